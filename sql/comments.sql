@@ -37,8 +37,6 @@ COMMENT ON FUNCTION docsearch.answer_prompt(text, text, text, docsearch.json_arg
     'returns a prompt that has a language model answer a question from the best sections. Nothing is sent anywhere';
 COMMENT ON FUNCTION docsearch.detect_language(text) IS
     'returns the language of a text as an ISO 639-1 code. docsearch.default_language is for texts that do not show theirs';
-COMMENT ON FUNCTION docsearch.detect_text_config(text) IS
-    'returns the text search configuration for the language of a text, or simple';
 COMMENT ON FUNCTION docsearch.suggest(text, text, bigint) IS
     'returns what an unfinished or mistyped text may mean, best first';
 COMMENT ON FUNCTION docsearch.verify_invariants(text, bigint) IS

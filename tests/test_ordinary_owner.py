@@ -16,7 +16,8 @@ def owner(new_database) -> Iterator[Database]:
     role = f"owner_{uuid4().hex[:8]}"
     database.execute(f"CREATE ROLE {role} LOGIN")
     database.execute(f"ALTER SCHEMA docsearch OWNER TO {role}")
-    database.execute(f"GRANT EXECUTE ON FUNCTION docsearch.check(text), docsearch.repair(text), docsearch.test_model(text) TO {role}")
+    database.execute("GRANT EXECUTE ON FUNCTION docsearch.check(text), docsearch.repair(text), docsearch.test_model(text), "
+                     f"docsearch.embedding_dimension(text) TO {role}")
     database.execute(f"CREATE SCHEMA {role} AUTHORIZATION {role}")
     yield Database(make_conninfo(database.conninfo, user=role))
     database.execute(f"REASSIGN OWNED BY {role} TO CURRENT_USER")

@@ -248,8 +248,8 @@ def test_only_who_was_given_the_model_has_texts_sent_to_it(database: Database, e
                 continue
             refused(roles[name], statement, f"{name} {function}")
         refused(roles[name], f"SELECT docsearch.embed_passages(ARRAY[({hidden})], 'remote')")
-        # It says what is known of the model, and sends nothing.
-        assert roles[name].execute("SELECT docsearch.embedding_dimension('remote')") == [(DIMENSION,)]
+        # The dimension is a column, and reading it sends nothing.
+        assert roles[name].execute("SELECT dimension FROM docsearch.model WHERE name = 'remote'") == [(DIMENSION,)]
         assert len(roles[name].execute("SELECT docsearch.embed('a text', 'all-MiniLM-L6-v2')")) == 1
     with roles["writer"].connect() as connection:
         connection.execute("SET docsearch.default_model = 'remote'")

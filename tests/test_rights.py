@@ -15,7 +15,7 @@ VISITOR, READER, WRITER = "docsearch_rights_visitor", "docsearch_rights_reader",
 # What anybody may do who may use the schema: nothing of it is about documents.
 HARMLESS = {
     "code_parser_end", "code_parser_start", "code_parser_token", "code_parser_types",
-    "detect_language", "detect_text_config", "embed", "embed_passages", "embedding_dimension", "known_faults", "page_keys",
+    "detect_language", "embed", "embed_passages", "known_faults", "page_keys",
     "settings", "split_identifier", "status",
     *(f"{type}_argument_{use}" for type in ("json", "regconfig") for use in ("in", "out", "recv", "send")),
 }

@@ -14,6 +14,7 @@ DROP FUNCTION @extschema@.search_docs_text(text, text, text, jsonb, int, real, t
 DROP FUNCTION docsearch.add_remote_model(text, text, text, int, text, text, text, int);
 DROP FUNCTION docsearch.answer_prompt(text, text, text, jsonb, int, jsonb, int, text);
 DROP FUNCTION docsearch.create_project(text, text, text, regconfig, text, jsonb);
+DROP FUNCTION docsearch.detect_text_config(text);
 DROP FUNCTION docsearch.embed_input(bigint, bigint, int);
 DROP FUNCTION docsearch.explain_search(text, text, text, text, jsonb, jsonb);
 DROP FUNCTION docsearch.grade_features(text, text, text, jsonb, jsonb);

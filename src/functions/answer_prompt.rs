@@ -3,13 +3,11 @@
 use docsearch_core::answer::delivery::Notice;
 use docsearch_core::models::prompt::answer_prompt as prompt;
 use docsearch_core::text::language::{LANGUAGES, Language};
-use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::postgres::argument::{Json, LongText, Text, Whole, arguments};
 use crate::postgres::report::{Result, invalid};
 use crate::postgres::role::Caller;
-use crate::postgres::statement;
 use crate::search::grade::{self, Context};
 use crate::search::language;
 use crate::search::request::Arguments;
@@ -91,25 +89,6 @@ mod docsearch {
             None => settings::default_language()?,
         };
         Ok(language.map(|language| language.code.to_owned()))
-    }
-
-    /// Returns the text search configuration for the language of a text, or simple.
-    #[pg_extern(sql = r#"
-CREATE FUNCTION docsearch.detect_text_config(text text) RETURNS regconfig
-STABLE STRICT PARALLEL SAFE
-SET search_path TO pg_catalog, pg_temp
-LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
-"#)]
-    fn detect_text_config(text: LongText<'_>) -> Result<Option<pg_sys::Oid>> {
-        arguments!(text);
-        let caller = &mut Caller::of_call()?;
-        let config = language::detected(caller, text)?.map_or("simple", |language| language.text_config);
-        statement::one(
-            caller,
-            "SELECT c.oid FROM pg_ts_config c WHERE c.cfgname = $1 AND c.cfgnamespace = 'pg_catalog'::regnamespace",
-            &[DatumWithOid::from(config)],
-            |row| row.required(1),
-        )
     }
 }
 

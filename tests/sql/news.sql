@@ -103,7 +103,8 @@ SELECT jsonb_path_query_array(a, '$.notices[*].code') ? 'too_distant' AS told
 FROM search_docs_json('zzz of rivers', 'gull', config => '{"max_distance": 0.01}') a;
 SELECT search_docs_json('acorns', 'jay', config => '{"max_distance": 3}');
 -- s1_40: a language that nothing tells.
-SELECT docsearch.detect_language('hello'), docsearch.detect_language('comment créer un index ?'), docsearch.detect_text_config('hello');
+SELECT docsearch.detect_language('hello'), docsearch.detect_language('comment créer un index ?'),
+       docsearch.answer_prompt('hello', 'jay') LIKE '%in the language of the question.%' AS undecided;
 SET docsearch.default_language = 'de';
 SELECT docsearch.detect_language('hello');
 SET docsearch.default_language = '';

@@ -27,7 +27,7 @@ SELECT query, count(e.rule) AS boosts FROM unnest(ARRAY['latest memory tips', 'm
 SELECT docsearch.transform_query(' ');
 SELECT docsearch.transform_query('x', 'nowhere');
 
--- In a search: the query stays a leg, nothing scores less, and the steps end with what was added.
+-- In a search: the query stays a retriever, nothing scores less, and the steps end with what was added.
 SELECT answer ->> 'executed_query' AS executed, answer #>> '{transformation,query}' AS query, answer #>> '{results,0,slug}' AS first,
        answer #> '{timings,transform_ms}' IS NOT NULL AS timed
 FROM search_docs_json('k8s rbac', 'kit', config => '{"transform": "rules"}') answer;
@@ -79,7 +79,7 @@ SELECT docsearch.answer_prompt('¿qué es un índice parcial?', 'kit') LIKE '%in
        length(docsearch.answer_prompt('memory', 'kit', max_tokens => 200)) <= 840 AS short;
 SELECT docsearch.answer_prompt('memory', language => 'xx');
 SELECT docsearch.answer_prompt('memory', max_tokens => 10);
-SELECT text, docsearch.detect_language(text) AS language, docsearch.detect_text_config(text) AS text_config
+SELECT text, docsearch.detect_language(text) AS language
 FROM unnest(ARRAY['How do I create an index?', '¿cómo crear un índice?', 'comment créer un index ?', 'wie erstelle ich einen Index?',
                   'インデックスを作成する方法', '如何创建索引', 'kubernetes', '']) text;
 

@@ -69,7 +69,7 @@ fn excluding(caller: &mut Caller, retrieval: &Retrieval<'_>, focus: DocumentId) 
 
 fn leg(rule: &'static str, matched: String, raw: f32) -> Step {
     Step {
-        step: "leg",
+        step: "retriever",
         rule,
         matched,
         raw,

@@ -47,7 +47,7 @@ SELECT pg_temp.top('frame modifier');
 -- s0_14: nothing found.
 SELECT jsonb_array_length(search_docs_json('zzqqxx', 'apple') -> 'tips');
 -- s0_17: both forms of an identifier are looked up.
-SELECT rule, matched FROM docsearch.explain_search('UITableView', 'uikit/uitableview', 'apple') WHERE step = 'leg' AND rule IN ('original', 'camel_split');
+SELECT rule, matched FROM docsearch.explain_search('UITableView', 'uikit/uitableview', 'apple') WHERE step = 'retriever' AND rule IN ('original', 'camel_split');
 -- s0_23, s3_29: what may have been meant.
 SELECT suggestion, kind, slug FROM docsearch.suggest('navvie', 'apple');
 SELECT suggestion, kind, slug FROM docsearch.suggest('nav', 'apple', 3);

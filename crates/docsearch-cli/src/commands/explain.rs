@@ -18,7 +18,7 @@ Examples:
   docsearch explain 'notice that the browser went away before the answer was ready' requests/abort \\
     --also 'detecting when clients abort'
 
-The last value of `after` is the score that a search gives. Steps `leg` say what was found and are
+The last value of `after` is the score that a search gives. Steps `retriever` say what was found and are
 no part of it. With --also, a second table has for each wording its share of the score, the score
 that the document has by it alone, and what it adds.
 

@@ -100,24 +100,24 @@ def test_a_backend_that_embeds_by_itself_gives_the_same_vectors(database, plain,
 
 
 def cache_hits(database: Database) -> int:
-    """Hits of a query that is asked twice."""
+    """Cache hits of a query that is sent twice."""
     before = answered(database)["cache_hits"]
     embed(database, "twice")
     embed(database, "twice")
     return answered(database)["cache_hits"] - before
 
 
-def lanes(pid: int) -> int:
+def embedding_threads(pid: int) -> int:
     """The threads of a program that embed."""
     names = [name.read_text().strip() for name in Path(f"/proc/{pid}/task").glob("*/comm")]
-    return names.count("docsearch-lane")
+    return names.count("docsearch-embed")
 
 
 def test_threads_and_cache_change_without_a_restart(site, database, new_program):
     def embed_passages() -> int:
-        """Lanes start when there is more to do than those that are there are at."""
+        """Starts another thread if there are more passages than threads."""
         database.execute("SELECT docsearch.embed_passages(array_fill(repeat('word ', 100), ARRAY[100]))")
-        return lanes(new_program)
+        return embedding_threads(new_program)
 
     site.configure(threads=1)
     try:

@@ -118,7 +118,7 @@ impl RemoteModel {
             client: service::shared(),
             digest: self.digest,
             tokenizer: files::shipped_directory()?,
-            asked: RemoteEmbedding {
+            remote: RemoteEmbedding {
                 endpoint: self.endpoint,
                 dimension: self.dimension,
                 names_dimension: self.names_dimension,

@@ -38,7 +38,7 @@ pub(crate) fn shared() -> Rc<RefCell<Client<Backend>>> {
 /// A backend as the client's host.
 #[derive(Clone, Default)]
 pub(crate) struct Backend {
-    patience: Option<Duration>,
+    timeout: Option<Duration>,
     woken: Option<Instant>,
     /// Since when the server has had no place for a supervisor.
     refused: Option<Instant>,
@@ -51,7 +51,7 @@ impl Host for Backend {
         pgrx::check_for_interrupts!();
     }
 
-    fn revive(&mut self) -> std::result::Result<(), Error> {
+    fn start_service(&mut self) -> std::result::Result<(), Error> {
         if run_directory::supervisor().is_some() {
             return match supervisor::state() {
                 Some(state) if state.phase == Phase::Failed => Err(unavailable(
@@ -80,8 +80,8 @@ impl Host for Backend {
         }
     }
 
-    fn patience(&self) -> Duration {
-        self.patience.unwrap_or_else(settings::inference_timeout)
+    fn timeout(&self) -> Duration {
+        self.timeout.unwrap_or_else(settings::inference_timeout)
     }
 }
 
@@ -95,7 +95,7 @@ fn unavailable(reason: impl Into<String>, hint: &'static str) -> Error {
 /// What the program says of itself, if it runs and answers soon.
 pub(crate) fn program_status() -> std::result::Result<Option<Status>, Error> {
     let host = Backend {
-        patience: Some(STATUS_PATIENCE),
+        timeout: Some(STATUS_PATIENCE),
         ..Backend::default()
     };
     client(host).status()
@@ -118,7 +118,7 @@ pub(crate) fn restart() -> Result<i32> {
         }
         // Until the supervisor has heard of it, its state is that of before.
         if !supervisor::restart_is_pending() {
-            host.revive().map_err(|failure| inference(&failure))?;
+            host.start_service().map_err(|failure| inference(&failure))?;
         }
         host.wait(None, Duration::from_millis(20));
     }

@@ -97,7 +97,7 @@ fn detail(failure: &Failure) -> Option<String> {
     // be read in a transaction only.
     let is_superuser =
         || unsafe { pgrx::pg_sys::IsTransactionState() && pgrx::pg_sys::superuser_arg(pgrx::pg_sys::GetOuterUserId()) };
-    let said = failure.said.as_deref().filter(|_| is_superuser());
+    let said = failure.endpoint_message.as_deref().filter(|_| is_superuser());
     match (failure.detail.as_deref(), said) {
         (detail, None) => detail.map(str::to_owned),
         (None, Some(said)) => Some(said.to_owned()),

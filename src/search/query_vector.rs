@@ -153,7 +153,7 @@ fn settled(
 ) -> (Option<Vec<f32>>, Option<Notice>) {
     let key = recent_vectors::Key::of(model, query);
     // What may not be used at all is not used from memory either.
-    let may_recall = matches!(&embedded, Ok(Err(failure)) if failure.class().passes());
+    let may_recall = matches!(&embedded, Ok(Err(failure)) if failure.class().is_transient());
     let problem = match embedded.and_then(|embedded| embedded.map_err(|failure| report::inference(&failure))) {
         Ok(vector) => {
             recent_vectors::keep(key, &vector);

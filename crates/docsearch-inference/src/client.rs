@@ -1,4 +1,4 @@
-//! The client of the service: a connection made when it is needed, and made again once.
+//! The client of the service. It connects when it is first used, and once more if the connection is lost.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 use crate::connection::{Connection, Deadline};
 use crate::error::{Error, Result};
 use crate::host::Host;
-use crate::protocol::{Answer, Ask, ModelReference, Request};
+use crate::protocol::{Answer, ModelReference, Operation, Request};
 use crate::status::Status;
 use crate::tokenizer::Tokenizer;
 
 /// How long to wait before the next attempt to connect.
 pub(crate) const PAUSE: Duration = Duration::from_millis(5);
-/// How long a program that is being killed may go on letting clients in.
+/// How long a program that is being killed may still accept connections.
 const DYING: Duration = Duration::from_secs(1);
 
-/// Queries of one search that are embedded at the same time, each on a connection.
+/// Connections of one client: queries of one search that are embedded at the same time.
 pub(crate) const CONNECTIONS: usize = 2;
 
 /// A client of the service at a socket. Connects when it is first used.
@@ -26,14 +26,14 @@ pub(crate) const CONNECTIONS: usize = 2;
 pub struct Client<H> {
     pub(crate) socket: PathBuf,
     pub(crate) host: H,
-    /// Those that are not in use; the second is there for searches of several queries.
+    /// Idle connections. The second is for searches with several queries.
     connections: Vec<Connection>,
-    /// Texts are cut on this side.
+    /// Texts are truncated on this side of the socket.
     tokenizers: HashMap<ModelReference, Arc<Tokenizer>>,
 }
 
 impl<H: Host + Clone> Client<H> {
-    /// A client of the service that listens at `socket`; nothing happens yet.
+    /// A client of the service that listens at `socket`. Does not connect yet.
     pub fn new(socket: PathBuf, host: H) -> Self {
         Self {
             socket,
@@ -43,28 +43,28 @@ impl<H: Host + Clone> Client<H> {
         }
     }
 
-    /// What the service says of itself; `None` if it is not there, since it is not started for it.
+    /// The status of the service, or `None` if it does not run. Never starts it.
     ///
     /// # Errors
     /// [`Error::Lost`], [`Error::TimedOut`] or [`Error::Protocol`].
     pub fn status(&mut self) -> Result<Option<Status>> {
-        let deadline = Deadline::after(self.host.patience());
-        let connection = match self.quiet_connection() {
+        let deadline = Deadline::after(self.host.timeout());
+        let connection = match self.idle_connection() {
             Some(connection) => connection,
             None => match Connection::open(&self.socket) {
                 Ok(Some(connection)) => connection,
                 Ok(None) | Err(_) => return Ok(None),
             },
         };
-        match self.exchange(connection, Ask::Status, deadline)? {
+        match self.exchange(connection, Operation::Status, deadline)? {
             Answer::Status(status) => Ok(Some(status)),
             _ => Err(unexpected()),
         }
     }
 
-    /// How long an answer of the service may take.
-    pub(crate) fn patience(&self) -> Duration {
-        self.host.patience()
+    /// Maximum time until the service answers.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.host.timeout()
     }
 
     /// The tokenizer of a model, read once.
@@ -77,20 +77,19 @@ impl<H: Host + Clone> Client<H> {
         Ok(tokenizer)
     }
 
-    pub(crate) fn ask(&mut self, ask: &Ask) -> Result<Answer> {
-        self.ask_within(ask, Duration::ZERO)
+    pub(crate) fn call(&mut self, operation: &Operation) -> Result<Answer> {
+        self.call_within(operation, Duration::ZERO)
     }
 
-    /// Asks what the service may take so much longer for than it does for a text, and asks once more
-    /// if the service ends before it answers.
-    pub(crate) fn ask_within(&mut self, ask: &Ask, longer: Duration) -> Result<Answer> {
-        let deadline = Deadline::after(self.host.patience().saturating_add(longer));
+    /// Sends a request that may take `extra_time` more than a text. Sends it again if the service ends before it answers.
+    pub(crate) fn call_within(&mut self, operation: &Operation, extra_time: Duration) -> Result<Answer> {
+        let deadline = Deadline::after(self.host.timeout().saturating_add(extra_time));
         let mut loss = Loss::default();
         loop {
             let connection = self.connected(deadline)?;
             let program = connection.program();
-            match self.exchange(connection, ask.clone(), deadline) {
-                Err(Error::Lost { .. }) if loss.is_bearable(program) => {
+            match self.exchange(connection, operation.clone(), deadline) {
+                Err(Error::Lost { .. }) if loss.may_retry(program) => {
                     self.host.wait(None, deadline.left()?.min(PAUSE));
                 }
                 done => return done,
@@ -98,31 +97,31 @@ impl<H: Host + Clone> Client<H> {
         }
     }
 
-    /// The connection, if it is as it was left. It is taken out, so that a request that is given
-    /// up leaves no connection on which its answer could arrive.
-    fn quiet_connection(&mut self) -> Option<Connection> {
+    /// An idle connection that is still open. It is taken out, so that a cancelled request leaves no connection on
+    /// which its answer could arrive.
+    fn idle_connection(&mut self) -> Option<Connection> {
         let mut connection = self.connections.pop()?;
-        connection.is_quiet().then_some(connection)
+        connection.is_idle().then_some(connection)
     }
 
-    /// A connection that is quiet, or a new one.
+    /// An idle connection, or a new one.
     pub(crate) fn connected(&mut self, deadline: Deadline) -> Result<Connection> {
-        match self.quiet_connection() {
+        match self.idle_connection() {
             Some(connection) => Ok(connection),
             None => connect(&mut self.host, &self.socket, deadline),
         }
     }
 
-    /// Keeps a connection on which everything was answered.
+    /// Keeps a connection whose requests were all answered.
     pub(crate) fn keep(&mut self, connection: Connection) {
         if self.connections.len() < CONNECTIONS {
             self.connections.push(connection);
         }
     }
 
-    fn exchange(&mut self, mut connection: Connection, ask: Ask, deadline: Deadline) -> Result<Answer> {
+    fn exchange(&mut self, mut connection: Connection, operation: Operation, deadline: Deadline) -> Result<Answer> {
         let id = connection.next_id();
-        connection.send(&mut self.host, &Request { id, ask }, deadline)?;
+        connection.send(&mut self.host, &Request { id, operation }, deadline)?;
         let response = loop {
             if let Some(response) = connection.receive(&mut self.host, deadline.left()?)? {
                 break response;
@@ -136,20 +135,20 @@ impl<H: Host + Clone> Client<H> {
     }
 }
 
-/// Connects, waiting for the service to start if it has to.
+/// Connects. Waits for the service to start if necessary.
 pub(crate) fn connect<H: Host>(host: &mut H, socket: &Path, deadline: Deadline) -> Result<Connection> {
     loop {
         match Connection::open(socket) {
             Ok(Some(connection)) => return Ok(connection),
             Ok(None) => {}
-            Err(_) => host.revive()?,
+            Err(_) => host.start_service()?,
         }
         host.wait(None, deadline.left()?.min(PAUSE));
     }
 }
 
-/// The program that has ended under a request. A second one is not tried, since the request may be
-/// why; but the first is met again for a moment if it was killed and has not quite gone.
+/// The program that has ended during a request. The request may be the reason, so a second program does not get a
+/// second attempt. The first may be met again: a killed program can accept connections for a moment.
 #[derive(Default)]
 pub(crate) struct Loss {
     first: Option<(i32, Instant)>,
@@ -163,8 +162,8 @@ impl Loss {
         }
     }
 
-    /// Whether to ask once more after losing this program.
-    pub(crate) fn is_bearable(&mut self, program: i32) -> bool {
+    /// Whether to send the request again after losing this program.
+    pub(crate) fn may_retry(&mut self, program: i32) -> bool {
         let (first, since) = *self.first.get_or_insert_with(|| (program, Instant::now()));
         first == program && since.elapsed() < DYING
     }
@@ -172,6 +171,6 @@ impl Loss {
 
 pub(crate) fn unexpected() -> Error {
     Error::Protocol {
-        reason: "an answer to another question".to_owned(),
+        reason: "an answer to another request".to_owned(),
     }
 }

@@ -13,10 +13,10 @@ use crate::error::{Error, Result};
 use crate::host::{Host, Readiness};
 use crate::protocol::{self, LENGTH_BYTES, Request, Response};
 
-/// Bytes read from the socket at once: several vectors.
+/// Bytes per read from the socket: several vectors.
 const READ_BYTES: usize = 16 * 1024;
 
-/// A connection to the service that never blocks: whoever uses it waits in their own way.
+/// A connection to the service that never blocks. The [`Host`] waits.
 pub(crate) struct Connection {
     stream: UnixStream,
     received: Vec<u8>,
@@ -24,7 +24,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Connects; `None` if too many others are waiting to be let in.
+    /// Connects, or returns `None` if the listener's backlog is full.
     pub(crate) fn open(path: &Path) -> io::Result<Option<Self>> {
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let socket: OwnedFd = socket::socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
@@ -40,13 +40,13 @@ impl Connection {
         }
     }
 
-    /// The process that listens at the other end, as it was when this was connected.
+    /// The process id of the service at the time of connecting.
     pub(crate) fn program(&self) -> i32 {
         getsockopt(&self.stream, sockopt::PeerCredentials).map_or(0, |peer| peer.pid())
     }
 
-    /// Whether the service is still at the other end and has nothing to say.
-    pub(crate) fn is_quiet(&mut self) -> bool {
+    /// Whether the connection is open and has nothing to read.
+    pub(crate) fn is_idle(&mut self) -> bool {
         let mut byte = [0];
         let read = self.stream.read(&mut byte);
         matches!(read, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
@@ -57,7 +57,7 @@ impl Connection {
         self.last_id
     }
 
-    /// Sends a request, waiting until the service takes it.
+    /// Sends a request. Waits until the socket has room for it.
     ///
     /// # Errors
     /// [`Error::Lost`]; [`Error::TimedOut`] at the deadline.
@@ -80,7 +80,7 @@ impl Connection {
     /// The next response; `None` if `wait` passes without one.
     ///
     /// # Errors
-    /// [`Error::Lost`] or [`Error::Protocol`]: the connection is of no more use.
+    /// [`Error::Lost`] or [`Error::Protocol`]: the connection cannot be used any more.
     pub(crate) fn receive(&mut self, host: &mut impl Host, wait: Duration) -> Result<Option<Response>> {
         let end = Instant::now() + wait;
         loop {
@@ -98,7 +98,7 @@ impl Connection {
         }
     }
 
-    /// Reads what is there; false if there is nothing yet.
+    /// Reads what has arrived; false if there is nothing yet.
     fn read_more(&mut self) -> Result<bool> {
         let start = self.received.len();
         self.received.resize(start + READ_BYTES, 0);
@@ -133,35 +133,35 @@ fn lost(error: &io::Error) -> Error {
     }
 }
 
-/// When somebody's patience ends.
+/// The end of a timeout.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline {
     begun: Instant,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl Deadline {
-    pub(crate) fn after(patience: Duration) -> Self {
+    pub(crate) fn after(timeout: Duration) -> Self {
         Self {
             begun: Instant::now(),
-            patience,
+            timeout,
         }
     }
 
-    /// What is left, more than nothing.
+    /// The time left, more than zero.
     ///
     /// # Errors
     /// [`Error::TimedOut`].
     pub(crate) fn left(self) -> Result<Duration> {
-        let left = self.patience.saturating_sub(self.begun.elapsed());
+        let left = self.timeout.saturating_sub(self.begun.elapsed());
         if left.is_zero() {
-            return Err(Error::TimedOut { after: self.patience });
+            return Err(Error::TimedOut { after: self.timeout });
         }
         Ok(left)
     }
 }
 
-/// What a service answers, read by a client.
+/// Reads arbitrary bytes as answers of a service.
 #[cfg(all(test, feature = "service"))]
 pub(crate) fn fuzz(input: &[u8]) {
     use std::os::fd::BorrowedFd;
@@ -169,10 +169,10 @@ pub(crate) fn fuzz(input: &[u8]) {
     struct Patient;
     impl Host for Patient {
         fn wait(&mut self, _: Option<(BorrowedFd<'_>, Readiness)>, _: Duration) {}
-        fn revive(&mut self) -> Result<()> {
+        fn start_service(&mut self) -> Result<()> {
             Ok(())
         }
-        fn patience(&self) -> Duration {
+        fn timeout(&self) -> Duration {
             Duration::ZERO
         }
     }

@@ -1,4 +1,4 @@
-//! What keeps this process from harming the one that has started it.
+//! Keeps this process from harming the one that has started it.
 
 use std::fs;
 use std::io;
@@ -7,12 +7,12 @@ use nix::sys::prctl;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{SigSet, Signal};
 
-/// Gives up what was inherited, and makes this process the first to go when memory is short.
+/// Closes inherited files, and makes this process the first victim of the out-of-memory killer.
 ///
 /// # Errors
-/// Those of the operating system that leave the process without what was asked for.
+/// Errors of the operating system.
 pub(crate) fn enter(memory_limit: Option<u64>) -> io::Result<()> {
-    // Whoever dies without a word takes this process along.
+    // If the supervisor dies, this process dies with it.
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     SigSet::empty().thread_set_mask()?;
     close_inherited_files();
@@ -25,7 +25,7 @@ pub(crate) fn enter(memory_limit: Option<u64>) -> io::Result<()> {
     Ok(())
 }
 
-/// Files, sockets and pipes of the server: standard input, output and error are meant for us.
+/// Closes files, sockets and pipes of the server, but not standard input, output and error.
 fn close_inherited_files() {
     let Ok(entries) = fs::read_dir("/proc/self/fd") else {
         return;

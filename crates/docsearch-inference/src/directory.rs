@@ -1,4 +1,4 @@
-//! What the files of a sentence-transformers directory say about its model.
+//! Reads the files of a sentence-transformers directory.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,25 +12,25 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 use crate::pooling::Pooling;
 
-/// Where the graph may lie, in the order in which it is looked for.
+/// Possible paths of the graph, in search order.
 const GRAPH_PATHS: [&str; 2] = ["onnx/model.onnx", "model.onnx"];
 /// Names of the passage prompt in `config_sentence_transformers.json`, in order of preference.
 const PASSAGE_PROMPTS: [&str; 3] = ["passage", "document", "corpus"];
 
-/// What a sentence-transformers directory says about its model.
+/// The configuration in a sentence-transformers directory.
 #[derive(Debug, Clone)]
 pub(crate) struct ModelDirectory {
     pub(crate) root: PathBuf,
     pub(crate) graph: PathBuf,
     pub(crate) tokenizer: PathBuf,
-    /// Greatest number of tokens of one text, special tokens included.
+    /// Maximum number of tokens of one text, including special tokens.
     pub(crate) max_tokens: usize,
     pub(crate) lowercase: bool,
     pub(crate) normalize: bool,
     pub(crate) query_prefix: String,
     pub(crate) passage_prefix: String,
     pooling: Option<PoolingModule>,
-    /// Modules after the transformer that only a graph can carry out, such as `Dense`.
+    /// Modules after the transformer that only a graph can compute, such as `Dense`.
     other_modules: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Module {
         self.kind.rsplit('.').next().unwrap_or(&self.kind)
     }
 
-    /// Where its files are: who makes a model does not name other directories of the server.
+    /// The directory of its files. The model must not name directories outside its own.
     fn directory(&self, root: &Path) -> Result<PathBuf> {
         let is_below = |step| matches!(step, Component::Normal(_) | Component::CurDir);
         if Path::new(&self.path).components().all(is_below) {
@@ -81,7 +81,7 @@ struct SentenceConfig {
 
 #[derive(Deserialize, Default)]
 struct TokenizerConfig {
-    /// A float because "no limit" is written as an integer of 31 digits.
+    /// A float, since "no limit" is written as an integer of 31 digits.
     model_max_length: Option<f64>,
 }
 
@@ -93,7 +93,7 @@ struct PromptConfig {
 }
 
 impl ModelDirectory {
-    /// Reads the small files of the directory; the graph and the tokenizer are only located.
+    /// Reads the small files of the directory, and locates the graph and the tokenizer.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let missing = || Error::DirectoryMissing { path: path.into() };
         let root = path.canonicalize().map_err(|_| missing())?;
@@ -142,10 +142,10 @@ impl ModelDirectory {
         self.pooling.as_ref().and_then(PoolingModule::mode)
     }
 
-    /// The pooling mode for a graph that gives token embeddings.
+    /// The pooling mode for a graph that returns token embeddings.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if something else than pooling and normalising would be needed.
+    /// [`Error::Unsupported`] if the model needs more than pooling and normalising.
     pub(crate) fn pooling_of_tokens(&self) -> Result<Pooling> {
         let unsupported = |path: PathBuf, reason: String| Error::Unsupported { path, reason };
         if let Some(module) = self.other_modules.first() {
@@ -157,7 +157,7 @@ impl ModelDirectory {
         let Some(pooling) = &self.pooling else {
             return Err(unsupported(
                 self.root.join("modules.json"),
-                "no Pooling module, and the graph gives token embeddings".to_owned(),
+                "no Pooling module, and the graph returns token embeddings".to_owned(),
             ));
         };
         let prefixed = !self.query_prefix.is_empty() || !self.passage_prefix.is_empty();
@@ -176,7 +176,7 @@ impl ModelDirectory {
         })
     }
 
-    /// Compares the dimension of the graph's vectors with the one that the directory states.
+    /// Compares the dimension of the graph's vectors with the directory's.
     pub(crate) fn check_dimension(&self, dimension: usize) -> Result<()> {
         match &self.pooling {
             Some(PoolingModule {
@@ -191,8 +191,8 @@ impl ModelDirectory {
         }
     }
 
-    /// SHA-256, in hexadecimal digits, of everything that decides a text's vector: the graph, its
-    /// external weights, the tokenizer, and the settings read from the other files.
+    /// SHA-256, in hexadecimal digits, of everything that determines a text's vector: the graph, its external weights,
+    /// the tokenizer, and the settings in the other files.
     pub(crate) fn digest(&self) -> Result<String> {
         let mut hasher = Sha256::new();
         for path in [&self.graph, &self.tokenizer]
@@ -349,8 +349,8 @@ fn file_error(path: &Path, source: std::io::Error) -> Error {
     }
 }
 
-/// The licence that a model's directory states: `license` in the front matter of `README.md`, or else
-/// the first line of a file called `LICENSE` or `LICENSE.txt`. `None` if there is neither.
+/// The licence of a model: `license` in the front matter of `README.md`, else the first line of `LICENSE` or
+/// `LICENSE.txt`.
 pub fn licence(directory: &Path) -> Option<String> {
     let read = |name: &str| fs::read_to_string(directory.join(name)).ok();
     let card = read("README.md").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What everybody who embeds texts has to do with: the trait, and what there is to say of a model.
+//! The trait for embedding texts, and the description of a model.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,49 +10,47 @@ use crate::error::Result;
 use crate::pooling::Pooling;
 use crate::tokenizer::Tokenizer;
 
-/// What a text is to the model; each has its prefix.
+/// The role of a text. A model may have a prefix for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
-    /// What somebody looks for.
+    /// A text to search for.
     Query,
-    /// What may be found.
+    /// A text to search in.
     Passage,
 }
 
 /// Turns texts into vectors, wherever the model runs.
 ///
-/// A text's vector depends on the text and the model alone, bit for bit: not on other texts, on
-/// their order, or on the thread that computed it.
+/// A text's vector depends only on the text and the model, bit for bit: not on other texts, their order or the thread.
 pub trait Embedder {
-    /// What the model is.
+    /// Describes the model.
     ///
     /// # Errors
-    /// Those of loading the model, where that happens only now.
+    /// Errors of loading the model, if it is not loaded yet.
     fn describe(&self) -> Result<Description>;
 
     /// The model's own tokenizer.
     ///
     /// # Errors
-    /// Those of reading its file, where that happens only now.
+    /// Errors of reading its file, if it is not loaded yet.
     fn tokenizer(&self) -> Result<Arc<Tokenizer>>;
 
-    /// The vector of a query, its prefix added. Never waits behind passages.
+    /// The vector of a query, with its prefix. Never waits for passages.
     ///
     /// # Errors
     /// [`Error::Run`](crate::Error::Run), [`Error::NoTokens`](crate::Error::NoTokens),
     /// [`Error::NotFinite`](crate::Error::NotFinite) or
-    /// [`Error::Panicked`](crate::Error::Panicked); of a model in another process also
-    /// [`Error::Remote`](crate::Error::Remote) and those of reaching it.
+    /// [`Error::Panicked`](crate::Error::Panicked). A model in another process adds
+    /// [`Error::Remote`](crate::Error::Remote) and errors of the connection.
     fn embed_query(&self, text: &str) -> Result<Vec<f32>>;
 
-    /// Begins to embed queries as [`Embedder::embed_query`] does. Where the model runs in another process, the caller can do
-    /// something else meanwhile.
+    /// Begins to embed queries as [`Embedder::embed_query`] does. If the model runs in another process, the caller can do
+    /// other work in the meantime.
     fn begin_queries(&self, texts: &[String]) -> Box<dyn PendingQueries>;
 
-    /// Begins to embed passages, their prefix added, in parallel.
+    /// Begins to embed passages, with their prefix, in parallel.
     ///
-    /// The vectors are computed while the caller reads them. Dropping the result cancels what has
-    /// not begun.
+    /// The vectors are computed while the caller reads them. Dropping the result cancels passages that have not begun.
     ///
     /// # Errors
     /// [`Error::Thread`](crate::Error::Thread) or [`Error::Stopped`](crate::Error::Stopped).
@@ -81,13 +79,13 @@ impl<E: Embedder + ?Sized> Embedder for Arc<E> {
     }
 }
 
-/// Vectors of queries that have been asked for. Dropping it gives them up.
+/// Queries that are being embedded. Dropping it cancels them.
 pub trait PendingQueries {
     /// Waits for the vectors, in the order of the queries.
     fn finish(self: Box<Self>) -> Vec<Result<Vec<f32>>>;
 }
 
-/// Vectors of queries that are there already.
+/// Vectors of queries that are ready.
 pub(crate) struct Ready(pub(crate) Vec<Result<Vec<f32>>>);
 
 impl PendingQueries for Ready {
@@ -98,64 +96,63 @@ impl PendingQueries for Ready {
 
 /// Vectors of passages, in the order in which they become ready.
 pub trait Embeddings {
-    /// The next vector, waiting for at most `wait`.
+    /// Waits for the next vector, at most `wait`.
     ///
     /// # Errors
-    /// [`Error::Passage`](crate::Error::Passage) if one passage has no vector: the others still
-    /// follow. [`Error::Stopped`](crate::Error::Stopped): none follows.
+    /// [`Error::Passage`](crate::Error::Passage) if one passage has no vector; others still follow.
+    /// [`Error::Stopped`](crate::Error::Stopped): none follows.
     fn next_timeout(&mut self, wait: Duration) -> Result<Progress>;
 }
 
-/// What there is to say of a batch of passages.
+/// Progress of a batch of passages.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Progress {
-    /// One more vector.
+    /// The next vector.
     Embedded(PassageVector),
-    /// The time has passed without a vector.
+    /// No vector within the time.
     Pending,
-    /// All passages have been returned.
+    /// All vectors have been returned.
     Finished,
 }
 
 /// The vector of a passage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PassageVector {
-    /// The passage's place in the texts that were submitted, from 0.
+    /// The passage's index in the submitted texts, from 0.
     pub index: usize,
-    /// As many numbers as the model has dimensions.
+    /// One number for each dimension of the model.
     pub vector: Vec<f32>,
 }
 
 /// A model and the digest of its files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Description {
-    /// What the model is.
+    /// Properties of the model.
     pub info: ModelInfo,
-    /// SHA-256, as 64 hexadecimal digits, of everything that decides a text's vector: the graph
-    /// with its weights, the tokenizer, pooling, normalisation, length and prefixes.
+    /// SHA-256, as 64 hexadecimal digits, of everything that determines a text's vector: the graph with its weights, the
+    /// tokenizer, pooling, normalisation, length and prefixes.
     pub digest: String,
 }
 
-/// What a model is, as its directory and its graph say.
+/// Properties of a model, from its directory and its graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelInfo {
-    /// The model's directory, absolute and free of symbolic links.
+    /// The model's directory, absolute and without symbolic links.
     pub directory: PathBuf,
     /// The ONNX file.
     pub graph: PathBuf,
     /// Number of components of a vector, at least 1.
     pub dimension: usize,
-    /// Greatest number of tokens of one text, prefix and special tokens included; what follows is
-    /// not embedded.
+    /// Maximum number of tokens of one text, including prefix and special tokens. The rest is truncated.
     pub max_tokens: usize,
-    /// Number of tokens of [`max_tokens`](Self::max_tokens) that a passage may use itself.
+    /// Tokens of [`max_tokens`](Self::max_tokens) that are left for the passage itself.
     pub passage_tokens: usize,
-    /// How token vectors become the text's vector; `None` if the directory states no way that is known.
+    /// How token vectors become the text's vector; `None` if the directory names no known way.
     pub pooling: Option<Pooling>,
     /// Whether vectors have length 1.
     pub normalized: bool,
-    /// What is put before a query, often nothing.
+    /// Prefix of queries, often empty.
     pub query_prefix: String,
-    /// What is put before a passage, often nothing.
+    /// Prefix of passages, often empty.
     pub passage_prefix: String,
 }

@@ -1,4 +1,4 @@
-//! A model as its threads share it.
+//! The parts of a model that its threads share.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -9,9 +9,9 @@ use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::session::EncoderSession;
 use crate::tokenizer::Tokenizer;
-use crate::watch::Clock;
+use crate::watchdog::Clock;
 
-/// A model as far as threads share it: everything but the sessions that run its graph.
+/// Everything of a model but the sessions that run its graph. Threads share it.
 pub(crate) struct Encoder {
     pub(crate) info: ModelInfo,
     directory: ModelDirectory,
@@ -21,7 +21,7 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    /// Reads the model in `directory`, and opens the session that shows that its graph runs.
+    /// Reads the model in `directory`, and opens a session to test its graph.
     pub(crate) fn load(directory: &Path, runtime: &Path) -> Result<(Arc<Self>, EncoderSession)> {
         let directory = ModelDirectory::read(directory)?;
         let tokenizer = Tokenizer::read(&directory)?;
@@ -37,7 +37,7 @@ impl Encoder {
         Ok((Arc::new(encoder), session))
     }
 
-    /// A further session. Each holds the model's weights once more.
+    /// Opens another session. Each holds a copy of the model's weights.
     pub(crate) fn open(&self) -> Result<EncoderSession> {
         EncoderSession::open(&self.runtime, &self.directory)
     }
@@ -56,7 +56,7 @@ impl Encoder {
     }
 
     /// # Errors
-    /// [`Error::Changed`] if the files are not those of the digest.
+    /// [`Error::Changed`] if the files have another digest.
     pub(crate) fn check_digest(&self, expected: &str) -> Result<()> {
         if self.digest()? == expected {
             return Ok(());
@@ -82,7 +82,7 @@ impl Encoder {
     }
 }
 
-/// Embeds one text to learn the dimension, which also shows that the graph runs.
+/// Embeds one text to get the dimension and to test the graph.
 fn inspect(directory: &ModelDirectory, tokenizer: &Tokenizer, session: &mut EncoderSession) -> Result<ModelInfo> {
     let dimension = embed(tokenizer, session, &directory.query_prefix, "a", &Clock::default())?.len();
     directory.check_dimension(dimension)?;

@@ -1,4 +1,4 @@
-//! Endpoints and what they are asked: data alone.
+//! Endpoints and requests to them, as data.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use crate::error::{Error, Result};
 pub struct Endpoint {
     /// Base of the interface, such as `http://127.0.0.1:8080/v1`.
     pub url: String,
-    /// The model to ask for.
+    /// Name of the model.
     pub model: String,
-    /// A file that holds the API key and nothing else, read again at each call.
+    /// A file that contains only the API key. It is read again for each call.
     pub key_file: Option<String>,
 }
 
 impl Endpoint {
-    /// Whether a URL holds a user name or a password: those would stand in tables, settings and logs.
+    /// Whether a URL contains a user name or a password, which would end up in tables, settings and logs.
     pub fn has_credentials(url: &str) -> bool {
         let rest = url.split_once("//").map_or(url, |(_, rest)| rest);
         let host = rest.split(['/', '?', '#']).next();
@@ -28,74 +28,74 @@ impl Endpoint {
     }
 }
 
-/// How a language model chooses its words.
+/// Sampling parameters of a language model.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// 0 for the likeliest words, more for others.
+    /// 0 for the most likely tokens; higher values choose others more often.
     pub temperature: f64,
-    /// Choose among the likeliest words that together have this probability.
+    /// Choose among the most likely tokens that together have this probability.
     pub top_p: Option<f64>,
-    /// Choose among so many of the likeliest words.
+    /// Choose among this many of the most likely tokens.
     pub top_k: Option<u32>,
-    /// Greatest length of the answer.
+    /// Maximum length of the answer, in tokens.
     pub max_tokens: u32,
 }
 
-/// What an answer of a language model is remembered for.
+/// What an answer of a language model is cached for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, AsRefStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Purpose {
-    /// Other words for a query.
+    /// Transformation of a query.
     Transform,
-    /// What results are worth.
+    /// Grades of results.
     Grade,
 }
 
-/// A question to a language model.
+/// A request to a language model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChatRequest {
-    /// Who is asked.
+    /// The endpoint that serves the model.
     pub endpoint: Endpoint,
-    /// What the model is to do.
+    /// The system message.
     pub system: String,
-    /// What it is to do it with.
+    /// The user message.
     pub user: String,
-    /// How it chooses its words.
+    /// Sampling parameters.
     pub sampling: Sampling,
-    /// How long it may take, attempts and pauses together.
+    /// Time limit, including further attempts and the pauses between them.
     pub limit: Duration,
 }
 
-/// What a language model says.
+/// The answer of a language model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatAnswer {
-    /// Its text, without what it says while it thinks. Empty if it says nothing.
+    /// Its text without the reasoning; may be empty.
     pub text: String,
-    /// The tokens of question and answer together, if the endpoint says so.
+    /// Tokens of request and answer, if the endpoint reports them.
     pub tokens: Option<u64>,
 }
 
 impl ChatRequest {
-    /// Names the question among those that are remembered: SHA-256, hexadecimal, of all but the time it may take.
+    /// Key of the request in the cache: SHA-256, hexadecimal, of all but the time limit.
     pub(crate) fn key(&self) -> Result<String> {
-        let asked = (&self.endpoint, &self.system, &self.user, &self.sampling);
-        let bytes = postcard::to_allocvec(&asked).map_err(|problem| Error::Protocol {
+        let hashed = (&self.endpoint, &self.system, &self.user, &self.sampling);
+        let bytes = postcard::to_allocvec(&hashed).map_err(|problem| Error::Protocol {
             reason: problem.to_string(),
         })?;
         Ok(base16ct::lower::encode_string(&Sha256::digest(bytes)))
     }
 }
 
-/// An embedding model behind an endpoint, as far as a request names it.
+/// The part of a request that names an embedding model behind an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteEmbedding {
-    /// Who is asked.
+    /// The endpoint that serves the model.
     pub endpoint: Endpoint,
-    /// Number of components that its vectors must have; `None` if that is to be learnt.
+    /// Required dimension of its vectors, or `None` if it is not known yet.
     pub dimension: Option<usize>,
-    /// Whether to ask for vectors of that dimension.
+    /// Whether to request vectors of that dimension.
     pub names_dimension: bool,
-    /// How long one answer may take, attempts and pauses together.
+    /// Time limit of one answer, including further attempts and the pauses between them.
     pub limit: Duration,
 }
 
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_are_told_from_the_rest_of_an_address() {
+    fn credentials_are_found_in_the_host_part_of_an_address_only() {
         for url in [
             "http://joe:pw@10.0.0.7/v1",
             "https://key@host",

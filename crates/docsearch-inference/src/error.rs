@@ -1,4 +1,4 @@
-//! What goes wrong, and how it is told to another process.
+//! Errors, and their form on the socket.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The result of an operation of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What kind of failure an [`Error`] is, the same on both sides of a socket.
+/// Class of an [`Error`], the same on both sides of the socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ErrorClass {
     /// A file or directory does not exist.
@@ -18,11 +18,11 @@ pub enum ErrorClass {
     Unreadable,
     /// A file is damaged or contradicts another.
     Corrupt,
-    /// What is asked for is not supported here.
+    /// The request is not supported.
     Unsupported,
-    /// The files of a model are not those that were expected.
+    /// The files of a model have changed.
     Changed,
-    /// The service is not there, or cannot be started.
+    /// The service does not run or cannot be started.
     Unavailable,
     /// There is not enough memory.
     OutOfMemory,
@@ -30,25 +30,25 @@ pub enum ErrorClass {
     TimedOut,
     /// A text could not be embedded.
     Inference,
-    /// An endpoint cannot be connected to, or ends the connection before it has answered.
+    /// An endpoint cannot be reached, or closes the connection before it has answered.
     Unreachable,
-    /// An endpoint refuses the API key, or asks for one.
+    /// An endpoint refuses or lacks the API key.
     Authentication,
-    /// An endpoint has had too many requests.
+    /// An endpoint has received too many requests.
     RateLimited,
     /// The account with the provider of an endpoint has no credit left.
     NoCredit,
-    /// An endpoint does not accept the request: another model, another address.
+    /// An endpoint refuses the request, such as for a wrong model or address.
     Refused,
-    /// An endpoint has failed itself.
+    /// An endpoint has an internal error.
     ServerError,
-    /// An endpoint's answer is not what the interface says.
+    /// An endpoint's answer does not follow the interface.
     Malformed,
 }
 
 impl ErrorClass {
-    /// Whether the same call may well succeed another time: nothing about the model is wrong.
-    pub fn passes(self) -> bool {
+    /// Whether the same call may succeed later.
+    pub fn is_transient(self) -> bool {
         matches!(
             self,
             Self::Unavailable
@@ -65,14 +65,14 @@ impl ErrorClass {
 /// An [`Error`] as it is sent from one process to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// What kind of failure.
+    /// Class of the error.
     pub class: ErrorClass,
     /// What happened.
     pub message: String,
-    /// More of it, for everybody.
+    /// Detail that every role may see.
     pub detail: Option<String>,
-    /// What an endpoint has said: for administrators, since it may name accounts and addresses.
-    pub said: Option<String>,
+    /// The endpoint's own text, for administrators only: it may name accounts and addresses.
+    pub endpoint_message: Option<String>,
     /// What to do about it.
     pub hint: Option<String>,
 }
@@ -83,7 +83,7 @@ impl From<&Error> for Failure {
             class: error.class(),
             message: error.to_string(),
             detail: error.remote().and_then(|failure| failure.detail.clone()),
-            said: error.remote().and_then(|failure| failure.said.clone()),
+            endpoint_message: error.remote().and_then(|failure| failure.endpoint_message.clone()),
             hint: error.hint().map(str::to_owned),
         }
     }
@@ -98,16 +98,16 @@ pub enum Error {
     /// The model directory does not exist or is not a directory.
     #[error("model directory \"{}\" does not exist", path.display())]
     DirectoryMissing {
-        /// The directory that was asked for.
+        /// The requested directory.
         path: PathBuf,
     },
-    /// A file that every model needs is not in the model directory.
+    /// A required file is missing from the model directory.
     #[error("model file \"{}\" does not exist", path.display())]
     FileMissing {
         /// The first place where the file was looked for.
         path: PathBuf,
     },
-    /// The operating system refused to give the contents of a file.
+    /// A file cannot be read.
     #[error("could not read model file \"{}\": {source}", path.display())]
     FileUnreadable {
         /// The file.
@@ -115,31 +115,31 @@ pub enum Error {
         /// What the operating system said.
         source: io::Error,
     },
-    /// A file does not hold what its name promises.
+    /// A file cannot be parsed.
     #[error("model file \"{}\" is corrupt: {reason}", path.display())]
     FileCorrupt {
         /// The file.
         path: PathBuf,
-        /// What its parser said.
+        /// The parser's message.
         reason: String,
     },
     /// Two files, or a file and the graph, contradict each other.
     #[error("model file \"{}\" is inconsistent with the model: {reason}", path.display())]
     Inconsistent {
-        /// The file that states the value which does not hold.
+        /// The file that states the wrong value.
         path: PathBuf,
         /// The two values.
         reason: String,
     },
-    /// The model is well formed and asks for something this crate does not do.
-    #[error("model file \"{}\" asks for what is not supported: {reason}", path.display())]
+    /// The model is valid and needs a feature that this crate lacks.
+    #[error("model file \"{}\" is not supported: {reason}", path.display())]
     Unsupported {
-        /// The file that asks for it.
+        /// The file that needs it.
         path: PathBuf,
-        /// What it asks for.
+        /// What it needs.
         reason: String,
     },
-    /// There is no file where the ONNX Runtime library should be.
+    /// The ONNX Runtime library does not exist.
     #[error("ONNX Runtime library \"{}\" does not exist", path.display())]
     RuntimeMissing {
         /// The path that was asked for.
@@ -150,10 +150,10 @@ pub enum Error {
     RuntimeUnusable {
         /// The path that was asked for.
         path: PathBuf,
-        /// What the loader said.
+        /// The loader's message.
         reason: String,
     },
-    /// The process has loaded another ONNX Runtime library, and cannot load a second one.
+    /// The process has already loaded another ONNX Runtime library and cannot load a second.
     #[error(
         "ONNX Runtime is already loaded from \"{}\", cannot load \"{}\"",
         loaded.display(), requested.display()
@@ -161,7 +161,7 @@ pub enum Error {
     RuntimeAlreadyLoaded {
         /// The library in use.
         loaded: PathBuf,
-        /// The library that was asked for.
+        /// The requested library.
         requested: PathBuf,
     },
     /// ONNX Runtime could not compute a vector.
@@ -170,25 +170,25 @@ pub enum Error {
         /// What ONNX Runtime said.
         reason: String,
     },
-    /// ONNX Runtime was refused memory.
+    /// ONNX Runtime could not allocate memory.
     #[error("inference ran out of memory: {reason}")]
     OutOfMemory {
         /// What ONNX Runtime said.
         reason: String,
     },
-    /// A text has no tokens and the model adds none of its own.
+    /// A text has no tokens, and the model adds no special tokens.
     #[error("text has no tokens to embed")]
     NoTokens,
     /// The vector of a text has an infinite or undefined component.
-    #[error("the model gave a vector that is not finite")]
+    #[error("the model returned a vector that is not finite")]
     NotFinite,
-    /// The operating system gave no thread for a lane.
+    /// The operating system could not start a worker thread.
     #[error("could not start an inference thread: {source}")]
     Thread {
         /// What the operating system said.
         source: io::Error,
     },
-    /// The code below panicked; the lane has been given a new session.
+    /// The code below panicked. The session was closed.
     #[error("inference failed unexpectedly: {reason}")]
     Panicked {
         /// The panic's message.
@@ -197,62 +197,62 @@ pub enum Error {
     /// One passage of a batch has no vector.
     #[error("could not embed passage {index}: {source}")]
     Passage {
-        /// The passage's place in the batch, from 0.
+        /// The passage's index in the batch, from 0.
         index: usize,
         /// What went wrong.
         source: Box<Error>,
     },
-    /// The files of a model are not those that its vectors were made with.
-    #[error("the files of model \"{}\" are not those that its vectors were made with", path.display())]
+    /// The files of a model have changed since its vectors were computed.
+    #[error("the files of model \"{}\" have changed since its vectors were computed", path.display())]
     Changed {
         /// The model's directory.
         path: PathBuf,
     },
-    /// Another program has failed to do it: the service, or an endpoint.
+    /// The service or an endpoint has failed.
     #[error("{}", failure.message)]
     Remote {
-        /// What it said.
+        /// Its failure.
         failure: Failure,
     },
     /// The service cannot be reached or started.
     #[error("the inference service is not available: {reason}")]
     Unavailable {
-        /// Why not, if it is known.
+        /// Why not, if known.
         reason: String,
         /// What to do about it.
         hint: &'static str,
     },
-    /// The service has ended while it was asked something, again and again.
-    #[error("the inference service has ended before it answered: {reason}")]
+    /// The service has ended during a request, also at the second attempt.
+    #[error("the inference service ended before it answered: {reason}")]
     Lost {
         /// What the operating system said.
         reason: String,
     },
     /// The service has not answered in time.
-    #[error("the inference service has not answered within {} s", after.as_secs_f64())]
+    #[error("the inference service did not answer within {} s", after.as_secs_f64())]
     TimedOut {
-        /// How long it was waited for.
+        /// The timeout.
         after: Duration,
     },
-    /// A text has taken longer than a text may.
+    /// A text has exceeded the time limit.
     #[error("a text was not embedded within {} s", after.as_secs_f64())]
     Overdue {
-        /// How long it may take.
+        /// The time limit.
         after: Duration,
     },
-    /// What came through the socket is not what the protocol says.
-    #[error("the inference service does not speak the protocol: {reason}")]
+    /// A message on the socket violates the protocol.
+    #[error("protocol error of the inference service: {reason}")]
     Protocol {
-        /// What is wrong with it.
+        /// What is wrong.
         reason: String,
     },
-    /// The lanes were stopped while work was waiting, or before it was submitted.
+    /// The threads were stopped before the work was done.
     #[error("inference has been stopped in this process")]
     Stopped,
 }
 
 impl Error {
-    /// What kind of failure it is.
+    /// Class of the error.
     pub fn class(&self) -> ErrorClass {
         match self {
             Error::DirectoryMissing { .. } | Error::FileMissing { .. } | Error::RuntimeMissing { .. } => {
@@ -278,7 +278,7 @@ impl Error {
         }
     }
 
-    /// What another program has said of its failure; `None` if this process has failed.
+    /// The failure of another program, or `None` if this process has failed.
     pub fn remote(&self) -> Option<&Failure> {
         match self {
             Error::Remote { failure } => Some(failure),
@@ -287,8 +287,7 @@ impl Error {
         }
     }
 
-    /// What the person who runs the server can do, in full sentences; `None` if nothing is known
-    /// to help.
+    /// What an administrator can do, in whole sentences, or `None`.
     pub fn hint(&self) -> Option<&str> {
         let hint = match self {
             Error::DirectoryMissing { .. } => {
@@ -310,9 +309,9 @@ impl Error {
             Error::OutOfMemory { .. } => "Raise docsearch.inference_memory_limit or use fewer threads.",
             Error::NotFinite => "The graph overflows on this text: use a float32 or int8 export of the model.",
             Error::Thread { .. } => "Use fewer inference threads or raise the limit on processes.",
-            Error::Changed { .. } => "Put the former files back, or create a project with a model of another name.",
+            Error::Changed { .. } => "Restore the previous files, or create a project with a model of another name.",
             Error::Unavailable { hint, .. } => hint,
-            Error::Lost { .. } => "The server log says why the program ended; a memory limit may be too low.",
+            Error::Lost { .. } => "See the server log for the reason; docsearch.inference_memory_limit may be too low.",
             Error::TimedOut { .. } => {
                 "See docsearch.status(); an administrator can call docsearch.restart_inference() or raise docsearch.inference_timeout."
             }

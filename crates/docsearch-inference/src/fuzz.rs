@@ -1,4 +1,4 @@
-//! What comes over the socket and from endpoints, and what is embedded, given to what reads it. See `docsearch_fuzz`.
+//! Fuzz targets: messages of the socket, answers of endpoints, and texts to embed. See `docsearch_fuzz`.
 
 use docsearch_fuzz::{Format, Target, check, execute};
 
@@ -27,7 +27,7 @@ fn execute_targets() {
     execute(&targets());
 }
 
-/// A frame with its length, or without.
+/// Decodes a frame with or without its length.
 fn message<M: serde::de::DeserializeOwned + serde::Serialize + std::fmt::Debug>(input: &[u8]) {
     if let Some((length, frame)) = input.split_first_chunk::<LENGTH_BYTES>() {
         let _ = protocol::frame_length(*length);

@@ -1,32 +1,31 @@
-//! What a client needs of the process it lives in.
+//! What a client needs from its process.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use crate::error::Result;
 
-/// What a socket is waited for.
+/// The event to wait for on a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readiness {
-    /// Something to read, or its end.
+    /// Readable or closed.
     Read,
-    /// Room to write.
+    /// Writable.
     Write,
 }
 
-/// What a client needs of the process it lives in.
+/// What a client needs from its process.
 pub trait Host {
-    /// Waits until the socket is ready or the time has passed. May return earlier for no reason,
-    /// and may unwind to cancel what is under way.
+    /// Waits until the socket is ready or the time has passed. May return early without a reason, and may unwind to
+    /// cancel the request.
     fn wait(&mut self, socket: Option<(BorrowedFd<'_>, Readiness)>, timeout: Duration);
 
-    /// Called, again and again, while nobody answers at the socket: sees to it that the service
-    /// is started.
+    /// Starts the service if it is not starting. Called repeatedly while no process listens at the socket.
     ///
     /// # Errors
-    /// [`Error::Unavailable`](crate::Error::Unavailable) if there is no point in waiting any longer.
-    fn revive(&mut self) -> Result<()>;
+    /// [`Error::Unavailable`](crate::Error::Unavailable) if waiting any longer is useless.
+    fn start_service(&mut self) -> Result<()>;
 
-    /// How long an answer, or the start of the service, may take.
-    fn patience(&self) -> Duration;
+    /// Maximum time until the service has started or answered.
+    fn timeout(&self) -> Duration;
 }

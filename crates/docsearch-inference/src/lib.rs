@@ -1,19 +1,17 @@
 //! Embedding models on ONNX Runtime, without Postgres.
 //!
-//! The trait [`Embedder`] gives the vectors of queries and passages. There are two ways to it: a
-//! [`Model`] is read from a directory as Hugging Face sentence-transformers lay it out and runs in
-//! this process, and a [`ServedModel`] asks a service that runs models for many processes (the
-//! program `docsearch-inference`, module `service`). Nothing is loaded, no thread is started
-//! and nothing is connected before the first call.
+//! The trait [`Embedder`] computes the vectors of queries and passages. A [`Model`] is a sentence-transformers directory
+//! that runs in this process. A [`ServedModel`] is a client of a service that runs models for many processes (the
+//! program `docsearch-inference`, module `service`). Nothing is loaded, started or connected before the first call.
 //!
-//! Layers, each of which knows only those before it: the files of a model ([`ModelInfo`]), its
-//! tokens ([`Tokenizer`]), one graph on one thread, lanes of such threads, the [`Model`]; beside
-//! them endpoints as data ([`Endpoint`]), the protocol of the socket, the [`Client`], and the
-//! models behind it ([`ServedModel`], [`EndpointModel`]); above both the service.
+//! The layers, each of which uses only those before it: the files of a model ([`ModelInfo`]), its tokens
+//! ([`Tokenizer`]), one graph on one thread, pools of such threads, the [`Model`]. Beside them: endpoints as data
+//! ([`Endpoint`]), the protocol of the socket, the [`Client`], the models behind it ([`ServedModel`],
+//! [`EndpointModel`]). Above both: the service.
 
 #![cfg_attr(
     not(feature = "service"),
-    allow(dead_code, reason = "some of what lanes can do is for the service")
+    allow(dead_code, reason = "the pool of threads has functions for the service")
 )]
 
 mod client;
@@ -27,7 +25,6 @@ mod error;
 #[cfg(all(test, feature = "service"))]
 mod fuzz;
 mod host;
-mod lane;
 mod lock;
 mod model;
 mod pending;
@@ -47,8 +44,9 @@ mod signal;
 mod status;
 mod telemetry;
 mod tokenizer;
-mod watch;
+mod watchdog;
 mod word_counts;
+mod worker;
 
 pub use client::Client;
 pub use directory::licence;

@@ -1,7 +1,7 @@
 //! `docsearch-inference`: runs embedding models for a PostgreSQL server.
 //!
-//! The supervisor of the extension starts it. Its standard input is a pipe that brings other
-//! settings, a line of JSON each, and whose end means that the supervisor has gone.
+//! The extension's supervisor starts it. Standard input is a pipe with new settings, one line of JSON each. Its end means
+//! that the supervisor has ended.
 
 mod containment;
 
@@ -19,35 +19,35 @@ use docsearch_inference::ServiceSettings;
 use docsearch_inference::service::{self, Service};
 use nix::sys::signal::{SigSet, Signal};
 
-/// How long the lanes may take to finish the texts they are at.
+/// How long the threads may take to finish their current texts.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Runs embedding models for a PostgreSQL server.
 #[derive(Debug, Parser)]
 #[command(version)]
 enum Command {
-    /// Serve embeddings at a Unix socket until standard input ends or SIGTERM comes.
+    /// Serve embeddings on a Unix socket until standard input ends or SIGTERM arrives.
     Serve(Serve),
 }
 
 #[derive(Debug, clap::Args)]
 struct Serve {
-    /// Where to listen; what is there is replaced.
+    /// Path of the socket; an existing file is replaced.
     #[arg(long, value_name = "PATH")]
     socket: PathBuf,
     /// The library libonnxruntime.so.
     #[arg(long, value_name = "FILE")]
     runtime: PathBuf,
-    /// Greatest number of threads that embed passages; one more embeds queries only.
+    /// Maximum number of threads that embed passages; one more embeds only queries.
     #[arg(long, value_name = "NUMBER")]
     threads: NonZeroUsize,
-    /// Greatest size of the cache of query vectors, in bytes.
+    /// Size of the cache of query vectors, in bytes.
     #[arg(long, value_name = "BYTES")]
     cache_bytes: u64,
-    /// How long one text may take, in milliseconds.
+    /// Time limit of one text, in milliseconds.
     #[arg(long, value_name = "MILLISECONDS")]
     text_limit_ms: u64,
-    /// Greatest size of this program's data, in bytes; no limit if it is left out.
+    /// Maximum size of this program's data, in bytes; no limit by default.
     #[arg(long, value_name = "BYTES")]
     memory_limit: Option<u64>,
 }
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
 fn serve(options: Serve) -> io::Result<()> {
     containment::enter(options.memory_limit)?;
     let ends = SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT, Signal::SIGQUIT]);
-    // Every thread inherits this: the signals wait for the one that asks for them.
+    // Inherited by every thread, so that only the thread that waits for signals receives them.
     ends.thread_block()?;
     let settings = ServiceSettings {
         threads: options.threads,
@@ -84,7 +84,7 @@ fn serve(options: Serve) -> io::Result<()> {
     watch("docsearch-settings", &service, &socket, obey)?;
     watch("docsearch-watch", &service, &socket, |service| {
         service.watch();
-        eprintln!("a text was not embedded in time, and its thread has not come back: this program ends");
+        eprintln!("ending the program: a thread is stuck after a text exceeded the time limit");
     })?;
     let listener = service::listen(&socket)?;
     service.serve(&listener)
@@ -105,25 +105,25 @@ fn watch(
     Ok(())
 }
 
-/// Takes over settings until standard input ends.
+/// Applies settings until standard input ends.
 fn obey(service: &Service) {
     for line in io::stdin().lock().lines().map_while(Result::ok) {
         match serde_json::from_str::<ServiceSettings>(&line) {
             Ok(settings) => service.change(&settings),
-            Err(problem) => eprintln!("ignored settings that are not valid: {problem}"),
+            Err(problem) => eprintln!("ignored invalid settings: {problem}"),
         }
     }
 }
 
 fn end(service: &Service, socket: &Path) -> ! {
-    // Whoever comes now finds nobody and waits for the next program.
+    // New clients find no socket and wait for the next program.
     let _ = fs::remove_file(socket);
-    // A lane may hang: the program ends all the same.
+    // A thread may hang; the program ends anyway.
     thread::spawn(|| {
         thread::sleep(GRACE);
         std::process::exit(0);
     });
-    // The library must not be torn down under a running lane.
+    // The library must not be unloaded while a thread runs a graph.
     service.stop();
     std::process::exit(0);
 }

@@ -9,63 +9,62 @@ use crate::embedder::{Description, Embedder, Embeddings, PendingQueries, Ready, 
 use crate::encoder::Encoder;
 use crate::error::{Result, catch_panic};
 use crate::lock::lock;
-use crate::pool::{Batch, LanePool};
+use crate::pool::{Batch, WorkerPool};
 use crate::queue::Task;
 use crate::session::EncoderSession;
 use crate::tokenizer::Tokenizer;
-use crate::watch::Clock;
+use crate::watchdog::Clock;
 
-/// How models are run in this process.
+/// How this process runs models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// The library `libonnxruntime.so`. A process loads one, the first that it is asked for.
+    /// The library `libonnxruntime.so`. A process loads only the first that is requested.
     pub runtime: PathBuf,
-    /// Greatest number of threads that embed passages, for each model.
-    pub lanes: NonZeroUsize,
-    /// How long a passage may take.
+    /// Maximum number of threads that embed passages, for each model.
+    pub threads: NonZeroUsize,
+    /// Time limit of one passage.
     pub text_limit: Duration,
 }
 
 /// A model that runs in this process.
 ///
-/// Queries run on the thread that asks; passages on lanes of their own, which start with the first
-/// passage and each hold the model's weights once more.
+/// Queries run on the caller's thread. Passages run on worker threads, which start with the first passage; each holds
+/// another copy of the model's weights.
 pub struct Model {
     encoder: Arc<Encoder>,
     query: Mutex<EncoderSession>,
-    pool: Arc<LanePool>,
+    pool: Arc<WorkerPool>,
 }
 
 impl Model {
     /// Loads the model in `directory`, a sentence-transformers directory with an ONNX graph at
     /// `onnx/model.onnx` or, if there is none, `model.onnx`.
     ///
-    /// The first model of a process loads ONNX Runtime and sets the environment variable
-    /// `ORT_DISABLE_TELEMETRY`; at that moment no other thread may be reading the environment
-    /// other than through the Rust standard library. A Postgres backend has no other thread.
+    /// The first model of a process loads ONNX Runtime and sets the environment variable `ORT_DISABLE_TELEMETRY`. At that
+    /// moment other threads may read the environment only through the Rust standard library. A Postgres backend has no
+    /// other thread.
     ///
     /// # Errors
-    /// Any but those of a text: each names the file that is missing, corrupt or at odds with the
-    /// others.
+    /// Errors of loading. Each names the file that is missing, corrupt or inconsistent.
     pub fn load(directory: &Path, options: &Options) -> Result<Self> {
         let (encoder, session) = Encoder::load(directory, &options.runtime)?;
         Ok(Self {
             encoder,
             query: Mutex::new(session),
-            pool: Arc::new(LanePool::new(options.lanes, options.text_limit)),
+            pool: Arc::new(WorkerPool::new(options.threads, options.text_limit)),
         })
     }
 
     /// Refuses a model whose files are not those of `digest`, see [`Description::digest`].
     ///
     /// # Errors
-    /// [`Error::Changed`](crate::Error::Changed), or those of reading the files.
+    /// [`Error::Changed`](crate::Error::Changed), or errors of reading the files.
     pub fn check_digest(&self, digest: &str) -> Result<()> {
         self.encoder.check_digest(digest)
     }
 
-    /// Ends the lanes for good and waits for the passages they are at, one each, if they are done in time. A process that
-    /// is about to exit calls this first: the library must not be torn down under a running lane.
+    /// Ends the worker threads for good. Waits until each has finished its current passage or exceeded the time limit.
+    /// Call this before the process exits: the library must not be unloaded while a thread runs a graph.
     pub fn stop(&self) {
         self.pool.stop();
     }

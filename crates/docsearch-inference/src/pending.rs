@@ -1,4 +1,4 @@
-//! Queries that are embedded while their caller does something else.
+//! Queries that are embedded while their caller does other work.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,46 +10,49 @@ use crate::connection::{Connection, Deadline};
 use crate::embedder::PendingQueries;
 use crate::error::{Error, Result};
 use crate::host::Host;
-use crate::protocol::{Answer, Ask, Request};
+use crate::protocol::{Answer, Operation, Request};
 
-/// Requests that the service is answering, on up to two connections: one after the other on each.
+/// Requests in flight, on up to two connections. The service answers those of a connection one after the other.
 pub(crate) struct Requests<H> {
     client: Rc<RefCell<Client<H>>>,
-    asks: Vec<Ask>,
-    /// How much longer than a model's an answer may take.
-    longer: Duration,
-    under_way: Vec<UnderWay>,
+    operations: Vec<Operation>,
+    /// Extra time for an answer, compared with a local model.
+    extra_time: Duration,
+    in_flight: Vec<InFlight>,
 }
 
 /// Requests on one connection.
-struct UnderWay {
+struct InFlight {
     connection: Connection,
-    /// The number of each and its place among all.
+    /// Index among all requests, by request id.
     places: BTreeMap<u64, usize>,
 }
 
 impl<H: Host + Clone> Requests<H> {
-    /// Sends the requests. What goes wrong is met again when they are finished.
-    pub(crate) fn begin(client: &Rc<RefCell<Client<H>>>, asks: Vec<Ask>, longer: Duration) -> Self {
-        let under_way = client.borrow_mut().send_all(&asks, longer).unwrap_or_default();
+    /// Sends the requests. An error shows when they are finished.
+    pub(crate) fn begin(client: &Rc<RefCell<Client<H>>>, operations: Vec<Operation>, extra_time: Duration) -> Self {
+        let in_flight = client
+            .borrow_mut()
+            .send_all(&operations, extra_time)
+            .unwrap_or_default();
         Self {
             client: Rc::clone(client),
-            asks,
-            longer,
-            under_way,
+            operations,
+            extra_time,
+            in_flight,
         }
     }
 
     fn receive(&mut self, answers: &mut [Option<Result<Answer>>]) -> Result<()> {
         let mut client = self.client.borrow_mut();
-        for UnderWay {
+        for InFlight {
             mut connection,
             mut places,
-        } in std::mem::take(&mut self.under_way)
+        } in std::mem::take(&mut self.in_flight)
         {
             while !places.is_empty() {
-                // Each answer may take as long as one alone.
-                let deadline = Deadline::after(client.patience().saturating_add(self.longer));
+                // The full timeout for each answer.
+                let deadline = Deadline::after(client.timeout().saturating_add(self.extra_time));
                 let response = loop {
                     if let Some(response) = connection.receive(&mut client.host, deadline.left()?)? {
                         break response;
@@ -66,14 +69,16 @@ impl<H: Host + Clone> Requests<H> {
 
 impl<H: Host + Clone> PendingQueries for Requests<H> {
     fn finish(mut self: Box<Self>) -> Vec<Result<Vec<f32>>> {
-        let mut answers: Vec<Option<Result<Answer>>> = self.asks.iter().map(|_| None).collect();
+        let mut answers: Vec<Option<Result<Answer>>> = self.operations.iter().map(|_| None).collect();
         let problem = self.receive(&mut answers).err();
-        let answers = self.asks.iter().zip(answers).map(|(ask, answer)| {
+        let answers = self.operations.iter().zip(answers).map(|(operation, answer)| {
             let answer = match (answer, &problem) {
                 (Some(answer), _) => answer?,
-                // The service has ended, or was not there: it is asked once more.
-                (None, None | Some(Error::Lost { .. })) => self.client.borrow_mut().ask_within(ask, self.longer)?,
-                // All were waited for together.
+                // The service has ended, or did not run: send it again.
+                (None, None | Some(Error::Lost { .. })) => {
+                    self.client.borrow_mut().call_within(operation, self.extra_time)?
+                }
+                // All shared one timeout.
                 (None, Some(Error::TimedOut { after })) => return Err(Error::TimedOut { after: *after }),
                 (None, Some(problem)) => {
                     let reason = problem.to_string();
@@ -90,23 +95,26 @@ impl<H: Host + Clone> PendingQueries for Requests<H> {
 }
 
 impl<H: Host + Clone> Client<H> {
-    /// Sends requests, in turns on two connections if there are several.
-    fn send_all(&mut self, asks: &[Ask], longer: Duration) -> Result<Vec<UnderWay>> {
-        let deadline = Deadline::after(self.patience().saturating_add(longer));
-        let mut under_way: Vec<UnderWay> = Vec::new();
-        for (place, ask) in asks.iter().enumerate() {
+    /// Sends requests, alternating between two connections if there are several.
+    fn send_all(&mut self, operations: &[Operation], extra_time: Duration) -> Result<Vec<InFlight>> {
+        let deadline = Deadline::after(self.timeout().saturating_add(extra_time));
+        let mut in_flight: Vec<InFlight> = Vec::new();
+        for (place, operation) in operations.iter().enumerate() {
             if place < CONNECTIONS {
-                under_way.push(UnderWay {
+                in_flight.push(InFlight {
                     connection: self.connected(deadline)?,
                     places: BTreeMap::new(),
                 });
             }
-            let UnderWay { connection, places } = &mut under_way[place % CONNECTIONS];
+            let InFlight { connection, places } = &mut in_flight[place % CONNECTIONS];
             let id = connection.next_id();
             places.insert(id, place);
-            let request = Request { id, ask: ask.clone() };
+            let request = Request {
+                id,
+                operation: operation.clone(),
+            };
             connection.send(&mut self.host, &request, deadline)?;
         }
-        Ok(under_way)
+        Ok(in_flight)
     }
 }

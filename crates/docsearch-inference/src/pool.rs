@@ -1,4 +1,4 @@
-//! Lanes: threads that embed passages, and batches of passages that they are given.
+//! Worker threads that embed passages, and the batches that they work on.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,39 +8,38 @@ use std::time::Duration;
 
 use crate::embedder::{Embeddings, PassageVector, Progress};
 use crate::error::{Error, Result};
-use crate::lane;
 use crate::lock::lock;
 use crate::queue::{Queue, Task};
 use crate::sessions::Sessions;
 use crate::signal::with_signals_blocked;
-use crate::watch::{Clock, Deliver, Look, Watch};
+use crate::watchdog::{Clock, Deliver, Timeouts, Watchdog};
+use crate::worker;
 
-/// How often it is looked whether a lane that has to end has done so.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
+/// How often `stop` checks whether a worker has ended.
+const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Threads that embed passages, one at a time each, with sessions of their own.
+/// Threads that embed passages, each one passage at a time with sessions of its own.
 ///
-/// Threads start when there is work for them, end after half a minute without, and have all
-/// signals blocked.
-pub(crate) struct LanePool {
+/// A thread starts when there is work and ends after 30 s without any. It blocks all signals.
+pub(crate) struct WorkerPool {
     queue: Arc<Queue>,
-    watch: Arc<Watch<Vec<f32>>>,
-    lanes: AtomicUsize,
-    threads: Mutex<Vec<Lane>>,
+    watch: Arc<Watchdog<Vec<f32>>>,
+    workers: AtomicUsize,
+    threads: Mutex<Vec<Worker>>,
 }
 
-struct Lane {
+struct Worker {
     clock: Arc<Clock>,
     thread: JoinHandle<()>,
 }
 
-impl LanePool {
-    /// A pool of at most `lanes` threads, which may be at a passage for `text_limit`; none is started yet.
-    pub(crate) fn new(lanes: NonZeroUsize, text_limit: Duration) -> Self {
+impl WorkerPool {
+    /// A pool of at most `workers` threads, each of which may spend `text_limit` on a passage. No thread starts yet.
+    pub(crate) fn new(workers: NonZeroUsize, text_limit: Duration) -> Self {
         Self {
             queue: Arc::new(Queue::new()),
-            watch: Arc::new(Watch::new(text_limit)),
-            lanes: AtomicUsize::new(lanes.get()),
+            watch: Arc::new(Watchdog::new(text_limit)),
+            workers: AtomicUsize::new(workers.get()),
             threads: Mutex::default(),
         }
     }
@@ -49,104 +48,104 @@ impl LanePool {
         &self.queue
     }
 
-    /// Changes the greatest number of threads; those that are too many end when they are idle.
-    pub(crate) fn resize(&self, lanes: NonZeroUsize) {
-        self.lanes.store(lanes.get(), Ordering::Relaxed);
+    /// Changes the maximum number of threads. Surplus threads end when they are idle.
+    pub(crate) fn resize(&self, workers: NonZeroUsize) {
+        self.workers.store(workers.get(), Ordering::Relaxed);
     }
 
     pub(crate) fn set_text_limit(&self, limit: Duration) {
         self.watch.set_limit(limit);
     }
 
-    /// Gives up passages that take too long, and replaces their lanes; whether one of those has not come back for long.
-    pub(crate) fn look(&self) -> bool {
-        let Look { given_up, is_stuck } = self.watch.look();
-        if given_up > 0 {
-            self.queue.lose(given_up);
-            if let Err(problem) = self.start_lanes() {
+    /// Abandons passages that exceed the time limit and replaces their workers. Returns whether an abandoned worker is
+    /// stuck.
+    pub(crate) fn check_limits(&self) -> bool {
+        let Timeouts { abandoned, is_stuck } = self.watch.check_limits();
+        if abandoned > 0 {
+            self.queue.lose(abandoned);
+            if let Err(problem) = self.start_workers() {
                 eprintln!("{problem}");
             }
         }
         is_stuck
     }
 
-    /// Hands passages of a stream to the lanes.
+    /// Queues passages of a stream.
     ///
     /// # Errors
-    /// [`Error::Stopped`] after [`LanePool::stop`]; [`Error::Thread`] if there is no lane and none
-    /// can be started.
+    /// [`Error::Stopped`] after [`WorkerPool::stop`]; [`Error::Thread`] if there is no worker and none can be started.
     pub(crate) fn submit(&self, stream: u64, tasks: impl IntoIterator<Item = Task>) -> Result<()> {
         self.queue.push(stream, tasks)?;
-        self.start_lanes()
+        self.start_workers()
     }
 
-    /// As many lanes as there is work for, within the limit.
-    fn start_lanes(&self) -> Result<()> {
+    /// Starts a worker for each passage that is queued or being embedded, up to the limit.
+    fn start_workers(&self) -> Result<()> {
         let mut threads = lock(&self.threads);
-        threads.retain(|lane| !lane.thread.is_finished());
+        threads.retain(|worker| !worker.thread.is_finished());
         let mut state = self.queue.lock();
         let work = state.busy + state.waiting();
-        let wanted = self.lanes.load(Ordering::Relaxed).min(work);
-        while state.lanes < wanted {
-            match self.start_lane() {
-                Ok(lane) => threads.push(lane),
-                Err(source) if state.lanes == 0 => return Err(Error::Thread { source }),
+        let wanted = self.workers.load(Ordering::Relaxed).min(work);
+        while state.workers < wanted {
+            match self.start_worker() {
+                Ok(worker) => threads.push(worker),
+                Err(source) if state.workers == 0 => return Err(Error::Thread { source }),
                 Err(_) => break,
             }
-            state.lanes += 1;
+            state.workers += 1;
         }
         Ok(())
     }
 
-    fn start_lane(&self) -> std::io::Result<Lane> {
+    fn start_worker(&self) -> std::io::Result<Worker> {
         let (queue, watch) = (Arc::clone(&self.queue), Arc::clone(&self.watch));
         let clock = Arc::new(Clock::default());
         let sessions = Sessions::of_thread(Arc::clone(&clock));
         let thread = with_signals_blocked(|| {
             thread::Builder::new()
-                .name("docsearch-lane".to_owned())
-                .spawn(move || lane::serve(&queue, &watch, sessions))
+                .name("docsearch-embed".to_owned())
+                .spawn(move || worker::serve(&queue, &watch, sessions))
         })?;
-        Ok(Lane { clock, thread })
+        Ok(Worker { clock, thread })
     }
 
-    /// Ends all lanes for good and waits for them: each finishes the text it is at, unless that takes too long.
+    /// Ends all workers for good. Waits until each has finished its current text or exceeded the time limit.
     pub(crate) fn stop(&self) {
         self.queue.stop();
-        let lanes = std::mem::take(&mut *lock(&self.threads));
-        for lane in lanes {
-            while !(lane.thread.is_finished() || lane.clock.is_given_up()) {
-                thread::sleep(BETWEEN_LOOKS);
-                self.look();
+        let workers = std::mem::take(&mut *lock(&self.threads));
+        for worker in workers {
+            while !(worker.thread.is_finished() || worker.clock.is_abandoned()) {
+                thread::sleep(CHECK_INTERVAL);
+                self.check_limits();
             }
         }
     }
 }
 
-impl Drop for LanePool {
+impl Drop for WorkerPool {
     fn drop(&mut self) {
         self.stop();
     }
 }
 
-/// What became of one passage: its place in its batch, and its vector.
+/// The index of a passage in its batch, and its vector.
 type Outcome = (usize, Result<Vec<f32>>);
 
-/// Passages that a [`LanePool`] is embedding. Dropping it cancels what has not begun.
+/// Passages that a [`WorkerPool`] is embedding. Dropping it cancels those that have not begun.
 pub(crate) struct Batch {
-    pool: Arc<LanePool>,
+    pool: Arc<WorkerPool>,
     stream: u64,
     done: mpsc::Receiver<Outcome>,
     remaining: usize,
 }
 
 impl Batch {
-    /// Hands passages to the lanes: `task` makes each a task that calls what it is given once.
+    /// Queues passages. `task` makes a [`Task`] from a text and the function that takes its vector.
     ///
     /// # Errors
-    /// Those of [`LanePool::submit`].
+    /// Those of [`WorkerPool::submit`].
     pub(crate) fn submit(
-        pool: &Arc<LanePool>,
+        pool: &Arc<WorkerPool>,
         texts: Vec<String>,
         task: impl Fn(String, Deliver<Vec<f32>>) -> Task,
     ) -> Result<Self> {
@@ -156,7 +155,7 @@ impl Batch {
         let tasks = texts.into_iter().enumerate().map(|(index, text)| {
             let ready = ready.clone();
             let deliver = move |vector| {
-                // Nobody waits for it after the batch was dropped.
+                // Fails once the batch has been dropped.
                 let _ = ready.send((index, vector));
             };
             task(text, Box::new(deliver))
@@ -176,7 +175,7 @@ impl Embeddings for Batch {
         if self.remaining == 0 {
             return Ok(Progress::Finished);
         }
-        self.pool.look();
+        self.pool.check_limits();
         let (index, vector) = match self.done.recv_timeout(wait) {
             Ok(outcome) => outcome,
             Err(mpsc::RecvTimeoutError::Timeout) => return Ok(Progress::Pending),
@@ -203,15 +202,15 @@ impl Drop for Batch {
 mod tests {
     use super::*;
 
-    /// Longer than anything here takes, on whatever machine.
+    /// Longer than any step here takes, even on a slow machine.
     const LONG: Duration = Duration::from_secs(300);
 
-    fn pool(lanes: usize) -> Arc<LanePool> {
-        let lanes = NonZeroUsize::new(lanes).expect("a test names at least one lane");
-        Arc::new(LanePool::new(lanes, LONG))
+    fn pool(workers: usize) -> Arc<WorkerPool> {
+        let workers = NonZeroUsize::new(workers).expect("a test names at least one worker");
+        Arc::new(WorkerPool::new(workers, LONG))
     }
 
-    fn submit(pool: &Arc<LanePool>, texts: Vec<String>, encode: fn(&str) -> Result<Vec<f32>>) -> Result<Batch> {
+    fn submit(pool: &Arc<WorkerPool>, texts: Vec<String>, encode: fn(&str) -> Result<Vec<f32>>) -> Result<Batch> {
         Batch::submit(pool, texts, |text, deliver| Task {
             embed: Box::new(move |_| encode(&text)),
             deliver,
@@ -229,10 +228,11 @@ mod tests {
     #[test]
     fn every_passage_comes_back_once_with_its_index() {
         let pool = pool(3);
-        let mut batch = submit(&pool, texts(500), length).expect("lanes start");
+        let mut batch = submit(&pool, texts(500), length).expect("workers start");
 
         let mut seen = vec![false; 500];
-        while let Progress::Embedded(PassageVector { index, vector }) = batch.next_timeout(LONG).expect("lanes answer")
+        while let Progress::Embedded(PassageVector { index, vector }) =
+            batch.next_timeout(LONG).expect("workers answer")
         {
             assert_eq!(vector, [index as f32]);
             assert!(!std::mem::replace(&mut seen[index], true));
@@ -241,12 +241,12 @@ mod tests {
     }
 
     #[test]
-    fn no_more_lanes_start_than_there_are_passages() {
+    fn no_more_workers_start_than_there_are_passages() {
         let pool = pool(8);
         drop(submit(&pool, Vec::new(), length).expect("nothing to do"));
-        assert_eq!(pool.queue.lock().lanes, 0);
-        let _batch = submit(&pool, texts(2), length).expect("lanes start");
-        assert!(pool.queue.lock().lanes <= 2);
+        assert_eq!(pool.queue.lock().workers, 0);
+        let _batch = submit(&pool, texts(2), length).expect("workers start");
+        assert!(pool.queue.lock().workers <= 2);
     }
 
     #[test]
@@ -256,7 +256,7 @@ mod tests {
             "x" => panic!("no vector for x"),
             _ => length(text),
         };
-        let mut batch = submit(&pool, texts(3), encode).expect("lanes start");
+        let mut batch = submit(&pool, texts(3), encode).expect("workers start");
 
         assert!(matches!(batch.next_timeout(LONG), Ok(Progress::Embedded(_))));
         let error = batch.next_timeout(LONG).expect_err("x panics");
@@ -265,8 +265,8 @@ mod tests {
         assert!(matches!(batch.next_timeout(LONG), Ok(Progress::Finished)));
     }
 
-    /// A pool of one lane that is held up until the sender is used or dropped.
-    fn held_up() -> (Arc<LanePool>, mpsc::Sender<()>) {
+    /// A pool of one worker, which is blocked until the sender is used or dropped.
+    fn held_up() -> (Arc<WorkerPool>, mpsc::Sender<()>) {
         let pool = pool(1);
         let (release, wait) = mpsc::channel();
         let (begin, begun) = mpsc::channel();
@@ -278,8 +278,8 @@ mod tests {
             }),
             deliver: Box::new(|_| {}),
         };
-        pool.submit(pool.queue.stream(), [hold]).expect("a lane starts");
-        begun.recv().expect("a lane that works");
+        pool.submit(pool.queue.stream(), [hold]).expect("a worker starts");
+        begun.recv().expect("a worker that works");
         (pool, release)
     }
 
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn dropping_a_batch_cancels_what_has_not_begun() {
         let (pool, release) = held_up();
-        let batch = submit(&pool, texts(100), length).expect("a lane runs");
+        let batch = submit(&pool, texts(100), length).expect("a worker runs");
         assert_eq!(pool.queue.lock().waiting(), 100);
         drop(batch);
         assert_eq!(pool.queue.lock().waiting(), 0);
@@ -312,8 +312,8 @@ mod tests {
         let (order, seen) = mpsc::channel();
         let (long, short) = (pool.queue.stream(), pool.queue.stream());
         let tasks = (0..3).map(|_| named("long", &order));
-        pool.submit(long, tasks).expect("a lane runs");
-        pool.submit(short, [named("short", &order)]).expect("a lane runs");
+        pool.submit(long, tasks).expect("a worker runs");
+        pool.submit(short, [named("short", &order)]).expect("a worker runs");
         drop(release);
         let seen: Vec<&str> = (0..4).filter_map(|_| seen.recv_timeout(LONG).ok()).collect();
         assert_eq!(seen, ["long", "short", "long", "long"]);
@@ -322,14 +322,14 @@ mod tests {
     #[test]
     fn waiting_returns_after_the_timeout() {
         let (pool, _release) = held_up();
-        let mut batch = submit(&pool, texts(1), length).expect("a lane runs");
+        let mut batch = submit(&pool, texts(1), length).expect("a worker runs");
         let waited = batch.next_timeout(Duration::from_millis(10));
         assert!(matches!(waited, Ok(Progress::Pending)));
     }
 
     #[test]
-    fn a_passage_that_takes_too_long_fails_alone_and_its_lane_is_replaced() {
-        let pool = Arc::new(LanePool::new(NonZeroUsize::MIN, Duration::from_millis(50)));
+    fn a_passage_that_takes_too_long_fails_alone_and_its_worker_is_replaced() {
+        let pool = Arc::new(WorkerPool::new(NonZeroUsize::MIN, Duration::from_millis(50)));
         let (release, held) = mpsc::channel::<()>();
         let held = Mutex::new(Some(held));
         let hang = move |text: String, deliver| {
@@ -344,7 +344,7 @@ mod tests {
                 deliver,
             }
         };
-        let mut batch = Batch::submit(&pool, texts(4), hang).expect("a lane starts");
+        let mut batch = Batch::submit(&pool, texts(4), hang).expect("a worker starts");
         let mut failed = Vec::new();
         loop {
             match batch.next_timeout(Duration::from_millis(10)) {
@@ -363,7 +363,7 @@ mod tests {
     #[test]
     fn a_stopped_pool_says_so() {
         let (pool, release) = held_up();
-        let mut batch = submit(&pool, texts(1000), length).expect("a lane runs");
+        let mut batch = submit(&pool, texts(1000), length).expect("a worker runs");
         pool.queue.stop();
         drop(release);
         pool.stop();

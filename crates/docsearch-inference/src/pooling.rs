@@ -1,9 +1,9 @@
-//! From the vectors of tokens to the vector of a text.
+//! Pools the vectors of tokens into the vector of a text.
 
 use serde::{Deserialize, Serialize};
 use strum::EnumString;
 
-/// How the vectors of a text's tokens become the vector of the text. Parsed as sentence-transformers name it.
+/// How the vectors of tokens become the vector of their text. Parsed from the names of sentence-transformers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString)]
 #[serde(rename_all = "snake_case")]
 pub enum Pooling {
@@ -22,9 +22,7 @@ pub enum Pooling {
 }
 
 impl Pooling {
-    /// Pools `tokens`, the concatenated vectors of one unpadded text, `dimension` numbers each.
-    ///
-    /// `tokens` holds at least one vector.
+    /// Pools `tokens`, the concatenated vectors of one unpadded text, with `dimension` numbers each. There is at least one.
     pub(crate) fn pool(self, tokens: &[f32], dimension: usize) -> Vec<f32> {
         match self {
             Pooling::Mean => mean(tokens, dimension),

@@ -1,9 +1,8 @@
-//! What a client and the service say to each other.
+//! The protocol between a client and the service.
 //!
-//! A frame is the length of what follows (4 bytes, little endian), the [`VERSION`] (1 byte), and a
-//! [`Request`] or a [`Response`] in the encoding of the crate `postcard`. Answers come in any order
-//! and carry the number of their request. A frame that is too long, of another version or
-//! malformed ends the connection.
+//! A frame is the length of what follows (4 bytes, little endian), the [`VERSION`] (1 byte), and a [`Request`] or a
+//! [`Response`] in `postcard` encoding. Answers arrive in any order, with the id of their request. A frame that is too
+//! long, malformed or of another version closes the connection.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -13,32 +12,31 @@ use crate::endpoint::{ChatAnswer, ChatRequest, Purpose, RemoteEmbedding};
 use crate::error::{Error, Failure, Result};
 use crate::status::Status;
 
-/// Version of the protocol; both sides refuse any other.
+/// Version of the protocol. Both sides refuse any other.
 pub(crate) const VERSION: u8 = 4;
 /// Bytes of the field that holds a frame's length.
 pub(crate) const LENGTH_BYTES: usize = 4;
-/// Greatest length of a frame, in bytes: a text of [`MAX_TEXT_BYTES`](crate::MAX_TEXT_BYTES) and
-/// what goes with it.
+/// Maximum length of a frame, in bytes: a text of [`MAX_TEXT_BYTES`](crate::MAX_TEXT_BYTES) and the other fields.
 pub(crate) const MAX_FRAME: usize = crate::tokenizer::MAX_TEXT_BYTES + 64 * 1024;
 
-/// Which model, and which files of it.
+/// A model and the digest of its files.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct ModelReference {
     /// Its directory.
     pub(crate) directory: String,
-    /// The digest that its files must have, if the vectors have to fit others.
+    /// The digest that its files must have, if the vectors have to match stored ones.
     pub(crate) digest: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Request {
-    /// Chosen by the client, the same in the answer.
+    /// Chosen by the client and repeated in the answer.
     pub(crate) id: u64,
-    pub(crate) ask: Ask,
+    pub(crate) operation: Operation,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Ask {
+pub(crate) enum Operation {
     Embed {
         model: ModelReference,
         role: Role,
@@ -48,20 +46,21 @@ pub(crate) enum Ask {
         model: ModelReference,
     },
     EmbedRemotely {
-        asked: RemoteEmbedding,
-        /// Names the model in the cache.
+        remote: RemoteEmbedding,
+        /// The model's key in the cache.
         digest: String,
         role: Role,
-        /// With the prefix.
+        /// Including the prefix.
         text: String,
     },
     Chat(ChatRequest),
-    /// What was remembered of an earlier answer of a language model.
+    /// Reads a cached answer of a language model.
     Recall {
         purpose: Purpose,
-        /// Digest of the question.
+        /// Digest of the request.
         key: String,
     },
+    /// Caches an answer of a language model.
     Remember {
         purpose: Purpose,
         key: String,
@@ -138,7 +137,7 @@ mod tests {
     fn request(text: &str) -> Request {
         Request {
             id: 7,
-            ask: Ask::Embed {
+            operation: Operation::Embed {
                 model: ModelReference {
                     directory: "/models/a".to_owned(),
                     digest: None,
@@ -180,7 +179,7 @@ mod tests {
         }
 
         #[test]
-        fn garbage_is_refused_and_harms_nobody(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn garbage_is_refused_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let mut frame = vec![VERSION];
             frame.extend(&bytes);
             if let Ok(message) = decode::<Request>(&frame) {

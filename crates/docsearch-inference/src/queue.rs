@@ -1,4 +1,4 @@
-//! The passages that wait for a lane.
+//! The queue of passages.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,23 +7,23 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::lock::lock;
 use crate::sessions::Sessions;
-use crate::watch::Deliver;
+use crate::watchdog::Deliver;
 
 type Embed = Box<dyn FnOnce(&mut Sessions) -> Result<Vec<f32>> + Send>;
 
-/// A passage that a lane embeds.
+/// A passage to embed.
 pub(crate) struct Task {
     pub(crate) embed: Embed,
     /// What to do with its vector.
     pub(crate) deliver: Deliver<Vec<f32>>,
 }
 
-/// The passages that wait for a lane.
+/// Passages that wait for a worker.
 ///
-/// They belong to streams, which take turns: a long stream does not hold back a short one.
+/// Each belongs to a stream. Streams are served round robin, so a long one does not delay a short one.
 pub(crate) struct Queue {
     state: Mutex<State>,
-    /// Signalled when a lane may find something to do.
+    /// Signalled when there may be work.
     work: Condvar,
 }
 
@@ -34,9 +34,9 @@ pub(crate) struct State {
     /// The stream whose turn was last.
     served: u64,
     stopped: bool,
-    /// Lanes that serve the queue.
-    pub(crate) lanes: usize,
-    /// Those of them that are at a passage.
+    /// Number of workers that serve the queue.
+    pub(crate) workers: usize,
+    /// Number of them that are embedding a passage.
     pub(crate) busy: usize,
 }
 
@@ -71,15 +71,15 @@ impl Queue {
         Ok(())
     }
 
-    /// Forgets the passages of a stream that no lane has begun.
+    /// Removes the passages of a stream that no worker has begun.
     pub(crate) fn cancel(&self, stream: u64) {
         let forgotten = self.lock().streams.remove(&stream);
-        // Their answers may take the lock of somebody who waits for this one.
+        // Dropped without the lock: their answers may take a lock whose holder waits for this one.
         drop(forgotten);
     }
 
-    /// The next passage for a lane, or `None` once the queue has stopped or there has been nothing
-    /// to do for `idle`. The lane calls [`Queue::done`] after each.
+    /// The next passage, or `None` once the queue has stopped or has been empty for `idle`. The worker calls
+    /// [`Queue::done`] after each.
     pub(crate) fn take(&self, idle: Duration) -> Option<Task> {
         let mut state = self.lock();
         let deadline = Instant::now() + idle;
@@ -90,7 +90,7 @@ impl Queue {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if state.stopped || left.is_zero() {
-                state.lanes -= 1;
+                state.workers -= 1;
                 return None;
             }
             state = self
@@ -105,14 +105,14 @@ impl Queue {
         self.lock().busy -= 1;
     }
 
-    /// Lanes that are at a passage do not come back, and take no other.
-    pub(crate) fn lose(&self, lanes: usize) {
+    /// Removes busy workers that were abandoned.
+    pub(crate) fn lose(&self, workers: usize) {
         let mut state = self.lock();
-        state.busy -= lanes;
-        state.lanes -= lanes;
+        state.busy -= workers;
+        state.workers -= workers;
     }
 
-    /// Ends all lanes as soon as they have finished what they are at, for good.
+    /// Ends all workers for good, each after its current passage.
     pub(crate) fn stop(&self) {
         let mut state = self.lock();
         state.stopped = true;
@@ -124,7 +124,7 @@ impl Queue {
 }
 
 impl State {
-    /// Passages that wait.
+    /// Number of queued passages.
     pub(crate) fn waiting(&self) -> usize {
         self.streams.values().map(VecDeque::len).sum()
     }

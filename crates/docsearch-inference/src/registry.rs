@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::lock::lock;
 use crate::model::{Model, Options};
 
-/// The models of this process, each loaded once. Made for a `static`: creating one does nothing.
+/// The models of this process, each loaded once. Can be a `static`: creating one does nothing.
 pub struct Registry {
     models: Mutex<BTreeMap<PathBuf, Arc<Model>>>,
 }
@@ -24,7 +24,7 @@ impl Registry {
     /// The model in `directory`, loaded at the first call; later calls ignore `options`.
     ///
     /// # Errors
-    /// Those of [`Model::load`]. A model that could not be loaded is tried again by the next call.
+    /// Those of [`Model::load`]. The next call tries again.
     pub fn get(&self, directory: &Path, options: &Options) -> Result<Arc<Model>> {
         let path = directory
             .canonicalize()
@@ -38,7 +38,7 @@ impl Registry {
         Ok(model)
     }
 
-    /// Stops all models, see [`Model::stop`], and forgets them.
+    /// Stops all models, see [`Model::stop`], and removes them.
     pub fn stop(&self) {
         for model in std::mem::take(&mut *self.lock()).into_values() {
             model.stop();

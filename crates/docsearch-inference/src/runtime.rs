@@ -1,4 +1,4 @@
-//! ONNX Runtime, loaded once into a process.
+//! Loads ONNX Runtime, once for each process.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -11,8 +11,7 @@ use crate::lock::lock;
 use crate::signal::with_signals_blocked;
 use crate::telemetry;
 
-/// The library of this process. It is never unloaded: `ort` itself holds the environment weakly
-/// and cannot make a second one.
+/// The library of this process. It is never unloaded: `ort` holds the environment weakly and cannot create a second.
 static LOADED: Mutex<Option<Runtime>> = Mutex::new(None);
 
 /// ONNX Runtime, loaded into this process.
@@ -56,7 +55,7 @@ impl Runtime {
                 .build()
                 .map_err(|error| unusable(error.to_string()))
         })?;
-        // Errors reach the caller as values; on stderr they would be said twice.
+        // Errors reach the caller as values; stderr would repeat them.
         environment.set_log_level(LogLevel::Fatal);
         Ok(Self { path, environment })
     }

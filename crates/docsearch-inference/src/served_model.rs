@@ -1,4 +1,4 @@
-//! A model that the service runs, as the client sees it.
+//! Client side of a model that the service runs.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use crate::embedder::{Description, Embedder, Embeddings, PendingQueries, Role};
 use crate::error::Result;
 use crate::host::Host;
 use crate::pending::Requests;
-use crate::protocol::{Answer, Ask, ModelReference};
+use crate::protocol::{Answer, ModelReference, Operation};
 use crate::served_batch::{PassageSource, ServedBatch};
 use crate::tokenizer::{Tokenizer, leading_part};
 
@@ -21,8 +21,8 @@ pub struct ServedModel<H> {
 }
 
 impl<H: Host + Clone + 'static> ServedModel<H> {
-    /// The model in a directory, as the service sees it. With a digest, the service refuses to
-    /// embed with other files than those of that [`Description::digest`].
+    /// The model in a directory of the service's file system. With a digest, the service refuses files with another
+    /// [`Description::digest`].
     pub fn new(client: Rc<RefCell<Client<H>>>, directory: String, digest: Option<String>) -> Self {
         Self {
             client,
@@ -34,8 +34,8 @@ impl<H: Host + Clone + 'static> ServedModel<H> {
         self.reference.clone()
     }
 
-    fn query(&self, text: &str) -> Ask {
-        Ask::Embed {
+    fn query(&self, text: &str) -> Operation {
+        Operation::Embed {
             model: self.model(),
             role: Role::Query,
             text: leading_part(text).to_owned(),
@@ -45,8 +45,8 @@ impl<H: Host + Clone + 'static> ServedModel<H> {
 
 impl<H: Host + Clone + 'static> Embedder for ServedModel<H> {
     fn describe(&self) -> Result<Description> {
-        let ask = Ask::Describe { model: self.model() };
-        match self.client.borrow_mut().ask(&ask)? {
+        let operation = Operation::Describe { model: self.model() };
+        match self.client.borrow_mut().call(&operation)? {
             Answer::Description(description) => Ok(description),
             _ => Err(unexpected()),
         }
@@ -57,15 +57,15 @@ impl<H: Host + Clone + 'static> Embedder for ServedModel<H> {
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
-        match self.client.borrow_mut().ask(&self.query(text))? {
+        match self.client.borrow_mut().call(&self.query(text))? {
             Answer::Vector(vector) => Ok(vector),
             _ => Err(unexpected()),
         }
     }
 
     fn begin_queries(&self, texts: &[String]) -> Box<dyn PendingQueries> {
-        let asks = texts.iter().map(|text| self.query(text)).collect();
-        Box::new(Requests::begin(&self.client, asks, Duration::ZERO))
+        let operations = texts.iter().map(|text| self.query(text)).collect();
+        Box::new(Requests::begin(&self.client, operations, Duration::ZERO))
     }
 
     fn embed_passages(&self, texts: Vec<String>) -> Result<Box<dyn Embeddings>> {

@@ -6,7 +6,7 @@ mod endpoints;
 #[cfg(test)]
 pub(crate) mod fuzz;
 mod models;
-mod query_lanes;
+mod query_sessions;
 mod replies;
 mod requests;
 
@@ -21,22 +21,21 @@ use self::cache::AnswerCache;
 use self::counters::Counters;
 use self::endpoints::Endpoints;
 use self::models::Models;
-use self::query_lanes::QueryLanes;
-use crate::pool::LanePool;
+use self::query_sessions::QuerySessions;
+use crate::pool::WorkerPool;
 use crate::status::{ServiceSettings, Status};
 use crate::telemetry;
 
-/// One part in so many of the size of the cache is what answers of language models have beside it: there are few,
-/// since each took seconds.
+/// Answers of language models may take another eighth of the cache size. They are few: each takes seconds.
 const ANSWERS: u64 = 8;
 
-/// How often it is looked whether a text takes too long.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+/// How often time limits are checked.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The models, lanes and counters that all connections share.
+/// The models, threads and counters that all connections share.
 pub struct Service {
-    pool: LanePool,
-    query_lanes: QueryLanes,
+    pool: WorkerPool,
+    query_sessions: QuerySessions,
     models: Models,
     cache: AnswerCache<[f32]>,
     /// Of language models.
@@ -46,14 +45,15 @@ pub struct Service {
 }
 
 impl Service {
-    /// A service that runs models with the ONNX Runtime library at `runtime`. Nothing is loaded
-    /// before the first text, but the environment variable `ORT_DISABLE_TELEMETRY` is set: no
-    /// other thread may be reading the environment other than through the Rust standard library.
+    /// A service that runs models with the ONNX Runtime library at `runtime`. The first text loads it.
+    ///
+    /// Sets the environment variable `ORT_DISABLE_TELEMETRY`: other threads may read the environment only through the
+    /// Rust standard library.
     pub fn new(runtime: PathBuf, settings: &ServiceSettings) -> Self {
         telemetry::disable();
         Self {
-            pool: LanePool::new(settings.threads, settings.text_limit()),
-            query_lanes: QueryLanes::new(settings.threads, settings.text_limit()),
+            pool: WorkerPool::new(settings.threads, settings.text_limit()),
+            query_sessions: QuerySessions::new(settings.threads, settings.text_limit()),
             models: Models::new(runtime),
             cache: AnswerCache::new(settings.cache_bytes),
             answers: AnswerCache::new(settings.cache_bytes / ANSWERS),
@@ -62,12 +62,12 @@ impl Service {
         }
     }
 
-    /// Obeys other settings from now on.
+    /// Applies new settings.
     pub fn change(&self, settings: &ServiceSettings) {
         self.pool.resize(settings.threads);
-        self.query_lanes.resize(settings.threads);
+        self.query_sessions.resize(settings.threads);
         self.pool.set_text_limit(settings.text_limit());
-        self.query_lanes.set_text_limit(settings.text_limit());
+        self.query_sessions.set_text_limit(settings.text_limit());
         self.cache.resize(settings.cache_bytes);
         self.answers.resize(settings.cache_bytes / ANSWERS);
     }
@@ -75,7 +75,7 @@ impl Service {
     /// Serves every connection on a thread of its own until the listener fails.
     ///
     /// # Errors
-    /// Those of accepting a connection that do not pass by themselves.
+    /// Permanent errors of accepting a connection.
     pub fn serve(self: &Arc<Self>, listener: &UnixListener) -> io::Result<()> {
         loop {
             let served = listener.accept().and_then(|(stream, _)| {
@@ -86,26 +86,25 @@ impl Service {
             });
             match served {
                 Ok(_) => {}
-                // Out of descriptors, threads or memory: connections that end give some back.
+                // Out of descriptors, threads or memory: ending connections free some.
                 Err(error) if is_shortage(&error) => thread::sleep(Duration::from_millis(50)),
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Gives up texts that take too long, from time to time, until a thread does not come back from one: nothing but
-    /// the end of the process ends it.
+    /// Checks time limits until a thread is stuck, which only the end of the process can end.
     pub fn watch(&self) {
-        // Both are looked at.
-        while !(self.pool.look() | self.query_lanes.look()) {
-            thread::sleep(BETWEEN_LOOKS);
+        // Not `||`: both are checked.
+        while !(self.pool.check_limits() | self.query_sessions.check_limits()) {
+            thread::sleep(CHECK_INTERVAL);
         }
     }
 
-    /// Ends the lanes, which finish the text they are at.
+    /// Ends all threads, each after its current text.
     pub fn stop(&self) {
         self.pool.stop();
-        self.query_lanes.stop();
+        self.query_sessions.stop();
     }
 
     fn status(&self) -> Status {
@@ -114,7 +113,7 @@ impl Service {
             pid: std::process::id(),
             models: self.models.status(),
             resident_bytes: resident_bytes().unwrap_or(0),
-            queue_depth: (self.query_lanes.waiting() + passages + self.endpoints.waiting()) as u64,
+            queue_depth: (self.query_sessions.waiting() + passages + self.endpoints.waiting()) as u64,
             cache_entries: self.cache.entries(),
             ..Status::default()
         };
@@ -123,8 +122,7 @@ impl Service {
     }
 }
 
-/// A listener at `path`, in the place of what an earlier process has left there. Only the
-/// process's own user can connect: the directory and the socket are for nobody else.
+/// A listener at `path`, which replaces the socket of an earlier process. Only the process's own user can connect.
 ///
 /// # Errors
 /// Those of the file system.

@@ -14,7 +14,7 @@ use crate::pooling::{Pooling, normalize};
 use crate::runtime::Runtime;
 use crate::signal::with_signals_blocked;
 use crate::tokenizer::TokenIds;
-use crate::watch::Clock;
+use crate::watchdog::Clock;
 
 /// One loaded graph that turns the tokens of one text into its vector.
 ///
@@ -37,7 +37,7 @@ enum Input {
     Types,
 }
 
-/// The output to read, and what is left to do with it.
+/// The output to read, and how its values become one vector.
 #[derive(Debug)]
 enum Output {
     /// `[batch, dimension]`
@@ -117,7 +117,7 @@ impl EncoderSession {
     }
 }
 
-/// What ONNX Runtime reports, unless it is a lack of memory, which it reports in words only.
+/// The error of ONNX Runtime. A lack of memory shows only in its text.
 fn failure(error: &ort::Error, otherwise: impl FnOnce(String) -> Error) -> Error {
     let reason = error.to_string();
     if reason.contains("bad_alloc") {
@@ -137,10 +137,10 @@ fn open_graph(runtime: &Runtime, graph: &Path) -> ort::Result<Session> {
         .with_intra_op_spinning(false)?
         .with_inter_op_spinning(false)?
         .with_memory_pattern(false)?
-        // Its products on ARM processors with SME round otherwise: cosine 0.992 to the vectors of all others.
+        // KleidiAI's products on ARM processors with SME round differently: cosine 0.992 to the vectors of others.
         .with_config_entry("mlas.disable_kleidiai", "1")?
-        // Without VNNI, x86 adds products of u8 and s8 in 16 bits, where weights beyond 64 saturate. Such weights become
-        // u8, whose products are exact and slower; on all other processors and for all other weights nothing changes.
+        // Without VNNI, x86 adds products of u8 and s8 in 16 bits, where weights beyond 64 saturate. This turns such
+        // weights into u8, whose products are exact and slower. Other processors and weights are not affected.
         .with_config_entry("session.x64quantprecision", "1")?
         .commit_from_file(graph)
 }

@@ -7,13 +7,12 @@ use crate::embedder::Role;
 use crate::encoder::Encoder;
 use crate::error::{Error, Result, catch_panic};
 use crate::session::EncoderSession;
-use crate::watch::Clock;
+use crate::watchdog::Clock;
 
-/// How long a session is kept without work. Opening one takes 35 ms; keeping it costs its
-/// weights in memory.
+/// How long an idle session stays open. Opening one takes 35 ms; an open one holds its weights in memory.
 pub(crate) const IDLE: Duration = Duration::from_secs(30);
 
-/// Sessions, one for each model that was run.
+/// One session for each model that the thread has run.
 #[derive(Default)]
 pub(crate) struct Sessions {
     open: Vec<OpenSession>,
@@ -27,7 +26,7 @@ struct OpenSession {
 }
 
 impl Sessions {
-    /// Those of the thread of this clock.
+    /// Sessions of the thread with this clock.
     pub(crate) fn of_thread(clock: Arc<Clock>) -> Self {
         Self {
             open: Vec::new(),
@@ -35,7 +34,7 @@ impl Sessions {
         }
     }
 
-    /// The vector of one text. A session in which that panics is closed: its state is unknown.
+    /// The vector of one text. After a panic the session is closed, since its state is unknown.
     pub(crate) fn embed(&mut self, encoder: &Arc<Encoder>, role: Role, text: &str) -> Result<Vec<f32>> {
         let clock = Arc::clone(&self.clock);
         let vector = catch_panic(|| encoder.embed(self.of(encoder)?, role, text, &clock));
@@ -45,7 +44,7 @@ impl Sessions {
         vector
     }
 
-    /// The session of a model, opened if there is none.
+    /// The session of a model; opens it if there is none.
     fn of(&mut self, encoder: &Arc<Encoder>) -> Result<&mut EncoderSession> {
         let place = self.open.iter().position(|open| Arc::ptr_eq(&open.encoder, encoder));
         let place = match place {
@@ -61,7 +60,7 @@ impl Sessions {
         Ok(&mut open.session)
     }
 
-    /// That of the thread.
+    /// The clock of the thread.
     pub(crate) fn clock(&self) -> &Arc<Clock> {
         &self.clock
     }
@@ -75,7 +74,7 @@ impl Sessions {
         });
     }
 
-    /// Closes what has not been used for a while, the last session excepted.
+    /// Closes sessions that were idle for [`IDLE`], except the most recently used.
     pub(crate) fn close_idle(&mut self) {
         if self.open.len() > 1 {
             self.open.sort_by_key(|open| open.used);

@@ -1,19 +1,18 @@
-//! What can be set of the service, and what it says of itself.
+//! Settings and status of the service.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What can change while the service runs; its program takes it as a line of JSON.
+/// Settings that can change while the service runs. Its program reads them as a line of JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceSettings {
-    /// Greatest number of threads that embed passages. One more embeds queries only.
+    /// Maximum number of threads that embed passages. One more embeds only queries.
     pub threads: NonZeroUsize,
-    /// Greatest size of the cache of query vectors, in bytes. Answers of a language model have an eighth of it
-    /// beside it.
+    /// Size of the cache of query vectors, in bytes. Answers of language models may take another eighth of it.
     pub cache_bytes: u64,
-    /// How long one text may take, in milliseconds.
+    /// Time limit of one text, in milliseconds.
     pub text_limit_ms: u64,
 }
 
@@ -23,36 +22,36 @@ impl ServiceSettings {
     }
 }
 
-/// What the service says of itself.
+/// Status of the service.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Status {
     /// Process id of the service.
     pub pid: u32,
-    /// Models that are loaded at the moment.
+    /// Loaded models.
     pub models: Vec<ModelStatus>,
     /// Resident memory, in bytes.
     pub resident_bytes: u64,
-    /// Texts that wait for a lane.
+    /// Number of texts that wait for a thread.
     pub queue_depth: u64,
-    /// Texts that were asked for.
+    /// Number of texts that were requested.
     pub requests: u64,
-    /// Texts that a model was run on, one a run.
+    /// Number of model runs, one for each text.
     pub runs: u64,
-    /// Queries that the cache answered.
+    /// Number of queries answered from the cache.
     pub cache_hits: u64,
-    /// Transformations that a language model was not asked for again.
+    /// Number of transformations answered from the cache.
     pub transform_hits: u64,
-    /// Grades that a language model was not asked for again.
+    /// Number of grades answered from the cache.
     pub grade_hits: u64,
-    /// Vectors in the cache.
+    /// Number of vectors in the cache.
     pub cache_entries: u64,
-    /// Median time from a query's arrival to its answer, in milliseconds, of the last 1,000.
+    /// Median latency of the last 1,000 queries, in milliseconds.
     pub p50_ms: Option<f64>,
-    /// The same for 19 of 20 queries.
+    /// 95th percentile of the same.
     pub p95_ms: Option<f64>,
 }
 
-/// A model that the service has loaded.
+/// A loaded model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelStatus {
     /// Its directory.

@@ -1,4 +1,4 @@
-//! A model's tokenizer: tokens for a graph, and their number for whoever cuts texts.
+//! A model's tokenizer: token ids for a graph, and token counts for splitting texts.
 
 #[cfg(test)]
 pub(crate) mod fuzz;
@@ -12,14 +12,14 @@ use crate::directory::{ModelDirectory, read_file};
 use crate::error::{Error, Result};
 use crate::word_counts::WordCounts;
 
-/// Bytes that are tokenised at once, for the library keeps bookkeeping for each byte.
+/// Bytes that are tokenised at once, since the library stores offsets for each byte.
 const PIECE_BYTES: usize = 8192;
 
-/// Longest part of a text that is looked at to embed it, in bytes: far more than a model takes,
-/// and little enough to be sent to another process at once.
+/// Maximum number of bytes of a text that are read to embed it: far more than a model takes, and few enough for one
+/// message to another process.
 pub const MAX_TEXT_BYTES: usize = 1 << 20;
 
-/// The part of `text` that is looked at to embed it.
+/// The part of `text` that is read to embed it.
 pub(crate) fn leading_part(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_TEXT_BYTES)]
 }
@@ -52,8 +52,7 @@ impl Tokenizer {
     }
 
     pub(crate) fn read(directory: &ModelDirectory) -> Result<Self> {
-        // Its worker threads would live as long as the process, with the signal mask of whoever
-        // came first.
+        // Its worker threads would live as long as the process, with the signal mask of the first caller.
         tokenizers::utils::parallelism::set_parallelism(false);
         let path = &directory.tokenizer;
         let mut inner = tokenizers::Tokenizer::from_bytes(read_file(path)?).map_err(|error| Error::FileCorrupt {
@@ -83,8 +82,7 @@ impl Tokenizer {
         })
     }
 
-    /// Greatest number of tokens of one text, special tokens included; what follows is not
-    /// embedded.
+    /// Maximum number of tokens of one text, including special tokens. The rest is truncated.
     pub fn max_tokens(&self) -> usize {
         self.max_tokens
     }
@@ -94,14 +92,13 @@ impl Tokenizer {
         self.special_tokens
     }
 
-    /// Number of tokens of `text`, without special tokens and without truncation.
+    /// Number of tokens of `text`, without special tokens and truncation.
     ///
-    /// Time and memory are linear in the text's length. A run of more than 8 kB without white
-    /// space may count a token more than it would alone.
+    /// Time and memory are linear in the text's length. A run of more than 8 kB without white space may count one token
+    /// too many.
     ///
     /// # Errors
-    /// [`Error::Run`] if the tokenizer has no token for a part of the text, not even an unknown
-    /// one.
+    /// [`Error::Run`] if the tokenizer has no token for a part of the text, not even an unknown one.
     pub fn count(&self, text: &str) -> Result<usize> {
         let count = |text: &str| pieces(text).map(|piece| Ok(self.tokens(piece)?.len())).sum();
         match &self.words {
@@ -110,8 +107,7 @@ impl Tokenizer {
         }
     }
 
-    /// The tokens of `text`, cut at the end to what the model takes; no more than
-    /// [`MAX_TEXT_BYTES`] are looked at.
+    /// The tokens of `text`, truncated to what the model takes. Reads at most [`MAX_TEXT_BYTES`].
     pub(crate) fn encode(&self, text: &str) -> Result<TokenIds> {
         let text = leading_part(text);
         let room = self.max_tokens - self.special_tokens;
@@ -127,8 +123,7 @@ impl Tokenizer {
         })
     }
 
-    /// The tokens of the shortest sufficient beginning of `text`: all of it, or more than `count`
-    /// tokens.
+    /// The tokens of a prefix of `text` that has more than `count` tokens, or of all of it.
     fn leading_tokens(&self, text: &str, count: usize) -> Result<tokenizers::Encoding> {
         let mut encoding = tokenizers::Encoding::default();
         for beginning in beginnings(text) {
@@ -160,7 +155,7 @@ fn widened(ids: &[u32]) -> Vec<i64> {
     ids.iter().copied().map(i64::from).collect()
 }
 
-/// Cuts `text` before white space into pieces of at most [`PIECE_BYTES`]; together they are `text`.
+/// Splits `text` before white space into pieces of at most [`PIECE_BYTES`].
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -170,8 +165,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Beginnings of `text`, each longer than the one before, the last of them all of it. Together they are
-/// less than five times as long.
+/// Prefixes of `text` of growing length, up to all of it. Together they are less than five times as long.
 fn beginnings(text: &str) -> impl Iterator<Item = &str> {
     let first = next_cut(text, 0, PIECE_BYTES);
     let ends = std::iter::successors(Some(first), |&end| {
@@ -180,9 +174,8 @@ fn beginnings(text: &str) -> impl Iterator<Item = &str> {
     ends.map(|end| &text[..end])
 }
 
-/// The last place at most `most` bytes behind `start` where white space begins, or else the last between two
-/// characters; the end of `text` if that is not farther. Always behind `start`, unless that is the end: `most`
-/// holds a character.
+/// Where to end a piece of at most `most` bytes from `start`: the end of `text`, else before the last white space, else
+/// at the last character boundary. It is after `start` unless `text` ends there: `most` has room for a character.
 fn next_cut(text: &str, start: usize, most: usize) -> usize {
     debug_assert!(most >= char::MAX.len_utf8());
     if text.len() - start <= most {
@@ -218,7 +211,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever stands where white space is or is not.
+        /// With and without white space.
         #[test]
         fn beginnings_grow_until_they_are_the_text(
             parts in prop::collection::vec(("[ \n\u{3000}]|[tあ한กé😀ا]", 1..9_000_usize), 0..8),

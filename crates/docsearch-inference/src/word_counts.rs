@@ -1,4 +1,4 @@
-//! Counting tokens word by word, with the counts of words remembered.
+//! Counts tokens word by word, with a cache of the counts.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -8,23 +8,23 @@ use tokenizers::{ModelWrapper, NormalizerWrapper, PreTokenizerWrapper, Tokenizer
 use crate::error::Result;
 use crate::lock::lock;
 
-/// Where BERT's normaliser and splitter both see a boundary, whatever stands around it.
-const BETWEEN_WORDS: [char; 4] = [' ', '\n', '\t', '\r'];
-/// Longer words are rarely met again.
+/// Characters that BERT's normaliser and splitter both treat as a boundary, whatever surrounds them.
+const WORD_SEPARATORS: [char; 4] = [' ', '\n', '\t', '\r'];
+/// Longer words rarely repeat.
 const MAX_WORD_BYTES: usize = 64;
-/// Words that are remembered, some megabytes.
+/// Maximum number of cached words: some megabytes.
 const MAX_WORDS: usize = 50_000;
 
-/// How many tokens words have.
+/// Cache of the token counts of words.
 #[derive(Debug)]
 pub(crate) struct WordCounts {
     known: Mutex<HashMap<Box<str>, usize>>,
-    /// What words that the tokenizer takes as a whole begin with, such as the bracket of `[SEP]`.
+    /// First characters of words that are one token as a whole, such as the bracket of `[SEP]`.
     guarded: Vec<char>,
 }
 
 impl WordCounts {
-    /// `None` unless the tokenizer's count of a text is the sum of those of its words, as BERT's is.
+    /// `None` unless the count of a text is the sum of the counts of its words, as with BERT.
     pub(crate) fn of(tokenizer: &Tokenizer) -> Option<Self> {
         let is_bert = matches!(tokenizer.get_normalizer(), Some(NormalizerWrapper::BertNormalizer(_)))
             && matches!(
@@ -35,7 +35,7 @@ impl WordCounts {
         let added = tokenizer.get_added_tokens_decoder();
         let is_plain = added
             .values()
-            .all(|token| !(token.lstrip || token.rstrip || token.content.contains(BETWEEN_WORDS)));
+            .all(|token| !(token.lstrip || token.rstrip || token.content.contains(WORD_SEPARATORS)));
         let guarded = added.values().filter_map(|token| token.content.chars().next());
         (is_bert && is_plain).then(|| Self {
             known: Mutex::default(),
@@ -60,8 +60,8 @@ impl WordCounts {
             Ok(tokens)
         };
         let mut sum = 0;
-        for word in text.split(BETWEEN_WORDS).filter(|word| !word.is_empty()) {
-            if !self.is_apart_at_punctuation(word) {
+        for word in text.split(WORD_SEPARATORS).filter(|word| !word.is_empty()) {
+            if !self.splits_at_punctuation(word) {
                 sum += word_tokens(word)?;
                 continue;
             }
@@ -75,9 +75,9 @@ impl WordCounts {
         Ok(sum)
     }
 
-    /// Whether each sign of a word is one token and parts the letters and digits around it. So code, in which hardly
-    /// two words are alike, is made of few parts.
-    fn is_apart_at_punctuation(&self, word: &str) -> bool {
+    /// Whether each punctuation character of the word is one token and separates the parts around it. Words of code are
+    /// rarely equal, but their parts are.
+    fn splits_at_punctuation(&self, word: &str) -> bool {
         word.bytes().all(|byte| byte.is_ascii_graphic()) && !word.contains(self.guarded.as_slice())
     }
 }

@@ -1,4 +1,4 @@
-//! How the files of a model directory decide its vectors, on a graph computed by hand.
+//! The files of a model directory and their effect on vectors, with a graph computed by hand.
 
 mod support;
 
@@ -179,7 +179,7 @@ fn contradictions_are_refused() {
     assert!(matches!(error, Error::Inconsistent { .. }), "{error}");
 }
 
-/// On x86 without VNNI, ONNX Runtime's own way is to add two products of u8 and s8 in 16 bits, which saturates.
+/// On x86 without VNNI, ONNX Runtime by default adds two products of u8 and s8 in 16 bits, which saturates.
 #[test]
 fn products_of_eight_bit_weights_are_exact_on_every_processor() {
     let tiny = TinyModel::new();

@@ -1,15 +1,15 @@
-//! The model that the extension comes with, all-MiniLM-L6-v2.
+//! The bundled model, all-MiniLM-L6-v2.
 
 mod support;
 
 use docsearch_inference::{Embedder, Model, Pooling};
 use support::{embed_all, info, model_directory, options};
 
-fn load(lanes: usize) -> Model {
-    Model::load(&model_directory(), &options(lanes)).expect("a valid model and library")
+fn load(threads: usize) -> Model {
+    Model::load(&model_directory(), &options(threads)).expect("a valid model and library")
 }
 
-/// Texts of 1 to some 400 tokens, of several scripts.
+/// Texts of 1 to about 400 tokens, in several scripts.
 fn texts() -> Vec<String> {
     let words = [
         "Button",
@@ -71,7 +71,7 @@ fn a_text_has_the_same_vector_bit_for_bit_whatever_is_embedded_beside_it() {
 }
 
 #[test]
-fn vectors_have_length_one_and_nearness_is_likeness() {
+fn vectors_have_length_one_and_near_vectors_are_similar_texts() {
     let model = load(1);
     let [query, near, far] = [
         "How do I show a picture from the internet?",

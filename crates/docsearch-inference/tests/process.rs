@@ -1,4 +1,4 @@
-//! What inference does to the process it runs in. One test, because a process has one library.
+//! What inference does to its process. One test, since a process loads one library.
 
 mod support;
 
@@ -30,18 +30,18 @@ fn names_of_threads() -> Vec<String> {
     statuses().iter().map(|status| field(status, "Name:")).collect()
 }
 
-/// Signals that the calling thread blocks. Those of the test harness's thread say nothing: the C
-/// library blocks all of them in a thread for as long as it starts another.
+/// Signals that the calling thread blocks. Those of the test harness's thread are of no use: the C library blocks all
+/// of them while it starts another thread.
 fn own_blocked_signals() -> u64 {
     blocked_signals(&fs::read_to_string("/proc/thread-self/status").expect("Linux"))
 }
 
-fn blocked_signals_of_lanes() -> Vec<u64> {
+fn blocked_signals_of_workers() -> Vec<u64> {
     let statuses = statuses();
-    let lanes = statuses
+    let workers = statuses
         .iter()
-        .filter(|status| field(status, "Name:") == "docsearch-lane");
-    lanes.map(|status| blocked_signals(status)).collect()
+        .filter(|status| field(status, "Name:") == "docsearch-embed");
+    workers.map(|status| blocked_signals(status)).collect()
 }
 
 fn wait_until(is_so: impl Fn() -> bool) {
@@ -53,7 +53,7 @@ fn wait_until(is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn the_process_gets_one_library_and_no_thread_but_its_lanes() {
+fn the_process_gets_one_library_and_no_thread_but_its_workers() {
     let tiny = TinyModel::new();
     let load = |runtime: &str| {
         let options = Options {
@@ -78,11 +78,7 @@ fn the_process_gets_one_library_and_no_thread_but_its_lanes() {
     let again = MODELS.get(&model_directory().join("."), &options);
     assert!(std::ptr::eq(&*model, &*again.expect("the same model")));
     model.embed_query("Button in SwiftUI").expect("a vector");
-    assert_eq!(
-        names_of_threads(),
-        names_before,
-        "a query starts no thread and reports to nobody"
-    );
+    assert_eq!(names_of_threads(), names_before, "a query starts no thread");
     assert_eq!(own_blocked_signals(), blocked_before);
 
     assert!(matches!(
@@ -90,17 +86,17 @@ fn the_process_gets_one_library_and_no_thread_but_its_lanes() {
         Some(Error::RuntimeAlreadyLoaded { .. })
     ));
 
-    // So many that no machine is done with them before it is done with a query.
+    // Enough that a query finishes before them on every machine.
     let count = 20_000;
     let passages = vec!["a passage of some length ".repeat(40); count];
-    let mut batch = model.embed_passages(passages).expect("lanes start");
+    let mut batch = model.embed_passages(passages).expect("workers start");
     let first = batch.next_timeout(PATIENCE);
     assert!(matches!(first, Ok(Progress::Embedded(_))));
-    // A thread has its name a moment after it has begun.
-    wait_until(|| blocked_signals_of_lanes().len() == 2);
-    // SIGKILL, SIGSTOP and the two that the C library keeps for itself cannot be blocked.
+    // A thread gets its name shortly after it starts.
+    wait_until(|| blocked_signals_of_workers().len() == 2);
+    // SIGKILL, SIGSTOP and the two that the C library reserves cannot be blocked.
     let all_signals = !(1 << 8 | 1 << 18 | 1 << 31 | 1 << 32);
-    assert_eq!(blocked_signals_of_lanes(), [all_signals; 2]);
+    assert_eq!(blocked_signals_of_workers(), [all_signals; 2]);
 
     model.embed_query("Button in SwiftUI").expect("a vector");
     let mut returned = 1;
@@ -110,7 +106,7 @@ fn the_process_gets_one_library_and_no_thread_but_its_lanes() {
     assert!(returned < count, "the query did not wait for the passages");
 
     MODELS.stop();
-    // A joined thread is listed until the kernel has buried it, a moment later.
+    // The kernel lists a joined thread for a moment.
     wait_until(|| names_of_threads().len() <= names_before.len());
     assert_eq!(names_of_threads(), names_before);
     assert_eq!(own_blocked_signals(), blocked_before);

@@ -1,4 +1,4 @@
-//! The service: the program itself, reached through its socket.
+//! The program, reached through its socket.
 
 #[path = "support/http.rs"]
 mod http_server;
@@ -184,7 +184,7 @@ fn a_batch_goes_on_with_the_next_program() {
 #[test]
 fn a_program_that_hangs_is_given_up_after_the_patience() {
     let program = Program::start();
-    let model = served(program.patient_client(Duration::from_millis(300)), None);
+    let model = served(program.client_with_timeout(Duration::from_millis(300)), None);
     program.model().embed_query("Button").expect("a vector");
     program.freeze();
     let problem = model.embed_query("another").expect_err("no answer");
@@ -210,7 +210,7 @@ fn a_program_that_hangs_is_given_up_after_the_patience() {
 fn what_a_client_no_longer_waits_for_is_not_computed() {
     let program = Program::start_with(&ONE_THREAD);
     let client = program.client();
-    // The one lane waits for the first file of this model until somebody writes it.
+    // The only worker waits for the first file of this model until it is written below.
     let directory = TempDir::new().expect("a temporary directory");
     let modules = directory.path().join("modules.json");
     mkfifo(&modules, Mode::S_IRWXU).expect("a pipe");
@@ -267,7 +267,7 @@ fn malformed_and_oversized_frames_end_the_connection_and_nothing_else() {
 }
 
 #[test]
-fn nobody_else_can_connect() {
+fn other_users_cannot_connect() {
     let program = Program::start();
     drop(program.connect());
     let mode = fs::metadata(program.socket()).expect("a socket").permissions().mode();
@@ -292,7 +292,7 @@ fn the_program_ends_with_its_supervisor_and_on_a_signal() {
 fn too_little_memory_ends_the_program_or_the_request_and_is_said() {
     let limit = ["--memory-limit", "40000000"];
     let program = Program::start_with(&[&ONE_THREAD[..], &limit].concat());
-    let model = served(program.patient_client(Duration::from_secs(5)), None);
+    let model = served(program.client_with_timeout(Duration::from_secs(5)), None);
     let problem = model.embed_query("Button").expect_err("40 MB are too little");
     assert!(!problem.to_string().is_empty());
 }
@@ -321,7 +321,7 @@ fn settings_change_while_it_runs() {
     }
 }
 
-fn question(url: &str) -> ChatRequest {
+fn request(url: &str) -> ChatRequest {
     ChatRequest {
         endpoint: Endpoint {
             url: url.to_owned(),
@@ -345,14 +345,14 @@ fn a_language_model_is_asked_by_the_program() {
     let program = Program::start();
     let client = program.client();
     let server = HttpServer::start(vec![Reaction::chat("Hi."), Reaction::status(401)]);
-    let answer = client.borrow_mut().chat(question(&server.url));
+    let answer = client.borrow_mut().chat(request(&server.url));
     assert_eq!(answer.expect("an answer").text, "Hi.");
-    let problem = client.borrow_mut().chat(question(&server.url)).expect_err("no answer");
+    let problem = client.borrow_mut().chat(request(&server.url)).expect_err("no answer");
     assert_eq!(problem.class(), ErrorClass::Authentication);
     assert!(problem.remote().is_some_and(|failure| failure.detail.is_some()));
     let long = ChatRequest {
         user: "x".repeat(MAX_TEXT_BYTES),
-        ..question(&server.url)
+        ..request(&server.url)
     };
     let problem = client.borrow_mut().chat(long).expect_err("too long");
     assert_eq!((problem.class(), server.received().len()), (ErrorClass::Refused, 2));
@@ -373,12 +373,12 @@ impl Host for Cancellable {
         self.inner.wait(socket, timeout.min(Duration::from_millis(10)));
     }
 
-    fn revive(&mut self) -> Result<(), Error> {
-        self.inner.revive()
+    fn start_service(&mut self) -> Result<(), Error> {
+        self.inner.start_service()
     }
 
-    fn patience(&self) -> Duration {
-        self.inner.patience()
+    fn timeout(&self) -> Duration {
+        self.inner.timeout()
     }
 }
 
@@ -390,11 +390,11 @@ fn texts_are_embedded_while_language_models_hang_and_a_cancelled_question_is_wit
     let hanging: Vec<_> = (0..8)
         .map(|_| {
             let host = Cancellable {
-                inner: Poll { patience: PATIENCE },
+                inner: Poll { timeout: PATIENCE },
                 cancelled: Arc::clone(&cancelled),
             };
             let (socket, url) = (program.socket(), server.url.clone());
-            thread::spawn(move || Client::new(socket, host).chat(question(&url)).map(drop))
+            thread::spawn(move || Client::new(socket, host).chat(request(&url)).map(drop))
         })
         .collect();
     server.wait_for_open(4);

@@ -77,7 +77,7 @@ fn a_model_that_is_never_loaded_fails() {
     limited[5] = "100";
     let program = Program::start_with(&limited);
     let directory = TempDir::new().expect("a temporary directory");
-    // Nobody writes the first file.
+    // The first file is never written.
     mkfifo(&directory.path().join("modules.json"), Mode::S_IRWXU).expect("a pipe");
     let path = directory.path().to_str().expect("a path in UTF-8").to_owned();
     let model = ServedModel::new(program.client(), path, None);
@@ -90,13 +90,13 @@ fn a_passage_that_ends_the_program_fails_and_its_neighbours_go_on() {
     let slow = TinyModel::slow();
     let model = tiny(&program, &slow);
     let expected = embed_all(&model, &["x".to_owned()]);
-    // It comes first, also when it is sent again: what is counted below is its runs.
+    // It comes first, also when it is sent again: its runs are counted below.
     let texts = [slow_word(), "x".to_owned(), "x x".to_owned(), "x".to_owned()];
-    // A program ends with the thread that has started it: the thread waits for the outcomes.
+    // A program ends with the thread that has started it, so the thread waits for the outcomes.
     let (done, is_done) = mpsc::channel::<()>();
-    // Memory or a crash would end it like that.
+    // As a lack of memory or a crash would.
     let ending = thread::spawn(move || {
-        // The text from above and this one; then this one alone.
+        // The text above and this one; then this one alone.
         for runs in [2, 1] {
             program.wait_for_runs(runs);
             kill(program.pid(), Signal::SIGKILL).expect("a process");
@@ -117,7 +117,7 @@ fn a_passage_that_ends_the_program_fails_and_its_neighbours_go_on() {
 }
 
 #[test]
-fn in_this_process_a_passage_that_takes_too_long_fails_and_its_lane_is_replaced() {
+fn in_this_process_a_passage_that_takes_too_long_fails_and_its_worker_is_replaced() {
     let slow = TinyModel::slow();
     let limited = docsearch_inference::Options {
         text_limit: Duration::from_secs(3),
@@ -127,6 +127,6 @@ fn in_this_process_a_passage_that_takes_too_long_fails_and_its_lane_is_replaced(
     let outcomes = outcomes(&model, &[slow_word(), "x".to_owned()]);
     assert_eq!(outcomes[0], Err(ErrorClass::TimedOut));
     assert!(outcomes[1].is_ok());
-    // A process that ends does not wait for it.
+    // Does not wait for the stuck thread.
     model.stop();
 }

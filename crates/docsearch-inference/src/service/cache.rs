@@ -1,16 +1,16 @@
-//! Answers that need not be given twice.
+//! The cache of answers.
 
 use std::sync::Arc;
 
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 
-/// Bytes of an entry beside its key and answer, roughly.
+/// Approximate overhead of an entry, in bytes.
 const OVERHEAD: usize = 128;
-/// A usual entry, by which the cache is laid out: 384 dimensions and a few words.
+/// Size of a typical entry: 384 dimensions and a few words. The cache is allocated for entries of this size.
 const USUAL_BYTES: u64 = 2048;
 
-/// Answers to what was asked before, bounded in bytes: vectors of queries, texts of a language model.
+/// Cached answers, bounded in bytes: vectors of queries, or texts of a language model.
 pub(super) struct AnswerCache<T: ?Sized> {
     answers: Cache<Key, Arc<T>, Bytes>,
 }
@@ -58,8 +58,7 @@ impl<T: ?Sized> AnswerCache<T> {
         self.answers.len() as u64
     }
 
-    /// What was answered to a text; the subject is the model, or what the text was for. `None` if nothing was, or it
-    /// had to make room.
+    /// The cached answer to a text, if there is one. The subject is the model or the purpose of the text.
     pub(super) fn get(&self, subject: &str, text: &str) -> Option<Arc<T>> {
         self.answers.get(&KeyRef { subject, text })
     }

@@ -1,4 +1,4 @@
-//! What the service has done so far, as its status tells it.
+//! Counters of the service, for its status.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -9,10 +9,10 @@ use crate::endpoint::Purpose;
 use crate::lock::lock;
 use crate::status::Status;
 
-/// Queries whose latency is remembered.
+/// Number of queries whose latency is kept.
 const REMEMBERED: usize = 1000;
 
-/// What the service has done so far.
+/// What the service has done since it started.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     requests: AtomicU64,
@@ -36,7 +36,7 @@ impl Counters {
         self.cache_hits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A language model was not asked again.
+    /// An answer of a language model came from the cache.
     pub(super) fn recalled(&self, purpose: Purpose) {
         let hits = match purpose {
             Purpose::Transform => &self.transform_hits,
@@ -69,7 +69,7 @@ impl Counters {
     }
 }
 
-/// The least latency that at least this share of all does not exceed, in milliseconds.
+/// The smallest latency that at least this share of all does not exceed, in milliseconds.
 fn quantile(sorted: &[Duration], share: f64) -> Option<f64> {
     let place = (sorted.len() as f64 * share).ceil() as usize;
     let latency = sorted.get(place.checked_sub(1)?)?;

@@ -1,4 +1,4 @@
-//! The endpoints that the service asks over HTTP for its clients: a queue for each.
+//! The endpoints that the service calls over HTTP for its clients. Each has a queue.
 
 mod attempts;
 mod availability;
@@ -23,7 +23,7 @@ use self::endpoint_queue::EndpointQueue;
 use crate::endpoint::{ChatRequest, Endpoint, RemoteEmbedding};
 use crate::lock::lock;
 
-/// The endpoints that were asked for.
+/// The endpoints that have been used.
 #[derive(Default)]
 pub(super) struct Endpoints {
     queues: Mutex<HashMap<Endpoint, Arc<EndpointQueue>>>,
@@ -31,25 +31,25 @@ pub(super) struct Endpoints {
 }
 
 impl Endpoints {
-    /// Asks a language model.
+    /// Calls a language model.
     pub(super) fn chat(&self, request: ChatRequest, caller: &Arc<Caller>, deliver: Deliver) {
         let queue = self.queue(&request.endpoint);
         queue.submit(Call::new(Work::Chat(request), caller, deliver));
     }
 
-    /// Asks for the vector of a query.
-    pub(super) fn embed_query(&self, asked: RemoteEmbedding, text: String, caller: &Arc<Caller>, deliver: Deliver) {
-        let queue = self.queue(&asked.endpoint);
-        queue.submit(Call::new(Work::Query(asked, text), caller, deliver));
+    /// Requests the vector of a query.
+    pub(super) fn embed_query(&self, remote: RemoteEmbedding, text: String, caller: &Arc<Caller>, deliver: Deliver) {
+        let queue = self.queue(&remote.endpoint);
+        queue.submit(Call::new(Work::Query(remote, text), caller, deliver));
     }
 
-    /// Asks for the vector of a passage, together with others.
-    pub(super) fn embed_passage(&self, asked: RemoteEmbedding, text: String, caller: &Arc<Caller>, deliver: Deliver) {
-        let queue = self.queue(&asked.endpoint);
-        queue.submit(Call::new(Work::Passage(asked, text), caller, deliver));
+    /// Requests the vector of a passage, together with others.
+    pub(super) fn embed_passage(&self, remote: RemoteEmbedding, text: String, caller: &Arc<Caller>, deliver: Deliver) {
+        let queue = self.queue(&remote.endpoint);
+        queue.submit(Call::new(Work::Passage(remote, text), caller, deliver));
     }
 
-    /// Texts that wait.
+    /// Number of queued texts.
     pub(super) fn waiting(&self) -> usize {
         let queues: Vec<_> = lock(&self.queues).values().cloned().collect();
         queues.iter().map(|queue| queue.waiting()).sum()

@@ -1,4 +1,4 @@
-//! What clients send.
+//! Fuzz target: bytes that clients send.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -28,7 +28,7 @@ pub(crate) fn targets() -> Vec<Target> {
     [&[own], endpoints::fuzz::TARGETS].concat()
 }
 
-/// Whatever a client sends, the connection ends when the client does.
+/// Whatever a client sends, the connection closes when the client closes it.
 fn connection(input: &[u8]) {
     let (mut client, service) = UnixStream::pair().expect("a pair of sockets");
     let mut answers = client.try_clone().expect("a second handle");

@@ -11,7 +11,7 @@ use crate::lock::lock;
 use crate::sessions::Sessions;
 use crate::status::ModelStatus;
 
-/// How long a model stays loaded without a text, if it is not the only one.
+/// How long an idle model stays loaded beside others.
 const IDLE: Duration = Duration::from_secs(600);
 
 /// The models that are loaded, by directory.
@@ -20,7 +20,7 @@ pub(super) struct Models {
     loaded: Mutex<BTreeMap<String, Arc<Slot>>>,
 }
 
-/// A model's place. Its lock is held while the model is loaded, and others go on.
+/// A model's slot. Its lock is held while the model loads, so that other models are not blocked.
 #[derive(Default)]
 struct Slot {
     state: Mutex<Option<LoadedModel>>,
@@ -39,7 +39,7 @@ impl Models {
         }
     }
 
-    /// The model; `None` if it is not loaded, or just being loaded.
+    /// The model, or `None` if it is not loaded or still loading.
     pub(super) fn peek(&self, directory: &str) -> Option<Arc<Encoder>> {
         let slot = Arc::clone(lock(&self.loaded).get(directory)?);
         let mut state = slot.state.try_lock().ok()?;
@@ -48,7 +48,7 @@ impl Models {
         Some(Arc::clone(&loaded.encoder))
     }
 
-    /// The model, loaded now if it has to be; the session it was tried with is then kept.
+    /// The model. Loads it if necessary, and keeps the session that tested it.
     pub(super) fn get(&self, directory: &str, sessions: &mut Sessions) -> Result<Arc<Encoder>> {
         let clock = Arc::clone(sessions.clock());
         clock.loading(|| self.get_or_load(directory, sessions))
@@ -90,7 +90,7 @@ impl Models {
             .collect()
     }
 
-    /// Unloads what has not been used for a while, before another model is loaded beside it.
+    /// Unloads models that were idle for [`IDLE`], before another is loaded.
     fn unload_idle(&self, except: &str) {
         lock(&self.loaded).retain(|directory, slot| match slot.state.try_lock() {
             Ok(state) => state.as_ref().is_some_and(|loaded| loaded.used.elapsed() < IDLE),

@@ -1,4 +1,4 @@
-//! The answers to the requests of a connection, written by whoever has them.
+//! The answers to the requests of a connection. The thread that computes an answer writes it.
 
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
@@ -13,13 +13,12 @@ use crate::error::{Error, Failure, Result};
 use crate::lock::lock;
 use crate::protocol::{self, Answer, Response};
 
-/// Requests of one connection whose answers have not been written yet: the service does not read
-/// on before one of them is.
+/// Maximum number of unanswered requests of one connection. The service reads no further until one is answered.
 const UNANSWERED: usize = 128;
-/// How long a client may leave answers unread before it is given up. A lane writes them.
-const PATIENCE_WITH_READERS: Duration = Duration::from_secs(5);
+/// How long a client may leave answers unread before its connection is closed. A worker thread writes them.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The way back to the client, shared by the threads that have answers.
+/// The connection to the client, shared by the threads that compute answers.
 pub(super) struct Answers {
     stream: Mutex<UnixStream>,
     unanswered: Mutex<usize>,
@@ -30,7 +29,7 @@ pub(super) struct Answers {
 impl Answers {
     pub(super) fn of(stream: &UnixStream) -> io::Result<Self> {
         let stream = stream.try_clone()?;
-        stream.set_write_timeout(Some(PATIENCE_WITH_READERS))?;
+        stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
         Ok(Self {
             stream: Mutex::new(stream),
             unanswered: Mutex::new(0),
@@ -46,7 +45,7 @@ impl Answers {
         }
     }
 
-    /// A place for the answer to a request.
+    /// The reply that has to be sent for a request.
     pub(super) fn expect(answers: &Arc<Self>, id: u64) -> Reply {
         *lock(&answers.unanswered) += 1;
         Reply {
@@ -74,8 +73,8 @@ impl Answers {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// Whether the client has closed its end, which nobody reads while a query is answered.
-    pub(super) fn client_has_gone(&self) -> bool {
+    /// Whether the client has closed its end. No other thread reads it while a query is answered.
+    pub(super) fn client_is_disconnected(&self) -> bool {
         let stream = lock(&self.stream);
         let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
         recv(stream.as_raw_fd(), &mut [0], flags) == Ok(0)
@@ -84,13 +83,13 @@ impl Answers {
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         let stream = lock(&self.stream);
-        // The reader learns of it, too.
+        // Ends the reader, too.
         let _ = stream.shutdown(std::net::Shutdown::Both);
     }
 }
 
-/// Where an answer goes. Work that was stopped has none, also if this is dropped unused: the connection is closed, as
-/// it would be if the program had been killed, and the client asks the next program.
+/// The reply to a request. Stopped work, or dropping this unused, closes the connection as if the program had been
+/// killed, so that the client sends the request to the next program.
 pub(super) struct Reply {
     id: u64,
     pub(super) answers: Arc<Answers>,

@@ -1,4 +1,4 @@
-//! The requests of a connection, one after the other.
+//! Reads and answers the requests of a connection.
 
 use std::io::{BufReader, Read};
 use std::os::unix::net::UnixStream;
@@ -12,12 +12,12 @@ use crate::embedder::{Description, Role};
 use crate::encoder::Encoder;
 use crate::endpoint::{ChatRequest, Purpose, RemoteEmbedding};
 use crate::error::{Error, Result};
-use crate::protocol::{self, Answer, Ask, LENGTH_BYTES, ModelReference, Request};
+use crate::protocol::{self, Answer, LENGTH_BYTES, ModelReference, Operation, Request};
 use crate::queue::Task;
 use crate::sessions::Sessions;
 
-/// Serves a connection until the client ends it, in which case what it waited for is cancelled.
-/// Queries are answered on the calling thread: two threads less to wake than by handing them on.
+/// Serves a connection until the client closes it, which cancels its requests. Queries are answered on the calling
+/// thread, which saves waking two threads.
 pub(super) fn serve(stream: UnixStream, service: &Arc<Service>) {
     let answers = match Answers::of(&stream) {
         Ok(answers) => Arc::new(answers),
@@ -36,7 +36,7 @@ pub(super) fn serve(stream: UnixStream, service: &Arc<Service>) {
         eprintln!("refused a connection: {problem}");
     }
     answers.close();
-    caller.go();
+    caller.disconnect();
     service.pool.queue().cancel(passages);
 }
 
@@ -45,14 +45,14 @@ struct Incoming<'a> {
     answers: Arc<Answers>,
     /// The stream of this connection's passages.
     passages: u64,
-    /// This connection to endpoints.
+    /// This connection, as a caller of endpoints.
     caller: Arc<Caller>,
     service: &'a Arc<Service>,
 }
 
 impl Incoming<'_> {
     /// # Errors
-    /// [`Error::Protocol`](crate::Error::Protocol): the client does not speak the protocol.
+    /// [`Error::Protocol`](crate::Error::Protocol): the client violates the protocol.
     fn read_all(mut self) -> Result<()> {
         loop {
             self.answers.wait_for_room();
@@ -60,25 +60,25 @@ impl Incoming<'_> {
                 return Ok(());
             };
             let reply = Answers::expect(&self.answers, request.id);
-            match request.ask {
-                Ask::Status => reply.send(Ok(Answer::Status(self.service.status()))),
-                Ask::Describe { model } => self.describe(&model, reply),
-                Ask::EmbedRemotely {
-                    asked,
+            match request.operation {
+                Operation::Status => reply.send(Ok(Answer::Status(self.service.status()))),
+                Operation::Describe { model } => self.describe(&model, reply),
+                Operation::EmbedRemotely {
+                    remote,
                     digest,
                     role,
                     text,
                 } => match role {
-                    Role::Query => self.embed_query_remotely(asked, &digest, text, reply),
-                    Role::Passage => self.embed_passage_remotely(asked, text, reply),
+                    Role::Query => self.embed_query_remotely(remote, &digest, text, reply),
+                    Role::Passage => self.embed_passage_remotely(remote, text, reply),
                 },
-                Ask::Chat(request) => self.chat(request, reply),
-                Ask::Recall { purpose, key } => reply.send(Ok(Answer::Recalled(self.recall(purpose, &key)))),
-                Ask::Remember { purpose, key, text } => {
+                Operation::Chat(request) => self.chat(request, reply),
+                Operation::Recall { purpose, key } => reply.send(Ok(Answer::Recalled(self.recall(purpose, &key)))),
+                Operation::Remember { purpose, key, text } => {
                     self.service.answers.put(purpose.as_ref(), &key, text);
                     reply.send(Ok(Answer::Remembered));
                 }
-                Ask::Embed { model, role, text } => match role {
+                Operation::Embed { model, role, text } => match role {
                     Role::Query => self.embed_query(&model, &text, reply),
                     Role::Passage => self.embed_passage(model, text, reply),
                 },
@@ -110,12 +110,12 @@ impl Incoming<'_> {
         Some(text.to_string())
     }
 
-    fn embed_query_remotely(&self, asked: RemoteEmbedding, digest: &str, text: String, reply: Reply) {
+    fn embed_query_remotely(&self, remote: RemoteEmbedding, digest: &str, text: String, reply: Reply) {
         let begun = Instant::now();
         let service = Arc::clone(self.service);
         service.counters.request();
-        // Models of the same name may be different ones in different places.
-        let model = format!("{digest} {}", asked.endpoint.url);
+        // Different endpoints may have different models of the same name.
+        let model = format!("{digest} {}", remote.endpoint.url);
         if let Some(vector) = service.cache.get(&model, &text) {
             service.counters.cache_hit();
             service.counters.query(begun.elapsed());
@@ -130,14 +130,16 @@ impl Incoming<'_> {
             }
             reply.send(answer);
         });
-        service.endpoints.embed_query(asked, text, &self.caller, deliver);
+        service.endpoints.embed_query(remote, text, &self.caller, deliver);
     }
 
-    fn embed_passage_remotely(&self, asked: RemoteEmbedding, text: String, reply: Reply) {
+    fn embed_passage_remotely(&self, remote: RemoteEmbedding, text: String, reply: Reply) {
         self.service.counters.request();
         self.service.counters.run();
         let deliver = Box::new(move |answer| reply.send(answer));
-        self.service.endpoints.embed_passage(asked, text, &self.caller, deliver);
+        self.service
+            .endpoints
+            .embed_passage(remote, text, &self.caller, deliver);
     }
 
     fn describe(&self, model: &ModelReference, reply: Reply) {
@@ -169,7 +171,7 @@ impl Incoming<'_> {
         });
     }
 
-    /// Answers with what a lane for queries gives, unless the client has gone by then.
+    /// Answers with the result of `work` on a query session, unless the client has disconnected by then.
     fn answer(&self, reply: Reply, work: impl FnOnce(&mut Sessions) -> Result<Answer>) {
         let answers = Arc::clone(&reply.answers);
         let deliver = move |answer| {
@@ -177,12 +179,12 @@ impl Incoming<'_> {
             let keeps_the_thread = matches!(answer, Err(Error::Overdue { .. }));
             reply.send(answer);
             if keeps_the_thread {
-                // Nobody reads what the client asks next.
+                // This thread would read the client's next requests.
                 answers.close();
             }
         };
-        let is_wanted = || !answers.client_has_gone();
-        self.service.query_lanes.answer(Box::new(deliver), is_wanted, work);
+        let is_wanted = || !answers.client_is_disconnected();
+        self.service.query_sessions.answer(Box::new(deliver), is_wanted, work);
     }
 
     fn embed_passage(&self, model: ModelReference, text: String, reply: Reply) {
@@ -217,7 +219,7 @@ impl Incoming<'_> {
     }
 }
 
-/// The model, if its files are those that are asked for.
+/// The model, if its files have the requested digest.
 fn find(service: &Service, model: &ModelReference, sessions: &mut Sessions) -> Result<Arc<Encoder>> {
     let encoder = service.models.get(&model.directory, sessions)?;
     if let Some(expected) = &model.digest {

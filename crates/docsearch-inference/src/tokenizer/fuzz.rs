@@ -1,4 +1,4 @@
-//! Texts as readers and pages bring them, given to tokenizers of each kind that models have. See `docsearch_fuzz`.
+//! Fuzz targets: texts for each kind of tokenizer. See `docsearch_fuzz`.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ pub(crate) fn targets() -> Vec<Target> {
     vec![Target::new("inference-text", Format::TEXT, embedded_and_counted).up_to(32 * 1024)]
 }
 
-/// A text has at most as many tokens as a graph takes, and can be counted.
+/// A text never has more tokens than a graph takes, and can be counted.
 fn embedded_and_counted(input: &[u8]) {
     static TOKENIZERS: LazyLock<[Tokenizer; 3]> = LazyLock::new(|| [WORD_PIECES, BYTE_PAIRS, UNIGRAMS].map(read));
     let text = text(input);
@@ -34,7 +34,7 @@ fn read(json: &str) -> Tokenizer {
     }
 }
 
-/// As BERT and its kin have it.
+/// BERT and its relatives.
 const WORD_PIECES: &str = r###"{
   "version": "1.0", "truncation": null, "padding": null,
   "added_tokens": [
@@ -55,7 +55,7 @@ const WORD_PIECES: &str = r###"{
   }
 }"###;
 
-/// As GPT-2 and RoBERTa have it: a regular expression parts words, and pairs of bytes are merged.
+/// GPT-2 and RoBERTa: a regular expression splits words, and pairs of bytes are merged.
 const BYTE_PAIRS: &str = r#"{
   "version": "1.0", "truncation": null, "padding": null, "added_tokens": [
     {"id": 1, "content": "</s>", "single_word": false, "lstrip": true, "rstrip": false, "normalized": false, "special": true}
@@ -77,7 +77,7 @@ const BYTE_PAIRS: &str = r#"{
   }
 }"#;
 
-/// As SentencePiece has it: the likeliest way to cut a word.
+/// SentencePiece: the most likely split of a word.
 const UNIGRAMS: &str = r#"{
   "version": "1.0", "truncation": null, "padding": null, "added_tokens": [
     {"id": 1, "content": "</s>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true}

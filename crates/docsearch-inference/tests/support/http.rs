@@ -1,4 +1,4 @@
-//! An HTTP server that does as it is told, on the loopback interface.
+//! An HTTP server on the loopback interface that reacts as a test requires.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Longer than anything here takes, on whatever machine.
+/// Longer than any step here takes, even on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// What the server does with a request.
@@ -19,7 +19,7 @@ pub(crate) enum Reaction {
     Hang,
     /// A byte of the body now and then, without end.
     Drip,
-    /// So many bytes of a body.
+    /// A body of this many bytes.
     Pour(u64),
     /// The end of the connection in the middle of the answer.
     Break,
@@ -39,7 +39,7 @@ impl Reaction {
     }
 }
 
-/// A request as it came.
+/// A request as received.
 #[derive(Clone)]
 pub(crate) struct ReceivedRequest {
     pub(crate) head: String,
@@ -99,7 +99,7 @@ impl HttpServer {
         self.state.0.lock().expect("a lock").most_open
     }
 
-    /// Waits until so many requests are being answered.
+    /// Waits until `open` requests are being answered.
     pub(crate) fn wait_for_open(&self, open: usize) {
         let end = Instant::now() + PATIENCE;
         let mut state = self.state.0.lock().expect("a lock");

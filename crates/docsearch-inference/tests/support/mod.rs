@@ -29,10 +29,10 @@ fn required(variable: &str, meaning: &str) -> PathBuf {
     })
 }
 
-pub(crate) fn options(lanes: usize) -> Options {
+pub(crate) fn options(threads: usize) -> Options {
     Options {
         runtime: runtime(),
-        lanes: NonZeroUsize::new(lanes).expect("at least one lane"),
+        threads: NonZeroUsize::new(threads).expect("at least one thread"),
         text_limit: PATIENCE,
     }
 }
@@ -44,9 +44,9 @@ pub(crate) fn info(embedder: &dyn Embedder) -> ModelInfo {
 /// The vectors of `texts`, in their order.
 pub(crate) fn embed_all(embedder: &dyn Embedder, texts: &[String]) -> Vec<Vec<f32>> {
     let mut vectors = vec![Vec::new(); texts.len()];
-    let mut batch = embedder.embed_passages(texts.to_vec()).expect("lanes start");
+    let mut batch = embedder.embed_passages(texts.to_vec()).expect("workers start");
     loop {
-        match batch.next_timeout(PATIENCE).expect("lanes answer") {
+        match batch.next_timeout(PATIENCE).expect("workers answer") {
             Progress::Embedded(PassageVector { index, vector }) => vectors[index] = vector,
             Progress::Pending => panic!("no vector in time"),
             Progress::Finished => return vectors,
@@ -115,12 +115,12 @@ impl TinyModel {
     }
 }
 
-/// A word that takes [`TinyModel::slow`] for ever.
+/// A word that takes [`TinyModel::slow`] practically for ever.
 pub(crate) fn slow_word() -> String {
     "x".repeat(100_000)
 }
 
-/// Each letter of a word is a token, which is found after all longer parts of the word were looked up.
+/// Each letter of a word is a token, found only after all longer parts of the word were looked up.
 const SLOW_TOKENIZER: &str = r###"{
   "version": "1.0", "truncation": null, "padding": null, "added_tokens": [], "normalizer": null,
   "pre_tokenizer": {"type": "WhitespaceSplit"},

@@ -22,7 +22,7 @@ use crate::support::{PATIENCE, model_directory, runtime};
 /// A host that waits with poll(2) and starts nothing.
 #[derive(Clone)]
 pub(crate) struct Poll {
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
 }
 
 impl Host for Poll {
@@ -38,16 +38,16 @@ impl Host for Poll {
         poll(&mut [PollFd::new(socket.as_fd(), flags)], timeout).expect("an open socket");
     }
 
-    fn revive(&mut self) -> Result<(), Error> {
+    fn start_service(&mut self) -> Result<(), Error> {
         Ok(())
     }
 
-    fn patience(&self) -> Duration {
-        self.patience
+    fn timeout(&self) -> Duration {
+        self.timeout
     }
 }
 
-/// Texts may take as long as anything.
+/// A time limit that no text exceeds.
 pub(crate) const PATIENT: [&str; 2] = ["--text-limit-ms", "300000"];
 /// One thread for passages, and no cache.
 pub(crate) const ONE_THREAD: [&str; 6] = ["--threads", "1", "--cache-bytes", "0", PATIENT[0], PATIENT[1]];
@@ -92,11 +92,11 @@ impl Program {
     }
 
     pub(crate) fn client(&self) -> Rc<RefCell<Client<Poll>>> {
-        self.patient_client(PATIENCE)
+        self.client_with_timeout(PATIENCE)
     }
 
-    pub(crate) fn patient_client(&self, patience: Duration) -> Rc<RefCell<Client<Poll>>> {
-        Rc::new(RefCell::new(Client::new(self.socket(), Poll { patience })))
+    pub(crate) fn client_with_timeout(&self, timeout: Duration) -> Rc<RefCell<Client<Poll>>> {
+        Rc::new(RefCell::new(Client::new(self.socket(), Poll { timeout })))
     }
 
     pub(crate) fn model(&self) -> ServedModel<Poll> {
@@ -115,7 +115,7 @@ impl Program {
         }
     }
 
-    /// Waits until models were run on so many texts.
+    /// Waits until models were run on `runs` texts.
     pub(crate) fn wait_for_runs(&self, runs: u64) {
         let deadline = Instant::now() + PATIENCE;
         let client = self.client();
@@ -129,7 +129,7 @@ impl Program {
         }
     }
 
-    /// Stops the program in all its threads.
+    /// Stops all threads of the program.
     pub(crate) fn freeze(&self) {
         kill(self.pid(), Signal::SIGSTOP).expect("a process");
         let tasks = format!("/proc/{}/task", self.pid());

@@ -1,61 +1,60 @@
-//! The attempts of one call, and what its failure says.
+//! The attempts of one call, and the message of its failure.
 
 use std::time::{Duration, Instant};
 
 use super::availability::Availability;
-use super::call::Patience;
+use super::call::TimeLimit;
 use super::caller::Caller;
-use super::http::Trouble;
+use super::http::CallError;
 use crate::error::{Error, ErrorClass, Failure, Result};
 
-/// What an endpoint is asked for.
+/// Kind of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallKind {
     /// The answer of a language model.
     Chat,
     /// The vector of a query.
     Query,
-    /// Vectors of passages. Rate limits are waited for until the time is over.
+    /// Vectors of passages. They wait for rate limits until the time limit.
     Passages,
 }
 
-/// Tries until it works, is not worth trying again, or the time is over. While an endpoint fails, a
-/// call is tried once: a search has something else to go on with, and a load shall not wait with
-/// each of its documents.
+/// Tries until success, a permanent failure or the time limit. While an endpoint fails, each call has one attempt: a
+/// search can continue without it, and a load must not wait for each of its documents.
 pub(super) fn run<T>(
     availability: &Availability,
     caller: &Caller,
-    patience: Patience,
+    time_limit: TimeLimit,
     kind: CallKind,
-    mut once: impl FnMut() -> Result<T, Trouble>,
+    mut once: impl FnMut() -> Result<T, CallError>,
 ) -> Result<T> {
     let all = availability.pauses();
     let pauses = if availability.is_failing() { &[] } else { all };
-    let failure = |attempts, trouble| failure(kind, patience, attempts, trouble);
+    let failure = |attempts, error| failure(kind, time_limit, attempts, error);
     let mut attempts = 0;
     loop {
-        let left = patience.deadline.saturating_duration_since(Instant::now());
+        let left = time_limit.deadline.saturating_duration_since(Instant::now());
         if let Some(until) = availability.not_before() {
             let pause = until.saturating_duration_since(Instant::now());
             if pause >= left {
-                return Err(failure(attempts, Trouble::held(pause)));
+                return Err(failure(attempts, CallError::held(pause)));
             }
             wait(caller, pause)?;
             continue;
         }
         if left.is_zero() {
-            return Err(failure(attempts, Trouble::late()));
+            return Err(failure(attempts, CallError::late()));
         }
         attempts += 1;
-        let trouble = match once() {
+        let error = match once() {
             Ok(done) => {
                 availability.has_succeeded();
                 return Ok(done);
             }
-            Err(_) if caller.has_gone() => return Err(Error::Stopped),
-            Err(trouble) => trouble,
+            Err(_) if caller.is_disconnected() => return Err(Error::Stopped),
+            Err(error) => error,
         };
-        let is_limited = trouble.class == ErrorClass::RateLimited && trouble.is_transient;
+        let is_limited = error.class == ErrorClass::RateLimited && error.is_transient;
         let mut pause = pauses.get(attempts - 1).map(|pause| match kind {
             CallKind::Query => *pause / 10,
             CallKind::Chat | CallKind::Passages => *pause,
@@ -64,44 +63,43 @@ pub(super) fn run<T>(
             pause = pause.or(all.last().copied());
         }
         if is_limited {
-            availability.hold(Instant::now() + trouble.retry_after.max(pause).unwrap_or_default());
+            availability.hold(Instant::now() + error.retry_after.max(pause).unwrap_or_default());
         }
-        let pause = pause.map(|pause| trouble.retry_after.map_or(pause, |asked| asked.max(pause)));
+        let pause = pause.map(|pause| error.retry_after.map_or(pause, |wanted| wanted.max(pause)));
         match pause {
-            Some(pause) if trouble.is_transient && Instant::now() + pause < patience.deadline => wait(caller, pause)?,
+            Some(pause) if error.is_transient && Instant::now() + pause < time_limit.deadline => wait(caller, pause)?,
             _ => {
-                report(availability, &trouble, attempts);
-                return Err(failure(attempts, trouble));
+                report(availability, &error, attempts);
+                return Err(failure(attempts, error));
             }
         }
     }
 }
 
 fn wait(caller: &Caller, pause: Duration) -> Result<()> {
-    if caller.waits(pause) {
+    if caller.wait(pause) {
         return Ok(());
     }
     Err(Error::Stopped)
 }
 
-/// Tells the server log when an endpoint begins to fail, and not for each call. What it refuses says
-/// more of the request than of the endpoint.
-fn report(availability: &Availability, trouble: &Trouble, attempts: usize) {
-    if trouble.class == ErrorClass::Refused || !availability.has_failed() {
+/// Logs when an endpoint begins to fail, not each failed call. A refusal is about the request, not the endpoint.
+fn report(availability: &Availability, error: &CallError, attempts: usize) {
+    if error.class == ErrorClass::Refused || !availability.has_failed() {
         return;
     }
-    let said = trouble
-        .said
+    let endpoint_message = error
+        .endpoint_message
         .as_deref()
-        .map(|said| format!(" It says: {said}"))
+        .map(|message| format!(" It says: {message}"))
         .unwrap_or_default();
     eprintln!(
-        "model \"{}\" cannot be used: {} (attempts: {attempts}).{said}",
-        availability.model, trouble.detail
+        "model \"{}\" cannot be used: {} (attempts: {attempts}).{endpoint_message}",
+        availability.model, error.detail
     );
 }
 
-/// How a failure speaks of what was asked.
+/// The parts of a failure's message that depend on the kind of call.
 struct Words {
     who: &'static str,
     url: &'static str,
@@ -134,7 +132,7 @@ impl CallKind {
     }
 }
 
-fn failure(kind: CallKind, patience: Patience, attempts: usize, trouble: Trouble) -> Error {
+fn failure(kind: CallKind, time_limit: TimeLimit, attempts: usize, error: CallError) -> Error {
     let Words {
         who,
         url,
@@ -142,13 +140,13 @@ fn failure(kind: CallKind, patience: Patience, attempts: usize, trouble: Trouble
         timeout,
         request,
     } = kind.words();
-    let (message, hint) = match trouble.class {
+    let (message, hint) = match error.class {
         ErrorClass::Unreachable => (
             format!("{who} cannot be reached"),
             format!("Check {url}, and that the server of the database may connect to it."),
         ),
         ErrorClass::TimedOut => (
-            format!("{who} has not answered within {} s", patience.limit.as_secs_f64()),
+            format!("{who} has not answered within {} s", time_limit.limit.as_secs_f64()),
             format!("Raise {timeout}, or take a faster model."),
         ),
         ErrorClass::Authentication => (
@@ -157,7 +155,7 @@ fn failure(kind: CallKind, patience: Patience, attempts: usize, trouble: Trouble
         ),
         ErrorClass::RateLimited => (
             format!("{who} has had too many requests"),
-            match trouble.retry_after {
+            match error.retry_after {
                 Some(pause) => format!(
                     "Try again in {} s, or raise the limit with its provider.",
                     pause.as_secs() + 1
@@ -186,15 +184,15 @@ fn failure(kind: CallKind, patience: Patience, attempts: usize, trouble: Trouble
         _ => (format!("{who} refuses the request"), format!("Check {request}.")),
     };
     let detail = match attempts {
-        0 | 1 => format!("{}.", trouble.detail),
-        more => format!("{}, after {more} attempts.", trouble.detail),
+        0 | 1 => format!("{}.", error.detail),
+        more => format!("{}, after {more} attempts.", error.detail),
     };
     Error::Remote {
         failure: Failure {
-            class: trouble.class,
+            class: error.class,
             message,
             detail: Some(detail),
-            said: trouble.said,
+            endpoint_message: error.endpoint_message,
             hint: Some(hint),
         },
     }

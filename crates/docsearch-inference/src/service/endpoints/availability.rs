@@ -1,16 +1,16 @@
-//! Whether an endpoint may be asked now: the pauses it has asked for, and its failures.
+//! Whether an endpoint may be called now: its requested pauses and its failures.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::lock::lock;
 
-/// When a call that has failed is tried again.
+/// When to retry a failed call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Schedule {
-    /// Before each further attempt; a tenth of it where somebody searches, who has keywords to go on with.
+    /// Before each further attempt. A query waits a tenth of it, since the search can continue with keywords.
     pub(super) pauses: [Duration; 3],
-    /// After a failure, calls that somebody waits for are tried once for so long.
+    /// For this time after a failure, each call has one attempt.
     pub(super) failing: Duration,
 }
 
@@ -23,9 +23,9 @@ impl Default for Schedule {
     }
 }
 
-/// What the calls of one endpoint have met with so far.
+/// The pauses and failures of one endpoint so far.
 pub(super) struct Availability {
-    /// As the server log names it.
+    /// Name of the model in the server log.
     pub(super) model: String,
     schedule: Schedule,
     state: Mutex<State>,
@@ -33,7 +33,7 @@ pub(super) struct Availability {
 
 #[derive(Default)]
 struct State {
-    /// The endpoint has asked to be left alone until then.
+    /// End of the pause that the endpoint has requested.
     not_before: Option<Instant>,
     failing_since: Option<Instant>,
 }
@@ -47,23 +47,23 @@ impl Availability {
         }
     }
 
-    /// Before each further attempt.
+    /// The pause before each further attempt.
     pub(super) fn pauses(&self) -> &[Duration] {
         &self.schedule.pauses
     }
 
-    /// Until when the endpoint is to be left alone; `None` if it may be asked.
+    /// When the pause of the endpoint ends, or `None` if it may be called now.
     pub(super) fn not_before(&self) -> Option<Instant> {
         lock(&self.state).not_before.filter(|until| *until > Instant::now())
     }
 
-    /// Leaves the endpoint alone until then.
+    /// Makes all calls wait until then.
     pub(super) fn hold(&self, until: Instant) {
         let mut state = lock(&self.state);
         state.not_before = state.not_before.max(Some(until));
     }
 
-    /// Whether the endpoint has ever asked to be left alone.
+    /// Whether the endpoint has ever requested a pause.
     #[cfg(test)]
     pub(super) fn was_held(&self) -> bool {
         lock(&self.state).not_before.is_some()
@@ -79,7 +79,7 @@ impl Availability {
         lock(&self.state).failing_since = None;
     }
 
-    /// Notes a failure; whether the calls before it have not failed.
+    /// Records a failure. Returns whether it is the first after a success.
     pub(super) fn has_failed(&self) -> bool {
         lock(&self.state).failing_since.replace(Instant::now()).is_none()
     }

@@ -1,4 +1,4 @@
-//! A call of an endpoint that somebody waits for.
+//! A call of an endpoint.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use crate::endpoint::{ChatRequest, RemoteEmbedding};
 use crate::error::Result;
 use crate::protocol::Answer;
 
-/// Takes an answer to whoever asked.
+/// Returns an answer to the caller.
 pub(super) type Deliver = Box<dyn FnOnce(Result<Answer>) + Send>;
 
 pub(super) enum Work {
@@ -19,19 +19,19 @@ pub(super) enum Work {
 
 pub(super) struct Call {
     pub(super) work: Work,
-    pub(super) patience: Patience,
+    pub(super) time_limit: TimeLimit,
     pub(super) caller: Arc<Caller>,
     pub(super) deliver: Deliver,
 }
 
-/// How long a call may take.
+/// Time limit of a call.
 #[derive(Clone, Copy)]
-pub(super) struct Patience {
+pub(super) struct TimeLimit {
     pub(super) limit: Duration,
     pub(super) deadline: Instant,
 }
 
-impl Patience {
+impl TimeLimit {
     pub(super) fn from_now(limit: Duration) -> Self {
         Self {
             limit,
@@ -41,24 +41,24 @@ impl Patience {
 }
 
 impl Call {
-    /// A call whose time begins now.
+    /// A call whose time limit begins now.
     pub(super) fn new(work: Work, caller: &Arc<Caller>, deliver: Deliver) -> Self {
         let limit = match &work {
             Work::Chat(request) => request.limit,
-            Work::Query(asked, _) | Work::Passage(asked, _) => asked.limit,
+            Work::Query(remote, _) | Work::Passage(remote, _) => remote.limit,
         };
         Self {
             work,
-            patience: Patience::from_now(limit),
+            time_limit: TimeLimit::from_now(limit),
             caller: Arc::clone(caller),
             deliver,
         }
     }
 
-    /// What is asked for and the text; `None` if it is not a passage.
+    /// The model and the text, or `None` if this is not a passage.
     pub(super) fn passage(&self) -> Option<(&RemoteEmbedding, &str)> {
         match &self.work {
-            Work::Passage(asked, text) => Some((asked, text)),
+            Work::Passage(remote, text) => Some((remote, text)),
             _ => None,
         }
     }

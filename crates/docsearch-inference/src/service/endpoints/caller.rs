@@ -1,4 +1,4 @@
-//! Whoever waits for calls, and may go.
+//! The client that waits for calls and may disconnect.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -8,40 +8,40 @@ use ureq::Agent;
 
 use crate::lock::lock;
 
-/// A client that waits for endpoints. When it goes, its calls end at once.
+/// A client that waits for endpoints. When it disconnects, its calls end at once.
 #[derive(Default)]
 pub(in crate::service) struct Caller {
     state: Mutex<State>,
-    left: Condvar,
+    disconnected: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    gone: bool,
-    /// What makes the calls under way, by their numbers.
+    is_disconnected: bool,
+    /// The HTTP agents of the calls in flight, by number.
     agents: BTreeMap<u64, Agent>,
     last_call: u64,
 }
 
 impl Caller {
-    /// Ends the connections of all calls under way, and keeps others from beginning.
-    pub(in crate::service) fn go(&self) {
+    /// Closes the connections of all calls in flight, and prevents new ones.
+    pub(in crate::service) fn disconnect(&self) {
         let mut state = lock(&self.state);
-        state.gone = true;
+        state.is_disconnected = true;
         let agents = std::mem::take(&mut state.agents);
         drop(state);
-        self.left.notify_all();
+        self.disconnected.notify_all();
         agents.into_values().for_each(Agent::shutdown);
     }
 
-    pub(super) fn has_gone(&self) -> bool {
-        lock(&self.state).gone
+    pub(super) fn is_disconnected(&self) -> bool {
+        lock(&self.state).is_disconnected
     }
 
-    /// The number of a call that this agent makes now; `None` if nobody waits for it any more.
+    /// Registers a call of this agent and returns its number, or `None` if the client has disconnected.
     pub(super) fn begin(&self, agent: &Agent) -> Option<u64> {
         let mut state = lock(&self.state);
-        if state.gone {
+        if state.is_disconnected {
             return None;
         }
         state.last_call += 1;
@@ -54,13 +54,13 @@ impl Caller {
         lock(&self.state).agents.remove(&call);
     }
 
-    /// Waits; false if the client goes meanwhile.
-    pub(super) fn waits(&self, pause: Duration) -> bool {
+    /// Waits; false if the client disconnects in the meantime.
+    pub(super) fn wait(&self, pause: Duration) -> bool {
         let state = lock(&self.state);
         let (state, _) = self
-            .left
-            .wait_timeout_while(state, pause, |state| !state.gone)
+            .disconnected
+            .wait_timeout_while(state, pause, |state| !state.is_disconnected)
             .unwrap_or_else(PoisonError::into_inner);
-        !state.gone
+        !state.is_disconnected
     }
 }

@@ -1,4 +1,4 @@
-//! Questions to a language model.
+//! Requests to language models.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -8,16 +8,16 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use ureq::Agent;
 
-use super::http::{self, ApiKey, Question, Trouble};
+use super::http::{self, ApiKey, CallError, HttpRequest};
 use crate::endpoint::{ChatAnswer, ChatRequest};
 use crate::error::ErrorClass;
 use crate::lock::lock;
 
-/// Greatest size of an answer, in bytes: far more than the tokens that are asked for.
+/// Maximum size of an answer, in bytes: far more than the requested tokens.
 const MAX_ANSWER: u64 = 1 << 20;
-/// Parameters that not every endpoint knows.
+/// Parameters that some endpoints refuse.
 const OPTIONAL: [&str; 4] = ["top_k", "top_p", "temperature", "max_tokens"];
-/// How endpoints say that they do not know one.
+/// Parts of the messages with which endpoints refuse a parameter.
 const COMPLAINTS: [&str; 6] = ["support", "recogni", "unknown", "extra", "unexpected", "permitted"];
 
 /// Parameters that an endpoint has refused.
@@ -53,17 +53,17 @@ struct Part {
     text: Option<String>,
 }
 
-/// One attempt; a parameter that the endpoint refuses is left out from then on.
-pub(super) fn ask(
+/// One attempt. A parameter that the endpoint refuses is left out from then on.
+pub(super) fn complete(
     refused: &RefusedParameters,
     agent: &Agent,
     key: Option<&ApiKey>,
     request: &ChatRequest,
     deadline: Instant,
-) -> Result<ChatAnswer, Trouble> {
+) -> Result<ChatAnswer, CallError> {
     loop {
         let body = Value::Object(body(refused, request));
-        let question = Question {
+        let request = HttpRequest {
             base: &request.endpoint.url,
             resource: "chat/completions",
             key,
@@ -71,11 +71,11 @@ pub(super) fn ask(
             deadline,
             max_bytes: MAX_ANSWER,
         };
-        match http::post(agent, &question) {
+        match http::post(agent, &request) {
             Ok(answer) => return read(&answer),
-            Err(trouble) => match refused_parameter(&trouble, &body) {
+            Err(error) => match refused_parameter(&error, &body) {
                 Some(parameter) => lock(&refused.0).insert(parameter),
-                None => return Err(trouble),
+                None => return Err(error),
             },
         };
     }
@@ -110,23 +110,23 @@ fn body(refused: &RefusedParameters, request: &ChatRequest) -> Map<String, Value
     body
 }
 
-/// The parameter that was sent and that the endpoint does not know.
-fn refused_parameter(trouble: &Trouble, body: &Value) -> Option<&'static str> {
-    if trouble.class != ErrorClass::Refused {
+/// The parameter that the endpoint has refused.
+fn refused_parameter(error: &CallError, body: &Value) -> Option<&'static str> {
+    if error.class != ErrorClass::Refused {
         return None;
     }
-    let said = trouble.said.as_deref()?.to_lowercase();
-    if !COMPLAINTS.iter().any(|complaint| said.contains(complaint)) {
+    let endpoint_message = error.endpoint_message.as_deref()?.to_lowercase();
+    if !COMPLAINTS.iter().any(|complaint| endpoint_message.contains(complaint)) {
         return None;
     }
     OPTIONAL
         .into_iter()
-        .find(|name| said.contains(name) && body.get(name).is_some())
+        .find(|name| endpoint_message.contains(name) && body.get(name).is_some())
 }
 
-/// What the model says first, and what it took.
-pub(super) fn read(answer: &[u8]) -> Result<ChatAnswer, Trouble> {
-    let malformed = |reason: &str| Trouble::new(ErrorClass::Malformed, reason);
+/// The first choice of a completion, and the tokens used.
+pub(super) fn read(answer: &[u8]) -> Result<ChatAnswer, CallError> {
+    let malformed = |reason: &str| CallError::new(ErrorClass::Malformed, reason);
     let completion: Completion =
         serde_json::from_slice(answer).map_err(|_| malformed("It is not a completion of a chat"))?;
     let tokens = tokens(&completion.usage);
@@ -141,14 +141,14 @@ pub(super) fn read(answer: &[u8]) -> Result<ChatAnswer, Trouble> {
     Ok(ChatAnswer { text, tokens })
 }
 
-/// The tokens of question and answer together.
+/// The tokens of request and answer together.
 fn tokens(usage: &Value) -> Option<u64> {
     let count = |name: &str| usage.get(name)?.as_u64();
     let parts = || count("prompt_tokens")?.checked_add(count("completion_tokens")?);
     count("total_tokens").or_else(parts)
 }
 
-/// Models that think aloud do so first.
+/// Reasoning models write their reasoning first.
 fn without_thoughts(text: &str) -> &str {
     match text.trim_start().strip_prefix("<think>") {
         Some(thoughts) => thoughts.split_once("</think>").map_or("", |(_, rest)| rest),

@@ -6,11 +6,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use ureq::Agent;
 
-use super::http::{self, ApiKey, Question, Trouble};
+use super::http::{self, ApiKey, CallError, HttpRequest};
 use crate::endpoint::RemoteEmbedding;
 use crate::error::ErrorClass;
 
-/// Greatest size of the answer for one text, in bytes: 4,000 numbers with 20 digits each, and more.
+/// Maximum size of the answer for one text, in bytes: more than 4,000 numbers of 20 digits.
 const MAX_VECTOR: u64 = 128 * 1024;
 
 #[derive(Deserialize)]
@@ -25,39 +25,39 @@ struct Item {
 }
 
 /// The vectors of texts, of length 1 each, in the order of the texts.
-pub(super) fn ask(
+pub(super) fn embed(
     agent: &Agent,
     key: Option<&ApiKey>,
-    asked: &RemoteEmbedding,
+    remote: &RemoteEmbedding,
     texts: &[&str],
     deadline: Instant,
-) -> Result<Vec<Vec<f32>>, Trouble> {
-    let mut body = json!({"model": asked.endpoint.model, "input": texts});
-    if let Some(dimension) = asked.dimension.filter(|_| asked.names_dimension) {
+) -> Result<Vec<Vec<f32>>, CallError> {
+    let mut body = json!({"model": remote.endpoint.model, "input": texts});
+    if let Some(dimension) = remote.dimension.filter(|_| remote.names_dimension) {
         body["dimensions"] = Value::from(dimension);
     }
-    let question = Question {
-        base: &asked.endpoint.url,
+    let request = HttpRequest {
+        base: &remote.endpoint.url,
         resource: "embeddings",
         key,
         body: &body,
         deadline,
         max_bytes: MAX_VECTOR * texts.len() as u64,
     };
-    read(&http::post(agent, &question)?, asked.dimension, texts.len())
+    read(&http::post(agent, &request)?, remote.dimension, texts.len())
 }
 
-/// The vectors in an answer to so many texts.
-pub(super) fn read(answer: &[u8], dimension: Option<usize>, count: usize) -> Result<Vec<Vec<f32>>, Trouble> {
+/// The vectors in an answer to `count` texts.
+pub(super) fn read(answer: &[u8], dimension: Option<usize>, count: usize) -> Result<Vec<Vec<f32>>, CallError> {
     let listing: Listing =
         serde_json::from_slice(answer).map_err(|_| malformed("It is not a list of embeddings".to_owned()))?;
     vectors(listing, dimension, count)
 }
 
-fn vectors(listing: Listing, dimension: Option<usize>, count: usize) -> Result<Vec<Vec<f32>>, Trouble> {
+fn vectors(listing: Listing, dimension: Option<usize>, count: usize) -> Result<Vec<Vec<f32>>, CallError> {
     if listing.data.len() != count {
         return Err(malformed(format!(
-            "It gives {} vectors for {count} texts",
+            "It returned {} vectors for {count} texts",
             listing.data.len()
         )));
     }
@@ -66,7 +66,7 @@ fn vectors(listing: Listing, dimension: Option<usize>, count: usize) -> Result<V
         let given = item.embedding.len();
         if dimension.is_some_and(|dimension| dimension != given) {
             return Err(malformed(format!(
-                "It gives vectors of {given} components, not {}",
+                "It returned vectors of {given} components, not {}",
                 dimension.unwrap_or_default()
             )));
         }
@@ -75,7 +75,7 @@ fn vectors(listing: Listing, dimension: Option<usize>, count: usize) -> Result<V
             .filter(|vector| vector.is_empty())
             .ok_or_else(|| malformed("It does not say which text a vector is of".to_owned()))?;
         *slot = normalised(item.embedding)
-            .ok_or_else(|| malformed("It gives a vector that has no direction".to_owned()))?;
+            .ok_or_else(|| malformed("It returned a vector that cannot be normalised".to_owned()))?;
     }
     Ok(vectors)
 }
@@ -91,6 +91,6 @@ fn normalised(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     Some(vector)
 }
 
-fn malformed(detail: String) -> Trouble {
-    Trouble::new(ErrorClass::Malformed, detail)
+fn malformed(detail: String) -> CallError {
+    CallError::new(ErrorClass::Malformed, detail)
 }

@@ -1,4 +1,4 @@
-//! One endpoint: the calls that wait for it, and the few threads that make them.
+//! The queue of one endpoint, and the few threads that make its calls.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,74 +10,74 @@ use ureq::Agent;
 
 use super::attempts::{self, CallKind};
 use super::availability::{Availability, Schedule};
-use super::call::{Call, Patience, Work};
+use super::call::{Call, TimeLimit, Work};
 use super::caller::Caller;
 use super::chat::{self, RefusedParameters};
 use super::embeddings;
-use super::http::{self, ApiKey, Trouble};
+use super::http::{self, ApiKey, CallError};
 use crate::endpoint::{Endpoint, RemoteEmbedding};
 use crate::error::{Error, ErrorClass, Failure, Result, catch_panic};
 use crate::lock::lock;
 use crate::protocol::Answer;
 
-/// Calls of one endpoint that are under way at once; others wait.
-pub(super) const AT_ONCE: usize = 4;
-/// Of these, calls that bring passages: somebody waits for the others.
-pub(super) const BULK_AT_ONCE: usize = AT_ONCE - 1;
-/// Texts of one call.
+/// Maximum number of calls of one endpoint in flight.
+pub(super) const MAX_CALLS: usize = 4;
+/// Maximum number of calls for passages among these. The rest is reserved for searches.
+pub(super) const MAX_BULK_CALLS: usize = MAX_CALLS - 1;
+/// Maximum number of texts of one call.
 pub(super) const TEXTS: usize = 32;
-/// Bytes of the texts of one call, unless one text is longer.
+/// Maximum bytes of the texts of one call, unless one text is longer.
 const TEXT_BYTES: usize = 256 * 1024;
 /// How long a call waits for more passages of the same client.
 const GATHERING: Duration = Duration::from_millis(5);
-/// How long a thread and its connections are kept without a call.
+/// How long an idle thread keeps its connections open.
 const IDLE: Duration = Duration::from_secs(15);
 
-/// The calls of one endpoint, and what they have taught of it.
+/// The calls of one endpoint, and what is known about it.
 pub(super) struct EndpointQueue {
     endpoint: Endpoint,
     pub(super) availability: Availability,
     refused: RefusedParameters,
     state: Mutex<State>,
-    /// Signalled when a thread may find something to do.
+    /// Signalled when there may be work.
     arrived: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// What somebody waits for.
+    /// Calls of searches.
     urgent: VecDeque<Call>,
     bulk: VecDeque<Call>,
-    bulk_under_way: usize,
-    /// A thread waits for passages to go along with one that it has.
+    bulk_in_flight: usize,
+    /// Whether a thread is waiting for more passages for its call.
     is_gathering: bool,
     threads: usize,
     idle: usize,
 }
 
 impl State {
-    /// The next call; if it is a passage, others are to be gathered.
+    /// The next call. If it is a passage, [`State::gather`] adds more.
     fn take(&mut self) -> Option<Vec<Call>> {
         if let Some(call) = self.urgent.pop_front() {
             return Some(vec![call]);
         }
-        if self.bulk_under_way == BULK_AT_ONCE || self.is_gathering {
+        if self.bulk_in_flight == MAX_BULK_CALLS || self.is_gathering {
             return None;
         }
         let calls = vec![self.bulk.pop_front()?];
-        self.bulk_under_way += 1;
+        self.bulk_in_flight += 1;
         self.is_gathering = true;
         Some(calls)
     }
 
-    /// Adds to a passage those of the same client that wait behind it.
+    /// Adds the passages of the same client that follow in the queue.
     fn gather(&mut self, calls: &mut Vec<Call>) {
         let mut bytes: usize = calls.iter().filter_map(|call| Some(call.passage()?.1.len())).sum();
         while calls.len() < TEXTS
             && let Some(next) = self.bulk.front()
             && Arc::ptr_eq(&next.caller, &calls[0].caller)
-            && let (Some((asked, text)), Some((first, _))) = (next.passage(), calls[0].passage())
-            && asked == first
+            && let (Some((remote, text)), Some((first, _))) = (next.passage(), calls[0].passage())
+            && remote == first
             && bytes + text.len() <= TEXT_BYTES
         {
             bytes += text.len();
@@ -98,7 +98,7 @@ impl EndpointQueue {
         }
     }
 
-    /// Texts that wait.
+    /// Number of queued texts.
     pub(super) fn waiting(&self) -> usize {
         let state = lock(&self.state);
         state.urgent.len() + state.bulk.len()
@@ -113,7 +113,7 @@ impl EndpointQueue {
             &mut state.urgent
         };
         queue.push_back(call);
-        if state.idle >= state.urgent.len() + state.bulk.len() || state.threads >= AT_ONCE {
+        if state.idle >= state.urgent.len() + state.bulk.len() || state.threads >= MAX_CALLS {
             self.arrived.notify_one();
             return;
         }
@@ -150,17 +150,17 @@ impl EndpointQueue {
                 caller.end(number);
             }
             if is_bulk {
-                lock(&self.state).bulk_under_way -= 1;
+                lock(&self.state).bulk_in_flight -= 1;
                 self.arrived.notify_one();
             }
-            if caller.has_gone() {
-                // Its connections were ended.
+            if caller.is_disconnected() {
+                // Its connections were closed.
                 agent = http::agent();
             }
         }
     }
 
-    /// The next call; `None` if there is none for a while, and this thread is to end.
+    /// The next call, or `None` if there was none for [`IDLE`] and this thread should end.
     fn next(&self) -> Option<Vec<Call>> {
         let mut state = lock(&self.state);
         let end = Instant::now() + IDLE;
@@ -191,11 +191,11 @@ impl EndpointQueue {
         }
     }
 
-    /// Makes one call and tells everybody who waits for it.
+    /// Makes one call and delivers its answers.
     fn answer(&self, agent: &Agent, mut calls: Vec<Call>) {
         let texts: Option<Vec<(RemoteEmbedding, String)>> = calls
             .iter()
-            .map(|call| call.passage().map(|(asked, text)| (asked.clone(), text.to_owned())))
+            .map(|call| call.passage().map(|(remote, text)| (remote.clone(), text.to_owned())))
             .collect();
         match texts {
             Some(texts) => self.answer_passages(agent, calls, &texts),
@@ -210,20 +210,20 @@ impl EndpointQueue {
     fn call(&self, agent: &Agent, call: &Call) -> Result<Answer> {
         match &call.work {
             Work::Chat(request) => {
-                let patience = call.patience;
-                attempts::run(&self.availability, &call.caller, patience, CallKind::Chat, || {
+                let time_limit = call.time_limit;
+                attempts::run(&self.availability, &call.caller, time_limit, CallKind::Chat, || {
                     let key = self.key()?;
-                    chat::ask(&self.refused, agent, key.as_ref(), request, patience.deadline)
+                    chat::complete(&self.refused, agent, key.as_ref(), request, time_limit.deadline)
                 })
                 .map(Answer::Chat)
             }
-            Work::Query(asked, text) | Work::Passage(asked, text) => {
+            Work::Query(remote, text) | Work::Passage(remote, text) => {
                 let kind = if call.passage().is_some() {
                     CallKind::Passages
                 } else {
                     CallKind::Query
                 };
-                let vectors = self.embed(agent, &call.caller, call.patience, kind, asked, &[text])?;
+                let vectors = self.embed(agent, &call.caller, call.time_limit, kind, remote, &[text])?;
                 vectors.into_iter().next().map(Answer::Vector).ok_or(Error::Stopped)
             }
         }
@@ -233,31 +233,31 @@ impl EndpointQueue {
         &self,
         agent: &Agent,
         caller: &Caller,
-        patience: Patience,
+        time_limit: TimeLimit,
         kind: CallKind,
-        asked: &RemoteEmbedding,
+        remote: &RemoteEmbedding,
         texts: &[&str],
     ) -> Result<Vec<Vec<f32>>> {
-        attempts::run(&self.availability, caller, patience, kind, || {
+        attempts::run(&self.availability, caller, time_limit, kind, || {
             let key = self.key()?;
-            embeddings::ask(agent, key.as_ref(), asked, texts, patience.deadline)
+            embeddings::embed(agent, key.as_ref(), remote, texts, time_limit.deadline)
         })
     }
 
-    fn key(&self) -> Result<Option<ApiKey>, Trouble> {
+    fn key(&self) -> Result<Option<ApiKey>, CallError> {
         http::read_key(self.endpoint.key_file.as_deref())
     }
 
     /// Their time begins now. If the endpoint refuses them together, it may be for one of them.
     fn answer_passages(&self, agent: &Agent, calls: Vec<Call>, texts: &[(RemoteEmbedding, String)]) {
-        let (Some((asked, _)), Some(first)) = (texts.first(), calls.first()) else {
+        let (Some((remote, _)), Some(first)) = (texts.first(), calls.first()) else {
             return;
         };
         let caller = Arc::clone(&first.caller);
         let embed = |texts: &[&str]| {
             catch_panic(|| {
-                let patience = Patience::from_now(asked.limit);
-                self.embed(agent, &caller, patience, CallKind::Passages, asked, texts)
+                let time_limit = TimeLimit::from_now(remote.limit);
+                self.embed(agent, &caller, time_limit, CallKind::Passages, remote, texts)
             })
         };
         let together: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();

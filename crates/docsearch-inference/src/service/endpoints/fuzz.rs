@@ -1,4 +1,4 @@
-//! What endpoints answer.
+//! Fuzz targets: answers of endpoints.
 
 use docsearch_fuzz::{Format, Target, text};
 

@@ -12,13 +12,13 @@ use ureq::{Agent, Timeout};
 
 use crate::error::ErrorClass;
 
-/// How long connecting may take.
+/// Timeout of connecting.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How much of an error's text is read, in bytes, and kept, in characters.
+/// How much of an error's text is read, in bytes, and reported, in characters.
 const WORDS_READ: u64 = 64 * 1024;
 const WORDS_KEPT: usize = 300;
-/// Codes and phrases, in lower case, by which providers say that the credit of an account is used up. "You exceeded your
-/// current quota" is not among them: Gemini says it of limits per minute, too.
+/// Codes and phrases, in lower case, with which providers report that an account has no credit left. "You exceeded your
+/// current quota" is not among them: Gemini also uses it for limits per minute.
 const NO_CREDIT: [&str; 8] = [
     "insufficient_quota",
     "billing_hard_limit_reached",
@@ -29,30 +29,30 @@ const NO_CREDIT: [&str; 8] = [
     "credit balance is too low",
     "used all available credits",
 ];
-/// Greatest size of a file with a key, in bytes.
+/// Maximum size of a key file, in bytes.
 const MAX_KEY_FILE: u64 = 16 * 1024;
-/// The endpoint's pauses are not believed beyond this.
+/// Longer pauses of an endpoint are cut to this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 3600);
 
-/// Why a request has not led to an answer.
+/// Why a request has failed.
 #[derive(Debug)]
-pub(super) struct Trouble {
+pub(super) struct CallError {
     pub(super) class: ErrorClass,
-    /// For everybody; without a full stop.
+    /// For every role; without a full stop.
     pub(super) detail: String,
-    /// What the endpoint says, or where it is: not for everybody.
-    pub(super) said: Option<String>,
+    /// The endpoint's text or address, for administrators only.
+    pub(super) endpoint_message: Option<String>,
     pub(super) is_transient: bool,
-    /// How long the endpoint asks to be left alone.
+    /// The pause that the endpoint requests.
     pub(super) retry_after: Option<Duration>,
 }
 
-impl Trouble {
+impl CallError {
     pub(super) fn new(class: ErrorClass, detail: impl Into<String>) -> Self {
         Self {
             class,
             detail: detail.into(),
-            said: None,
+            endpoint_message: None,
             is_transient: false,
             retry_after: None,
         }
@@ -65,21 +65,21 @@ impl Trouble {
         }
     }
 
-    /// The endpoint has asked for a pause that is longer than anybody waits.
+    /// The endpoint has requested a pause beyond the time limit.
     pub(super) fn held(pause: Duration) -> Self {
         Self {
             retry_after: Some(pause),
-            ..Self::new(ErrorClass::RateLimited, "It has asked for a pause before")
+            ..Self::new(ErrorClass::RateLimited, "It has requested a pause")
         }
     }
 
-    /// The time was over before anything was sent.
+    /// The time limit passed before anything was sent.
     pub(super) fn late() -> Self {
-        Self::new(ErrorClass::TimedOut, "Other calls took the time")
+        Self::new(ErrorClass::TimedOut, "Other calls used up the time")
     }
 }
 
-impl From<ureq::Error> for Trouble {
+impl From<ureq::Error> for CallError {
     fn from(error: ureq::Error) -> Self {
         use ureq::Error as E;
         let unreachable = |detail: String| Self::transient(ErrorClass::Unreachable, capitalised(&detail));
@@ -102,7 +102,7 @@ impl From<ureq::Error> for Trouble {
     }
 }
 
-/// A secret, which shows itself to nobody but the endpoint.
+/// A secret that is sent to the endpoint and shown nowhere.
 pub(super) struct ApiKey(String);
 
 impl fmt::Debug for ApiKey {
@@ -111,14 +111,14 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// The key in a file; `None` without a file.
-pub(super) fn read_key(path: Option<&str>) -> Result<Option<ApiKey>, Trouble> {
+/// Reads the key from a file, if there is one.
+pub(super) fn read_key(path: Option<&str>) -> Result<Option<ApiKey>, CallError> {
     let Some(path) = path else {
         return Ok(None);
     };
-    let unusable = |reason: String| Trouble {
-        said: Some(format!("{path}: {reason}")),
-        ..Trouble::new(ErrorClass::Unreadable, capitalised(&reason))
+    let unusable = |reason: String| CallError {
+        endpoint_message: Some(format!("{path}: {reason}")),
+        ..CallError::new(ErrorClass::Unreadable, capitalised(&reason))
     };
     let metadata = fs::metadata(path).map_err(|problem| unusable(problem.to_string()))?;
     if !metadata.is_file() || metadata.len() > MAX_KEY_FILE {
@@ -132,7 +132,7 @@ pub(super) fn read_key(path: Option<&str>) -> Result<Option<ApiKey>, Trouble> {
     Ok(Some(ApiKey(String::from_utf8_lossy(key).into_owned())))
 }
 
-/// What makes requests: to the address that is asked for and no other, and through no proxy.
+/// An HTTP agent that uses no proxy and follows no redirects.
 pub(super) fn agent() -> Agent {
     Agent::config_builder()
         .http_status_as_error(false)
@@ -146,7 +146,7 @@ pub(super) fn agent() -> Agent {
         .into()
 }
 
-/// The address of a resource below the base of an interface, whether or not the base names it.
+/// The address of a resource below the base of an interface. The base may already end with the resource.
 fn address(base: &str, resource: &str) -> String {
     let (path, query) = match base.split_once('?') {
         Some((path, query)) => (path, format!("?{query}")),
@@ -157,8 +157,8 @@ fn address(base: &str, resource: &str) -> String {
     format!("{path}/{resource}{query}")
 }
 
-/// What is to be asked, where, and how much it may bring.
-pub(super) struct Question<'a> {
+/// A request, and the maximum size of its answer.
+pub(super) struct HttpRequest<'a> {
     pub(super) base: &'a str,
     pub(super) resource: &'static str,
     pub(super) key: Option<&'a ApiKey>,
@@ -168,21 +168,21 @@ pub(super) struct Question<'a> {
 }
 
 /// The body of a successful answer.
-pub(super) fn post(agent: &Agent, question: &Question<'_>) -> Result<Vec<u8>, Trouble> {
-    let left = question.deadline.saturating_duration_since(Instant::now());
-    let mut request = agent
-        .post(address(question.base, question.resource))
+pub(super) fn post(agent: &Agent, request: &HttpRequest<'_>) -> Result<Vec<u8>, CallError> {
+    let left = request.deadline.saturating_duration_since(Instant::now());
+    let mut builder = agent
+        .post(address(request.base, request.resource))
         .config()
         .timeout_global(Some(left.max(Duration::from_millis(1))))
         .build()
         .content_type("application/json");
-    if let Some(ApiKey(key)) = question.key {
-        request = request.header(header::AUTHORIZATION, format!("Bearer {key}"));
+    if let Some(ApiKey(key)) = request.key {
+        builder = builder.header(header::AUTHORIZATION, format!("Bearer {key}"));
     }
-    let mut response = request.send(question.body.to_string())?;
+    let mut response = builder.send(request.body.to_string())?;
     let status = response.status();
     let limit = if status.is_success() {
-        question.max_bytes
+        request.max_bytes
     } else {
         WORDS_READ
     };
@@ -193,11 +193,11 @@ pub(super) fn post(agent: &Agent, question: &Question<'_>) -> Result<Vec<u8>, Tr
     let mut body = Vec::new();
     let read = response.body_mut().as_reader().take(limit + 1).read_to_end(&mut body);
     if !status.is_success() {
-        return Err(refusal(status, retry_after, &body, question.key));
+        return Err(refusal(status, retry_after, &body, request.key));
     }
-    read.map_err(|problem| Trouble::from(ureq::Error::from(problem)))?;
+    read.map_err(|problem| CallError::from(ureq::Error::from(problem)))?;
     if body.len() as u64 > limit {
-        return Err(Trouble::new(
+        return Err(CallError::new(
             ErrorClass::Malformed,
             format!("The answer is larger than {limit} bytes"),
         ));
@@ -206,7 +206,7 @@ pub(super) fn post(agent: &Agent, question: &Question<'_>) -> Result<Vec<u8>, Tr
 }
 
 /// What a status other than success means.
-fn refusal(status: StatusCode, retry_after: Option<Duration>, body: &[u8], key: Option<&ApiKey>) -> Trouble {
+fn refusal(status: StatusCode, retry_after: Option<Duration>, body: &[u8], key: Option<&ApiKey>) -> CallError {
     let class = match status.as_u16() {
         402 => ErrorClass::NoCredit,
         400 | 403 | 429 if says_no_credit(body) => ErrorClass::NoCredit,
@@ -228,23 +228,23 @@ fn refusal(status: StatusCode, retry_after: Option<Duration>, body: &[u8], key: 
             class != ErrorClass::NoCredit && matches!(other, 408 | 429 | 500 | 502 | 503 | 504 | 529),
         ),
     };
-    Trouble {
+    CallError {
         class,
         detail,
-        // What is said of a key may show the key.
-        said: words(body, key).filter(|_| class != ErrorClass::Authentication),
+        // The text may contain the key.
+        endpoint_message: words(body, key).filter(|_| class != ErrorClass::Authentication),
         is_transient,
         retry_after: retry_after.filter(|_| is_transient),
     }
 }
 
-/// Whether the text of a failure says that the account has no credit left.
+/// Whether an error's text reports that the account has no credit left.
 fn says_no_credit(body: &[u8]) -> bool {
     let text = String::from_utf8_lossy(body).to_lowercase();
     NO_CREDIT.iter().any(|sign| text.contains(sign))
 }
 
-/// What an endpoint says of a failure, in one line, without the key; `None` if it says nothing.
+/// An endpoint's error text in one line, without the key; `None` if it is empty.
 pub(super) fn words(body: &[u8], key: Option<&ApiKey>) -> Option<String> {
     let mut text = String::from_utf8_lossy(body).into_owned();
     if let Some(ApiKey(key)) = key {
@@ -255,7 +255,7 @@ pub(super) fn words(body: &[u8], key: Option<&ApiKey>) -> Option<String> {
     (!kept.is_empty()).then_some(kept)
 }
 
-/// What `Retry-After` asks for, seconds or a date; `None` if it is neither.
+/// The pause of a `Retry-After` header, in seconds or as a date; `None` if it is neither.
 pub(super) fn pause(value: &str) -> Option<Duration> {
     let value = value.trim();
     let pause = match value.parse::<f64>() {

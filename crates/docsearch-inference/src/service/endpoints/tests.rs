@@ -1,4 +1,4 @@
-//! Endpoints that answer over HTTP as the tests want, and calls of them.
+//! HTTP servers that react as a test requires, and calls of them.
 
 mod callers;
 mod chat;
@@ -19,10 +19,10 @@ use crate::endpoint::{ChatRequest, Endpoint, Sampling};
 use crate::error::{Failure, Result};
 use crate::protocol::Answer;
 
-/// Longer than anything here takes, on whatever machine.
+/// Longer than any step here takes, even on a slow machine.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// With pauses that a test can wait for, and a memory of failures that outlasts it.
+/// Endpoints with pauses that a test can wait for, and failures that stay recorded until its end.
 fn endpoints() -> Endpoints {
     Endpoints {
         schedule: Schedule {
@@ -62,7 +62,7 @@ fn submit(endpoints: &Endpoints, request: ChatRequest, caller: &Arc<Caller>) -> 
     receiver
 }
 
-fn ask(endpoints: &Endpoints, request: ChatRequest) -> Result<String, Failure> {
+fn completion(endpoints: &Endpoints, request: ChatRequest) -> Result<String, Failure> {
     let answer = submit(endpoints, request, &Arc::default()).recv_timeout(2 * LIMIT);
     match answer.expect("an answer in time") {
         Ok(Answer::Chat(answer)) => Ok(answer.text),
@@ -71,7 +71,7 @@ fn ask(endpoints: &Endpoints, request: ChatRequest) -> Result<String, Failure> {
     }
 }
 
-/// Waits until a call has learnt that its endpoint wants to be left alone.
+/// Waits until an endpoint has requested a pause.
 fn wait_for_a_pause(endpoints: &Endpoints, server: &HttpServer) {
     let queue = endpoints.queue(&request(&server.url).endpoint);
     while !queue.availability.was_held() {

@@ -1,4 +1,4 @@
-//! Questions to a language model: what is sent, what answers mean, and when they are asked again.
+//! Requests to a language model: what is sent, how answers are read, and when a call is repeated.
 
 use std::fs;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use tempfile::TempDir;
 use super::super::availability::Schedule;
 use super::super::{chat, http};
 use super::http_server::{HttpServer, Reaction};
-use super::{LIMIT, ask, endpoints, request, submit, wait_for_a_pause};
+use super::{LIMIT, completion, endpoints, request, submit, wait_for_a_pause};
 use crate::error::{ErrorClass, Failure};
 
 const KEY: &str = "sk-secret-0123456789";
 
 fn failure(reaction: Reaction) -> (Failure, usize) {
     let server = HttpServer::start(vec![reaction]);
-    let failure = ask(&endpoints(), request(&server.url)).expect_err("a failure");
+    let failure = completion(&endpoints(), request(&server.url)).expect_err("a failure");
     (failure, server.received().len())
 }
 
@@ -29,7 +29,7 @@ fn s1_11_a_request_carries_the_question_the_settings_and_the_key() {
     let server = HttpServer::start(vec![Reaction::chat(" Hi. ")]);
     let mut request = request(&format!("{}/", server.url));
     request.endpoint.key_file = key_file.to_str().map(str::to_owned);
-    assert_eq!(ask(&endpoints(), request).expect("an answer"), "Hi.");
+    assert_eq!(completion(&endpoints(), request).expect("an answer"), "Hi.");
 
     let received = server.received().remove(0);
     assert!(
@@ -58,7 +58,7 @@ fn answers_are_read_in_the_forms_that_servers_give_them() {
     let content = |content: serde_json::Value| {
         let body = json!({"choices": [{"message": {"content": content}}]}).to_string();
         let server = HttpServer::start(vec![Reaction::Answer(200, "", body)]);
-        ask(&endpoints(), request(&server.url)).expect("an answer")
+        completion(&endpoints(), request(&server.url)).expect("an answer")
     };
     assert_eq!(content(json!("plain")), "plain");
     assert_eq!(
@@ -126,66 +126,69 @@ fn s3_27_every_failure_has_its_class_and_says_what_to_do() {
         (text("{\"choices\": []}"), ErrorClass::Malformed, 1, "docsearch.llm_url"),
         (text(""), ErrorClass::Malformed, 1, "docsearch.llm_url"),
     ] {
-        let (failure, asked) = failure(reaction);
-        assert_eq!((failure.class, asked), (class, attempts), "{failure:?}");
+        let (failure, calls) = failure(reaction);
+        assert_eq!((failure.class, calls), (class, attempts), "{failure:?}");
         assert!(
             failure.hint.as_deref().is_some_and(|text| text.contains(hint)),
             "{failure:?}"
         );
     }
-    // Nobody listens there.
-    let failure = ask(&endpoints(), request("http://127.0.0.1:1/v1")).expect_err("a failure");
+    // No process listens there.
+    let failure = completion(&endpoints(), request("http://127.0.0.1:1/v1")).expect_err("a failure");
     assert_eq!(failure.class, ErrorClass::Unreachable);
     assert!(
         failure
             .detail
             .is_some_and(|detail| detail.ends_with("after 4 attempts."))
     );
-    let failure = ask(&endpoints(), request("no address")).expect_err("a failure");
+    let failure = completion(&endpoints(), request("no address")).expect_err("a failure");
     assert_eq!(failure.class, ErrorClass::Refused);
 }
 
 #[test]
 fn an_account_without_credit_is_not_asked_again_and_what_the_provider_says_is_passed_on() {
-    let said = |status, error: serde_json::Value| Reaction::Answer(status, "", json!({"error": error}).to_string());
+    let refusal = |status, error: serde_json::Value| Reaction::Answer(status, "", json!({"error": error}).to_string());
     let long = "You exceeded your current quota. ".repeat(20);
     for reaction in [
-        said(429, json!({"message": "Top up", "code": "insufficient_quota"})),
-        said(429, json!({"message": long, "type": "exceeded_current_quota_error"})),
-        said(429, json!({"code": "billing_hard_limit_reached"})),
-        said(429, json!("Your account is suspended due to Insufficient Balance")),
-        said(402, json!("Payment required")),
-        said(400, json!("Your credit balance is too low")),
-        said(
+        refusal(429, json!({"message": "Top up", "code": "insufficient_quota"})),
+        refusal(429, json!({"message": long, "type": "exceeded_current_quota_error"})),
+        refusal(429, json!({"code": "billing_hard_limit_reached"})),
+        refusal(429, json!("Your account is suspended due to Insufficient Balance")),
+        refusal(402, json!("Payment required")),
+        refusal(400, json!("Your credit balance is too low")),
+        refusal(
             403,
             json!("Your team has either used all available credits or reached its limit"),
         ),
     ] {
-        let (failure, attempts) = failure(reaction);
-        assert_eq!((failure.class, attempts), (ErrorClass::NoCredit, 1), "{failure:?}");
+        let (failure, calls) = failure(reaction);
+        assert_eq!((failure.class, calls), (ErrorClass::NoCredit, 1), "{failure:?}");
         assert!(
             failure
-                .said
+                .endpoint_message
                 .as_deref()
-                .is_some_and(|said| said.starts_with("{\"error\":"))
+                .is_some_and(|message| message.starts_with("{\"error\":"))
         );
         assert!(failure.hint.as_deref().is_some_and(|hint| hint.contains("credit")));
     }
-    let limited = said(429, json!("You exceeded your current quota, please check your plan"));
+    let limited = refusal(429, json!("You exceeded your current quota, please check your plan"));
     assert_eq!(failure(limited).0.class, ErrorClass::RateLimited);
 }
 
 #[test]
 fn s3_26_what_passes_is_tried_again_and_while_it_lasts_only_once() {
-    let passes = HttpServer::start(vec![Reaction::status(503), Reaction::Break, Reaction::chat("yes")]);
-    assert_eq!(ask(&endpoints(), request(&passes.url)).expect("an answer"), "yes");
-    assert_eq!(passes.received().len(), 3);
+    let recovers = HttpServer::start(vec![Reaction::status(503), Reaction::Break, Reaction::chat("yes")]);
+    assert_eq!(
+        completion(&endpoints(), request(&recovers.url)).expect("an answer"),
+        "yes"
+    );
+    assert_eq!(recovers.received().len(), 3);
     assert_eq!(Schedule::default().pauses.map(|pause| pause.as_secs()), [1, 2, 4]);
 
     let lasts = HttpServer::start(vec![Reaction::status(503)]);
     let endpoints = endpoints();
     for attempts in [4, 5, 6] {
-        ask(&endpoints, request(&lasts.url)).expect_err("a failure");
+        completion(&endpoints, request(&lasts.url)).expect_err("a failure");
         assert_eq!(lasts.received().len(), attempts);
     }
 }
@@ -210,7 +213,7 @@ fn s3_27_a_pause_longer_than_the_time_limit_is_not_waited_for() {
     let server = HttpServer::start(vec![Reaction::Answer(429, "Retry-After: 3600\r\n", String::new())]);
     let endpoints = endpoints();
     for _ in 0..2 {
-        let failure = ask(&endpoints, request(&server.url)).expect_err("a failure");
+        let failure = completion(&endpoints, request(&server.url)).expect_err("a failure");
         assert_eq!(failure.class, ErrorClass::RateLimited);
         assert!(failure.hint.is_some_and(|hint| hint.contains("Try again in 3")));
     }
@@ -226,7 +229,7 @@ fn the_key_appears_in_no_failure() {
         let server = HttpServer::start(vec![reaction]);
         let mut request = request(&server.url);
         request.endpoint.key_file = key_file.to_str().map(str::to_owned);
-        ask(&endpoints(), request).expect_err("a failure")
+        completion(&endpoints(), request).expect_err("a failure")
     };
     for status in [400, 401, 403, 404, 429, 500, 302] {
         let failure = ask_with(Reaction::Echo(status), KEY.as_bytes());
@@ -242,28 +245,33 @@ fn the_key_appears_in_no_failure() {
     let server = HttpServer::start(vec![Reaction::chat("yes")]);
     let mut request = request(&server.url);
     request.endpoint.key_file = key_file.to_str().map(str::to_owned);
-    let failure = ask(&endpoints(), request).expect_err("a failure");
+    let failure = completion(&endpoints(), request).expect_err("a failure");
     assert!(
         failure
             .hint
             .is_some_and(|hint| hint.contains("docsearch.llm_api_key_file"))
     );
-    // Where it is, is for administrators.
-    assert!(!failure.message.contains("key\"") && failure.said.is_some_and(|said| said.contains("/key:")));
+    // Its path is for administrators.
+    assert!(
+        !failure.message.contains("key\"")
+            && failure
+                .endpoint_message
+                .is_some_and(|message| message.contains("/key:"))
+    );
     assert!(server.received().is_empty());
 }
 
 #[test]
 fn s3_27_an_endpoint_that_hangs_or_drips_is_given_up_at_the_time_limit() {
     for reaction in [Reaction::Hang, Reaction::Drip] {
-        // On a slow machine, the time may be over before the endpoint has heard of the call.
-        let mut asked = (0..).map(|power| {
+        // On a slow machine, the time limit may pass before the call reaches the endpoint.
+        let mut tries = (0..).map(|power| {
             let server = HttpServer::start(vec![reaction.clone()]);
             let mut request = request(&server.url);
             request.limit = Duration::from_millis(100) * 2_u32.pow(power);
-            (ask(&endpoints(), request).expect_err("a failure"), server)
+            (completion(&endpoints(), request).expect_err("a failure"), server)
         });
-        let (failure, server) = asked
+        let (failure, server) = tries
             .find(|(_, server)| !server.received().is_empty())
             .expect("a call that was heard");
         assert_eq!(failure.class, ErrorClass::TimedOut, "{failure:?}");
@@ -275,7 +283,7 @@ fn s3_27_an_endpoint_that_hangs_or_drips_is_given_up_at_the_time_limit() {
 #[test]
 fn an_endless_answer_is_not_read_to_its_end() {
     let server = HttpServer::start(vec![Reaction::Pour(100 << 20)]);
-    let failure = ask(&endpoints(), request(&server.url)).expect_err("a failure");
+    let failure = completion(&endpoints(), request(&server.url)).expect_err("a failure");
     assert_eq!(failure.class, ErrorClass::Malformed, "{failure:?}");
     server.wait_for_open(0);
 }
@@ -286,8 +294,8 @@ fn a_redirect_is_not_followed() {
     let url = other.url.clone();
     let location: &'static str = Box::leak(format!("Location: {url}/chat/completions\r\n").into_boxed_str());
     for status in [301, 302, 307, 308] {
-        let (failure, asked) = failure(Reaction::Answer(status, location, String::new()));
-        assert_eq!((failure.class, asked), (ErrorClass::Refused, 1), "{failure:?}");
+        let (failure, calls) = failure(Reaction::Answer(status, location, String::new()));
+        assert_eq!((failure.class, calls), (ErrorClass::Refused, 1), "{failure:?}");
     }
     assert!(other.received().is_empty());
 }
@@ -297,16 +305,16 @@ fn parameters_that_a_server_does_not_know_are_left_out_from_then_on() {
     let server = HttpServer::answering(|received| {
         for parameter in ["top_k", "max_tokens"] {
             if received.body.get(parameter).is_some() {
-                let said = format!("{{\"error\": \"Unrecognized request argument supplied: {parameter}\"}}");
-                return Reaction::Answer(400, "", said);
+                let message = format!("{{\"error\": \"Unrecognized request argument supplied: {parameter}\"}}");
+                return Reaction::Answer(400, "", message);
             }
         }
         Reaction::chat("yes")
     });
     let endpoints = endpoints();
-    for asked in [3, 4] {
-        assert_eq!(ask(&endpoints, request(&server.url)).expect("an answer"), "yes");
-        assert_eq!(server.received().len(), asked);
+    for requests in [3, 4] {
+        assert_eq!(completion(&endpoints, request(&server.url)).expect("an answer"), "yes");
+        assert_eq!(server.received().len(), requests);
     }
     let last = server.received().pop().expect("a request").body;
     assert_eq!(

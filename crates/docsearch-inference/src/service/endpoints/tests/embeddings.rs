@@ -7,19 +7,19 @@ use serde_json::json;
 
 use super::super::Endpoints;
 use super::super::caller::Caller;
-use super::super::endpoint_queue::{BULK_AT_ONCE, TEXTS};
+use super::super::endpoint_queue::{MAX_BULK_CALLS, TEXTS};
 use super::http_server::{HttpServer, Reaction};
 use super::{LIMIT, endpoints, request};
 use crate::endpoint::RemoteEmbedding;
 use crate::error::{ErrorClass, Failure, Result};
 use crate::protocol::Answer;
 
-/// A text's vector has its length and 1 as components, not of length 1.
+/// A server whose vectors have the length of the text and 1 as components, not normalised.
 fn embedding_server() -> HttpServer {
     held_up_embedding_server().0
 }
 
-/// One that answers nothing until the sender is dropped.
+/// A server that does not answer until the sender is dropped.
 fn held_up_embedding_server() -> (HttpServer, Sender<()>) {
     let (release, held) = channel::<()>();
     let server = HttpServer::answering(move |received| {
@@ -42,7 +42,7 @@ fn held_up_embedding_server() -> (HttpServer, Sender<()>) {
     (server, release)
 }
 
-fn asked(url: &str) -> RemoteEmbedding {
+fn remote(url: &str) -> RemoteEmbedding {
     RemoteEmbedding {
         endpoint: request(url).endpoint,
         dimension: Some(2),
@@ -53,12 +53,12 @@ fn asked(url: &str) -> RemoteEmbedding {
 
 type Answers = Vec<Receiver<Result<Answer>>>;
 
-fn submit_passages(endpoints: &Endpoints, asked: &RemoteEmbedding, texts: &[String]) -> Answers {
+fn submit_passages(endpoints: &Endpoints, remote: &RemoteEmbedding, texts: &[String]) -> Answers {
     let caller = Arc::new(Caller::default());
     let answers = texts.iter().map(|text| {
         let (sender, receiver) = channel();
         let deliver = Box::new(move |answer| sender.send(answer).unwrap_or_default());
-        endpoints.embed_passage(asked.clone(), text.clone(), &caller, deliver);
+        endpoints.embed_passage(remote.clone(), text.clone(), &caller, deliver);
         receiver
     });
     answers.collect()
@@ -75,8 +75,8 @@ fn vectors(answers: Answers) -> Vec<Result<Vec<f32>, Failure>> {
     vectors.collect()
 }
 
-fn embed(endpoints: &Endpoints, asked: &RemoteEmbedding, texts: &[String]) -> Vec<Result<Vec<f32>, Failure>> {
-    vectors(submit_passages(endpoints, asked, texts))
+fn embed(endpoints: &Endpoints, remote: &RemoteEmbedding, texts: &[String]) -> Vec<Result<Vec<f32>, Failure>> {
+    vectors(submit_passages(endpoints, remote, texts))
 }
 
 fn texts(count: usize) -> Vec<String> {
@@ -85,7 +85,7 @@ fn texts(count: usize) -> Vec<String> {
 
 fn failure_of(reaction: Reaction) -> (Failure, usize) {
     let server = HttpServer::start(vec![reaction]);
-    let failure = embed(&endpoints(), &asked(&server.url), &texts(1))
+    let failure = embed(&endpoints(), &remote(&server.url), &texts(1))
         .remove(0)
         .expect_err("a failure");
     (failure, server.received().len())
@@ -94,11 +94,11 @@ fn failure_of(reaction: Reaction) -> (Failure, usize) {
 #[test]
 fn passages_are_sent_together_and_each_gets_its_own_vector_of_length_1() {
     let (server, release) = held_up_embedding_server();
-    let mut asked = asked(&server.url);
-    asked.names_dimension = true;
+    let mut remote = remote(&server.url);
+    remote.names_dimension = true;
     let endpoints = endpoints();
-    let answers = submit_passages(&endpoints, &asked, &texts(100));
-    // All wait by now but those of the first calls, however long it took to hand them over.
+    let answers = submit_passages(&endpoints, &remote, &texts(100));
+    // By now all are queued but those of the first calls, however long submitting them took.
     drop(release);
     for (vector, length) in vectors(answers).into_iter().zip(1_u8..) {
         let vector = vector.expect("a vector");
@@ -121,7 +121,7 @@ fn a_text_that_is_refused_does_not_lose_the_others() {
     let server = embedding_server();
     let mut texts = texts(40);
     texts[7] = "bad".to_owned();
-    let vectors = embed(&endpoints(), &asked(&server.url), &texts);
+    let vectors = embed(&endpoints(), &remote(&server.url), &texts);
     let failed: Vec<_> = (0..40).filter(|&place| vectors[place].is_err()).collect();
     assert_eq!(failed, [7]);
     assert!(
@@ -136,20 +136,20 @@ fn a_query_does_not_wait_behind_passages() {
     let server = embedding_server();
     let (endpoints, loading) = (endpoints(), Arc::new(Caller::default()));
     for number in 0..10 {
-        // Of different dimensions, so that they are not sent together.
-        let asked = RemoteEmbedding {
+        // Different dimensions, so that they are not sent together.
+        let remote = RemoteEmbedding {
             dimension: Some(number),
-            ..asked(&server.url)
+            ..remote(&server.url)
         };
-        endpoints.embed_passage(asked, "hang".to_owned(), &loading, Box::new(drop));
+        endpoints.embed_passage(remote, "hang".to_owned(), &loading, Box::new(drop));
     }
-    server.wait_for_open(BULK_AT_ONCE);
+    server.wait_for_open(MAX_BULK_CALLS);
     let (sender, receiver) = channel();
     let deliver = Box::new(move |answer| sender.send(answer).unwrap_or_default());
-    endpoints.embed_query(asked(&server.url), "query".to_owned(), &Arc::default(), deliver);
+    endpoints.embed_query(remote(&server.url), "query".to_owned(), &Arc::default(), deliver);
     assert!(receiver.recv_timeout(LIMIT).expect("an answer").is_ok());
-    assert_eq!(endpoints.waiting(), 10 - BULK_AT_ONCE);
-    loading.go();
+    assert_eq!(endpoints.waiting(), 10 - MAX_BULK_CALLS);
+    loading.disconnect();
     server.wait_for_open(0);
 }
 
@@ -162,7 +162,7 @@ fn s3_27_passages_wait_for_a_rate_limit_longer_than_a_query_does() {
         json!({"data": [{"embedding": [3, 4]}]}).to_string(),
     ));
     let server = HttpServer::start(reactions);
-    let vectors = embed(&endpoints(), &asked(&server.url), &texts(1));
+    let vectors = embed(&endpoints(), &remote(&server.url), &texts(1));
     assert_eq!(vectors, [Ok(vec![0.6, 0.8])]);
 }
 
@@ -196,8 +196,8 @@ fn s3_27_failures_of_models_say_what_to_do_with_the_model() {
         (404, ErrorClass::Refused, 1),
         (500, ErrorClass::ServerError, 4),
     ] {
-        let (failure, asked) = failure_of(Reaction::status(status));
-        assert_eq!((failure.class, asked), (class, calls), "{failure:?}");
+        let (failure, attempts) = failure_of(Reaction::status(status));
+        assert_eq!((failure.class, attempts), (class, calls), "{failure:?}");
         assert!(
             failure.message.contains("embedding model") && failure.hint.is_some(),
             "{failure:?}"

@@ -1,4 +1,4 @@
-//! How long texts may take. One that takes longer is answered with an error, and the thread that it keeps is given up.
+//! The time limit of texts. A text that exceeds it fails, and its thread is abandoned.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,48 +10,48 @@ use ort::session::RunOptions;
 use crate::error::{Error, Result};
 use crate::lock::lock;
 
-/// Loading a model may take this many times as long as a text.
+/// Loading a model may take this many times the limit of a text.
 const LOADING: u32 = 30;
-/// A longer time between two looks is not held against anybody: the process did not run.
+/// A longer time between two checks does not count against texts: the process did not run.
 const PAUSED: Duration = Duration::from_secs(1);
 
 /// Where the answer to a text goes.
 pub(crate) type Deliver<T> = Box<dyn FnOnce(Result<T>) + Send>;
 
-/// The texts that threads are at.
-pub(crate) struct Watch<T> {
+/// Watches the texts that threads are embedding.
+pub(crate) struct Watchdog<T> {
     state: Mutex<State<T>>,
 }
 
 struct State<T> {
     limit: Duration,
-    last_look: Instant,
+    last_check: Instant,
     last_text: u64,
     texts: BTreeMap<u64, Text<T>>,
 }
 
 struct Text<T> {
     clock: Arc<Clock>,
-    /// `None` once the text was given up.
+    /// `None` once the text was abandoned.
     deliver: Option<Deliver<T>>,
 }
 
-/// What a look at the texts has found.
+/// Result of [`Watchdog::check_limits`].
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Look {
-    /// Texts that were given up just now.
-    pub(crate) given_up: usize,
-    /// Whether a thread has not come back for as long again since its text was given up.
+pub(crate) struct Timeouts {
+    /// Number of texts that this check has abandoned.
+    pub(crate) abandoned: usize,
+    /// Whether a thread is still busy twice the limit after it began with its text.
     pub(crate) is_stuck: bool,
 }
 
-impl<T> Watch<T> {
-    /// Each text may take this long.
+impl<T> Watchdog<T> {
+    /// `limit` is the time limit of one text.
     pub(crate) fn new(limit: Duration) -> Self {
         Self {
             state: Mutex::new(State {
                 limit,
-                last_look: Instant::now(),
+                last_check: Instant::now(),
                 last_text: 0,
                 texts: BTreeMap::new(),
             }),
@@ -62,7 +62,7 @@ impl<T> Watch<T> {
         lock(&self.state).limit = limit;
     }
 
-    /// The thread of this clock begins with a text. The number is for [`Watch::end`].
+    /// The thread of this clock begins with a text. Pass the number to [`Watchdog::end`].
     pub(crate) fn begin(&self, clock: &Arc<Clock>, deliver: Deliver<T>) -> u64 {
         clock.begin(Stage::Embedding);
         let mut state = lock(&self.state);
@@ -76,17 +76,17 @@ impl<T> Watch<T> {
         number
     }
 
-    /// The thread has done with the text: where the answer goes, or `None` if the text was given up, and the thread with it.
+    /// The thread has finished with the text. Returns where the answer goes, or `None` if text and thread were abandoned.
     pub(crate) fn end(&self, number: u64) -> Option<Deliver<T>> {
         lock(&self.state).texts.remove(&number)?.deliver
     }
 
-    /// Gives up the texts that have taken too long.
-    pub(crate) fn look(&self) -> Look {
+    /// Abandons texts that have exceeded the limit.
+    pub(crate) fn check_limits(&self) -> Timeouts {
         let mut state = lock(&self.state);
         let now = Instant::now();
-        let since_last = now.duration_since(state.last_look);
-        state.last_look = now;
+        let since_last = now.duration_since(state.last_check);
+        state.last_check = now;
         let limit = state.limit;
         let (mut overdue, mut is_stuck) = (Vec::new(), false);
         for text in state.texts.values_mut() {
@@ -97,20 +97,20 @@ impl<T> Watch<T> {
             if text.deliver.is_none() {
                 is_stuck |= over >= Some(limit);
             } else if over.is_some() {
-                text.clock.give_up();
+                text.clock.abandon();
                 overdue.extend(text.deliver.take());
             }
         }
         drop(state);
-        let given_up = overdue.len();
+        let abandoned = overdue.len();
         for deliver in overdue {
             deliver(Err(Error::Overdue { after: limit }));
         }
-        Look { given_up, is_stuck }
+        Timeouts { abandoned, is_stuck }
     }
 }
 
-/// What a thread is at.
+/// What a thread is doing.
 #[derive(Clone, Copy)]
 enum Stage {
     /// Reading the files of a model, or opening a session.
@@ -118,11 +118,11 @@ enum Stage {
     Embedding,
 }
 
-/// Since when a thread has been at what it is at, and what ends a run of a graph.
+/// Measures the current stage of a thread, and can end its run of a graph.
 pub(crate) struct Clock {
     state: Mutex<(Instant, Stage)>,
     run: Mutex<Option<Arc<RunOptions>>>,
-    is_given_up: AtomicBool,
+    is_abandoned: AtomicBool,
 }
 
 impl Default for Clock {
@@ -130,7 +130,7 @@ impl Default for Clock {
         Self {
             state: Mutex::new((Instant::now(), Stage::Embedding)),
             run: Mutex::default(),
-            is_given_up: AtomicBool::new(false),
+            is_abandoned: AtomicBool::new(false),
         }
     }
 }
@@ -140,7 +140,7 @@ impl Clock {
         *lock(&self.state) = (Instant::now(), stage);
     }
 
-    /// Loads what a text needs, which is not counted as the text's own time.
+    /// Loads what a text needs. This does not count as time of the text.
     pub(crate) fn loading<L>(&self, load: impl FnOnce() -> L) -> L {
         self.begin(Stage::Loading);
         let loaded = load();
@@ -148,7 +148,7 @@ impl Clock {
         loaded
     }
 
-    /// Runs a graph in such a way that giving the thread up ends it.
+    /// Runs a graph so that abandoning the thread ends the run.
     pub(crate) fn run<R>(&self, run: impl FnOnce(&RunOptions) -> ort::Result<R>) -> ort::Result<R> {
         let options = Arc::new(RunOptions::new()?);
         *lock(&self.run) = Some(Arc::clone(&options));
@@ -157,15 +157,15 @@ impl Clock {
         done
     }
 
-    /// Whether the thread was too long at a text. It ends when it comes back.
-    pub(crate) fn is_given_up(&self) -> bool {
-        self.is_given_up.load(Ordering::Relaxed)
+    /// Whether the thread has exceeded the limit. It ends when its text does.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.is_abandoned.load(Ordering::Relaxed)
     }
 
-    fn give_up(&self) {
-        self.is_given_up.store(true, Ordering::Relaxed);
+    fn abandon(&self) {
+        self.is_abandoned.store(true, Ordering::Relaxed);
         if let Some(run) = &*lock(&self.run) {
-            // It fails for want of memory only; then the thread counts as stuck.
+            // Fails only if memory is short; the thread then counts as stuck.
             let _ = run.terminate();
         }
     }
@@ -175,7 +175,7 @@ impl Clock {
         state.0 = (state.0 + by).min(Instant::now());
     }
 
-    /// By how much the thread has taken longer than it may; `None` if it has not.
+    /// By how much the thread has exceeded the limit, or `None`.
     fn over(&self, limit: Duration) -> Option<Duration> {
         let (begun, stage) = *lock(&self.state);
         let limit = match stage {
@@ -196,18 +196,18 @@ mod tests {
     const LIMIT: Duration = Duration::from_millis(20);
 
     /// A text of a thread that does not come back.
-    fn stuck(watch: &Watch<u8>) -> (u64, Arc<Clock>, mpsc::Receiver<Result<u8>>) {
+    fn stuck(watch: &Watchdog<u8>) -> (u64, Arc<Clock>, mpsc::Receiver<Result<u8>>) {
         let (clock, (send, answer)) = (Arc::new(Clock::default()), mpsc::channel());
         let number = watch.begin(&clock, Box::new(move |answer| send.send(answer).expect("a receiver")));
         (number, clock, answer)
     }
 
     /// Looks until something is found.
-    fn found(watch: &Watch<u8>) -> Look {
+    fn found(watch: &Watchdog<u8>) -> Timeouts {
         loop {
-            match watch.look() {
-                Look {
-                    given_up: 0,
+            match watch.check_limits() {
+                Timeouts {
+                    abandoned: 0,
                     is_stuck: false,
                 } => thread::sleep(Duration::from_millis(1)),
                 found => return found,
@@ -217,33 +217,33 @@ mod tests {
 
     #[test]
     fn a_text_that_takes_too_long_is_answered_and_its_thread_given_up() {
-        let watch = Watch::new(LIMIT);
+        let watch = Watchdog::new(LIMIT);
         let (number, _clock, answer) = stuck(&watch);
         assert_eq!(
             found(&watch),
-            Look {
-                given_up: 1,
+            Timeouts {
+                abandoned: 1,
                 is_stuck: false
             }
         );
         assert!(matches!(answer.recv(), Ok(Err(Error::Overdue { after: LIMIT }))));
         assert_eq!(
             found(&watch),
-            Look {
-                given_up: 0,
+            Timeouts {
+                abandoned: 0,
                 is_stuck: true
             }
         );
         assert!(watch.end(number).is_none());
-        assert_eq!(watch.look(), Look::default());
+        assert_eq!(watch.check_limits(), Timeouts::default());
     }
 
     #[test]
     fn a_text_that_is_done_is_answered_once() {
-        let watch = Watch::new(Duration::from_secs(3600));
+        let watch = Watchdog::new(Duration::from_secs(3600));
         let (number, _clock, answer) = stuck(&watch);
         watch.end(number).expect("a text that is waited for")(Ok(7));
-        assert_eq!(watch.look(), Look::default());
+        assert_eq!(watch.check_limits(), Timeouts::default());
         assert!(matches!(answer.recv(), Ok(Ok(7))));
     }
 
@@ -261,11 +261,11 @@ mod tests {
 
     #[test]
     fn time_in_which_the_process_did_not_run_is_not_counted() {
-        let watch = Watch::new(Duration::from_secs(60));
+        let watch = Watchdog::new(Duration::from_secs(60));
         let (_number, clock, _answer) = stuck(&watch);
         let an_hour_ago = Instant::now() - Duration::from_secs(3600);
         clock.state.lock().expect("a lock").0 = an_hour_ago;
-        watch.state.lock().expect("a lock").last_look = an_hour_ago;
-        assert_eq!(watch.look(), Look::default());
+        watch.state.lock().expect("a lock").last_check = an_hour_ago;
+        assert_eq!(watch.check_limits(), Timeouts::default());
     }
 }

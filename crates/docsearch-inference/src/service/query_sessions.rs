@@ -1,4 +1,4 @@
-//! The sessions for queries.
+//! The pool of sessions for queries.
 
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,20 +8,20 @@ use crate::error::{Result, catch_panic};
 use crate::lock::lock;
 use crate::protocol::Answer;
 use crate::sessions::Sessions;
-use crate::watch::{Deliver, Look, Watch};
+use crate::watchdog::{Deliver, Timeouts, Watchdog};
 
-/// How long sessions beyond the first are kept without a query.
+/// How long an idle session beyond the first stays open.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// Sessions that only queries use, lent to the threads that answer them, one to each.
-pub(super) struct QueryLanes {
+/// Sessions for queries only. A thread that answers a query borrows one.
+pub(super) struct QuerySessions {
     state: Mutex<State>,
     returned: Condvar,
-    watch: Watch<Answer>,
+    watch: Watchdog<Answer>,
 }
 
 struct State {
-    /// The one that was used last is at the end, and is used next.
+    /// The most recently used is last, and is used next.
     idle: Vec<(Instant, Sessions)>,
     lent: usize,
     waiting: usize,
@@ -29,8 +29,8 @@ struct State {
     stopped: bool,
 }
 
-impl QueryLanes {
-    /// At most one more than there are threads for passages; each may be at a query for `text_limit`.
+impl QuerySessions {
+    /// At most one session more than there are threads for passages. A query may take `text_limit`.
     pub(super) fn new(threads: NonZeroUsize, text_limit: Duration) -> Self {
         Self {
             state: Mutex::new(State {
@@ -41,7 +41,7 @@ impl QueryLanes {
                 stopped: false,
             }),
             returned: Condvar::new(),
-            watch: Watch::new(text_limit),
+            watch: Watchdog::new(text_limit),
         }
     }
 
@@ -49,13 +49,13 @@ impl QueryLanes {
         self.lock().most = threads.get() + 1;
     }
 
-    /// Queries that wait.
+    /// Number of queries that wait for a session.
     pub(super) fn waiting(&self) -> usize {
         self.lock().waiting
     }
 
-    /// Waits for sessions, and delivers what the work gives with them, unless nobody wants it any more by then or the
-    /// lanes have stopped.
+    /// Waits for a session and delivers the result of `work`, unless the client has disconnected by then or the pool has
+    /// stopped.
     pub(super) fn answer(
         &self,
         deliver: Deliver<Answer>,
@@ -69,7 +69,7 @@ impl QueryLanes {
             let text = self.watch.begin(sessions.clock(), deliver);
             let answer = catch_panic(|| work(&mut sessions));
             let Some(deliver) = self.watch.end(text) else {
-                // Others have the place already.
+                // Abandoned: another query has the place already.
                 return;
             };
             deliver(answer);
@@ -78,11 +78,11 @@ impl QueryLanes {
         self.give_back(sessions);
     }
 
-    /// Gives up queries that take too long; whether the thread of one of those has not come back for long.
-    pub(super) fn look(&self) -> bool {
-        let Look { given_up, is_stuck } = self.watch.look();
-        if given_up > 0 {
-            self.lock().lent -= given_up;
+    /// Abandons queries that exceed the time limit. Returns whether the thread of one is stuck.
+    pub(super) fn check_limits(&self) -> bool {
+        let Timeouts { abandoned, is_stuck } = self.watch.check_limits();
+        if abandoned > 0 {
+            self.lock().lent -= abandoned;
             self.returned.notify_all();
         }
         is_stuck
@@ -92,7 +92,7 @@ impl QueryLanes {
         self.watch.set_limit(limit);
     }
 
-    /// Takes all sessions for good, waiting for those that are lent.
+    /// Lends no more sessions, and waits until all are returned.
     pub(super) fn stop(&self) {
         let mut state = self.lock();
         state.stopped = true;
@@ -147,74 +147,74 @@ mod tests {
 
     use super::*;
 
-    /// Longer than anything here takes, on whatever machine.
+    /// Longer than any step here takes, even on a slow machine.
     const LONG: Duration = Duration::from_secs(300);
 
     #[test]
     fn many_queries_share_few_sessions() {
-        static AT_ONCE: AtomicUsize = AtomicUsize::new(0);
-        let lanes = QueryLanes::new(NonZeroUsize::MIN, LONG);
+        static MAX_CALLS: AtomicUsize = AtomicUsize::new(0);
+        let workers = QuerySessions::new(NonZeroUsize::MIN, LONG);
         let (release, held) = mpsc::channel::<()>();
         let held = Mutex::new(held);
         let answer = || {
             let work = |_: &mut Sessions| {
-                assert!(AT_ONCE.fetch_add(1, Ordering::SeqCst) < 2);
+                assert!(MAX_CALLS.fetch_add(1, Ordering::SeqCst) < 2);
                 let _ = held.lock().expect("a lock").recv();
-                AT_ONCE.fetch_sub(1, Ordering::SeqCst);
+                MAX_CALLS.fetch_sub(1, Ordering::SeqCst);
                 Ok(Answer::Remembered)
             };
             let deliver = |answer: Result<Answer>| assert!(answer.is_ok());
-            lanes.answer(Box::new(deliver), || true, work);
+            workers.answer(Box::new(deliver), || true, work);
         };
         thread::scope(|scope| {
             for _ in 0..20 {
                 scope.spawn(answer);
             }
             // Until all others wait for the two that hold the sessions.
-            while lanes.waiting() < 18 {
+            while workers.waiting() < 18 {
                 thread::yield_now();
             }
-            assert_eq!(lanes.lock().lent, 2);
+            assert_eq!(workers.lock().lent, 2);
             drop(release);
         });
-        let state = lanes.lock();
+        let state = workers.lock();
         assert_eq!((state.lent, state.waiting), (0, 0));
         assert!((1..=2).contains(&state.idle.len()));
     }
 
     #[test]
     fn after_a_stop_nothing_is_lent() {
-        let lanes = QueryLanes::new(NonZeroUsize::MIN, LONG);
-        lanes.stop();
+        let workers = QuerySessions::new(NonZeroUsize::MIN, LONG);
+        workers.stop();
         let nothing = |_: Result<Answer>| unreachable!("nothing is delivered");
-        lanes.answer(Box::new(nothing), || true, |_| unreachable!("nothing is lent"));
+        workers.answer(Box::new(nothing), || true, |_| unreachable!("nothing is lent"));
     }
 
     #[test]
     fn a_query_that_takes_too_long_keeps_no_other_waiting() {
-        let lanes = QueryLanes::new(NonZeroUsize::MIN, Duration::from_millis(20));
+        let workers = QuerySessions::new(NonZeroUsize::MIN, Duration::from_millis(20));
         let (release, held) = mpsc::channel::<()>();
-        let (send, given_up) = mpsc::channel();
+        let (send, abandoned) = mpsc::channel();
         thread::scope(|scope| {
-            let lanes = &lanes;
+            let workers = &workers;
             scope.spawn(move || {
                 let deliver = move |answer: Result<Answer>| send.send(answer.is_err()).expect("a receiver");
                 let hang = |_: &mut Sessions| {
                     let _ = held.recv();
                     Ok(Answer::Remembered)
                 };
-                lanes.answer(Box::new(deliver), || true, hang);
+                workers.answer(Box::new(deliver), || true, hang);
             });
-            while given_up.try_recv() != Ok(true) {
-                lanes.look();
+            while abandoned.try_recv() != Ok(true) {
+                workers.check_limits();
                 thread::yield_now();
             }
             let (send, answered) = mpsc::channel();
             let deliver = move |answer: Result<Answer>| send.send(answer.is_ok()).expect("a receiver");
-            lanes.answer(Box::new(deliver), || true, |_| Ok(Answer::Remembered));
+            workers.answer(Box::new(deliver), || true, |_| Ok(Answer::Remembered));
             assert_eq!(answered.recv(), Ok(true));
             drop(release);
         });
-        assert_eq!(lanes.lock().lent, 0);
+        assert_eq!(workers.lock().lent, 0);
     }
 }

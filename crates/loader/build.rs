@@ -1,4 +1,4 @@
-//! Lists the functions that earlier versions declared, from their install scripts.
+//! Lists the functions of earlier versions, from their install scripts.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::{env, error, fs};
 
 const RELEASES: &str = "../../sql/releases";
-/// What stands before the name of a function in the library.
+/// The text before the name of a function in the library.
 const LIBRARY: &str = "'MODULE_PATHNAME', '";
 
 fn main() -> Result<(), Box<dyn error::Error>> {

@@ -1,4 +1,4 @@
-//! What a process does that runs a target.
+//! The process that runs a target.
 
 use std::env;
 use std::fs::{self, File};
@@ -16,16 +16,16 @@ use nix::sys::resource::{Resource, UsageWho, getrusage, setrlimit};
 use crate::generator::Generator;
 use crate::{Plan, Target};
 
-/// Stack of the thread that runs a target: what a backend has, `max_stack_depth`.
+/// Stack of the thread that runs a target: the default `max_stack_depth` of a backend.
 const STACK: usize = 2 << 20;
-/// How often it is looked whether an input takes too long.
-const LOOK: Duration = Duration::from_millis(50);
-/// Exit status of a process whose input took too long.
-pub(crate) const OUT_OF_PATIENCE: i32 = 81;
-/// Number of the input that is under way when there are no more.
+/// How often the time limit is checked.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// Exit status after an input has exceeded the time limit.
+pub(crate) const TIMED_OUT: i32 = 81;
+/// Reported as the number of the current input when there are no more.
 pub(crate) const DONE: u64 = u64::MAX;
 
-/// What a process is told by the one that starts it, in variables of the environment.
+/// Environment variables that configure the process.
 pub(crate) const TARGET: &str = "DOCSEARCH_FUZZ_CHILD";
 pub(crate) const STATE: &str = "DOCSEARCH_FUZZ_STATE";
 pub(crate) const FROM: &str = "DOCSEARCH_FUZZ_FROM";
@@ -37,16 +37,16 @@ pub(crate) const PLAN: [&str; 3] = [
     "DOCSEARCH_FUZZ_CASES",
 ];
 
-/// Runs one target, if this process was started to do so by [`check`](crate::check), and never returns then.
+/// Runs one target and exits, if [`check`](crate::check) has started this process for that.
 pub fn execute(targets: &[Target]) {
     let Ok(name) = env::var(TARGET) else { return };
     let target = *targets
         .iter()
         .find(|target| target.name == name)
         .expect("a known target");
-    let [patience, memory, cases] = PLAN.map(|name| variable(name).expect("the rest of the plan"));
+    let [time_limit, memory, cases] = PLAN.map(|name| variable(name).expect("the rest of the plan"));
     let plan = Plan {
-        patience: Duration::from_millis(patience),
+        time_limit: Duration::from_millis(time_limit),
         memory,
         cases,
         ..Plan::from_environment()
@@ -57,13 +57,13 @@ pub fn execute(targets: &[Target]) {
         env::var_os(STATE).expect("a place for the state"),
     )));
     let watched = Arc::clone(&state);
-    let patience = plan.patience;
+    let time_limit = plan.time_limit;
     let worker = thread::Builder::new()
         .name(format!("fuzz {name}"))
         .stack_size(STACK)
         .spawn(move || work(&target, &plan, &state))
         .expect("a thread");
-    watched.watch(patience, || worker.is_finished());
+    watched.watch(time_limit, || worker.is_finished());
     let status = match worker.join() {
         Ok(()) => watched.note(DONE, &[]).is_err(),
         Err(_) => true,
@@ -91,12 +91,12 @@ fn work(target: &Target, plan: &Plan, state: &State) {
     }
 }
 
-/// Files by which another process sees what this one is at.
+/// Files in which the supervisor sees the current input and the progress.
 struct State {
     input: File,
     progress: File,
     executions: AtomicU64,
-    /// Of one input, in microseconds.
+    /// Processor time of the slowest input, in microseconds.
     slowest: AtomicU64,
     folder: PathBuf,
 }
@@ -124,8 +124,7 @@ impl State {
         self.executions.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many executions there were, the number of the input under way and how long the slowest one took; and the
-    /// input.
+    /// Records the current input and its number, the number of executions, and the time of the slowest input.
     fn note(&self, number: u64, input: &[u8]) -> io::Result<()> {
         self.input.set_len(input.len() as u64)?;
         self.input.write_all_at(input, 0)?;
@@ -135,18 +134,21 @@ impl State {
         self.progress.write_all_at(progress.as_bytes(), 0)
     }
 
-    /// Ends the process if one input takes more processor time than `patience`.
-    fn watch(&self, patience: Duration, is_done: impl Fn() -> bool) {
+    /// Ends the process if one input takes more processor time than `time_limit`.
+    fn watch(&self, time_limit: Duration, is_done: impl Fn() -> bool) {
         let mut last = (0, processor_time());
         while !is_done() {
-            thread::sleep(LOOK);
+            thread::sleep(CHECK_INTERVAL);
             let executions = self.executions.load(Ordering::Relaxed);
             let now = processor_time();
             if executions != last.0 {
                 last = (executions, now);
-            } else if now.saturating_sub(last.1) > patience {
-                eprintln!("an input took more than {} s of processor time", patience.as_secs_f32());
-                process::exit(OUT_OF_PATIENCE);
+            } else if now.saturating_sub(last.1) > time_limit {
+                eprintln!(
+                    "an input took more than {} s of processor time",
+                    time_limit.as_secs_f32()
+                );
+                process::exit(TIMED_OUT);
             }
         }
     }

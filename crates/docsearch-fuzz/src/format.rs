@@ -3,12 +3,12 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-/// What inputs look like, by the name of the folder of examples below `corpus/` and of the file below `formats/`.
+/// A format of inputs. Its name is that of a folder of examples in `corpus/` and of a file in `formats/`.
 #[derive(Clone, Copy, Debug)]
 pub struct Format(&'static str);
 
 impl Format {
-    /// Markdown with what is found in documentation.
+    /// Markdown with the constructs of documentation.
     pub const MARKDOWN: Self = Self("markdown");
     /// HTML pages.
     pub const HTML: Self = Self("html");
@@ -18,11 +18,11 @@ impl Format {
     pub const RST: Self = Self("rst");
     /// AsciiDoc.
     pub const ASCIIDOC: Self = Self("asciidoc");
-    /// Pages of the manual.
+    /// Manual pages.
     pub const ROFF: Self = Self("roff");
-    /// The XML of Word documents and books.
+    /// The XML of Word documents and EPUB books.
     pub const OFFICE: Self = Self("office");
-    /// Pages that open with YAML or TOML.
+    /// Pages with front matter in YAML or TOML.
     pub const FRONT_MATTER: Self = Self("front_matter");
     /// JSON of any kind.
     pub const JSON: Self = Self("json");
@@ -30,30 +30,30 @@ impl Format {
     pub const FILTER: Self = Self("filter");
     /// Jupyter notebooks.
     pub const NOTEBOOK: Self = Self("notebook");
-    /// Descriptions of interfaces in OpenAPI and Swagger, as JSON or YAML.
+    /// OpenAPI and Swagger, as JSON or YAML.
     pub const OPENAPI: Self = Self("openapi");
     /// `llms.txt` and its full form.
     pub const LLMS: Self = Self("llms");
-    /// Lines of JSON, a document each.
+    /// JSON lines, one document each.
     pub const JSON_LINES: Self = Self("json_lines");
-    /// What people ask, and the names and versions in it.
+    /// Queries, and the names and versions in them.
     pub const QUERY: Self = Self("query");
-    /// Texts of any script, with long runs that no white space parts.
+    /// Texts of any script, with long runs without white space.
     pub const TEXT: Self = Self("text");
-    /// Stored vectors of terms.
+    /// Stored term vectors.
     pub const TSVECTOR: Self = Self("tsvector");
-    /// Frames between a backend and the inference program.
+    /// Frames of the protocol between a backend and the inference program.
     pub const FRAME: Self = Self("frame");
     /// Answers of endpoints of models.
     pub const REPLY: Self = Self("reply");
     /// `robots.txt`.
     pub const ROBOTS: Self = Self("robots");
-    /// Maps of sites, and lists of addresses.
+    /// Sitemaps and lists of addresses.
     pub const SITEMAP: Self = Self("sitemap");
-    /// Files of tokens, passwords and services, strings of connections, headers: short lines with meaning.
+    /// Token, password and service files, connection strings, headers: short structured lines.
     pub const LINES: Self = Self("lines");
 
-    /// What the format is made of.
+    /// The words and nests of the format.
     pub(crate) fn grammar(self) -> Grammar {
         let file = place("formats").join(self.0).with_extension("json");
         let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -79,11 +79,11 @@ fn place(folder: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(folder)
 }
 
-/// What a format is made of.
+/// The words and nests of a format.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Grammar {
-    /// Pieces that mean something in it.
+    /// Tokens of the format.
     pub(crate) words: Vec<String>,
-    /// What opens something, and what closes it.
+    /// Pairs of an opening and its closing.
     pub(crate) nests: Vec<(String, String)>,
 }

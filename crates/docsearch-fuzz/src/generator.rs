@@ -1,4 +1,4 @@
-//! The inputs of a target, by number: the same number of the same seed gives the same input.
+//! The inputs of a target, by number: the same number and seed give the same input.
 
 use fastrand::Rng;
 
@@ -6,11 +6,11 @@ use crate::format::Grammar;
 use crate::mutation::{Material, log_uniform, mutate, soup};
 use crate::{Plan, Target};
 
-/// Deepest nesting.
+/// Maximum nesting depth.
 const MAX_DEPTH: usize = 200_000;
-/// Every opening is tried so many times on end.
+/// Depths to which every opening is repeated.
 const DEPTHS: [usize; 3] = [40, 1_500, MAX_DEPTH];
-/// Nests may be larger than other inputs by this, where time is given.
+/// How much larger nested inputs may be than others, if the plan has a time.
 const NEST_FACTOR: usize = 4;
 
 pub(crate) struct Generator<'a> {
@@ -19,8 +19,8 @@ pub(crate) struct Generator<'a> {
     seed: u64,
     cases: Option<u64>,
     nest_bytes: usize,
-    /// One of so many inputs is an opening, as long as there are more.
-    turns: u64,
+    /// Every how many inputs one is an opening, as long as there are openings.
+    interval: u64,
 }
 
 impl<'a> Generator<'a> {
@@ -39,12 +39,12 @@ impl<'a> Generator<'a> {
             },
             seed: own,
             cases: plan.time.is_none().then_some(plan.cases),
-            turns: if plan.time.is_some() { 4 } else { 1 },
+            interval: if plan.time.is_some() { 4 } else { 1 },
             nest_bytes: target.max_bytes * if plan.time.is_some() { NEST_FACTOR } else { 1 },
         }
     }
 
-    /// The input of a number; `None` after the last one.
+    /// The input with a number, or `None` after the last.
     pub(crate) fn input(&self, number: u64) -> Option<Vec<u8>> {
         let Material { corpus, nests, .. } = &self.material;
         if let Some(example) = corpus.get(number as usize) {
@@ -52,11 +52,11 @@ impl<'a> Generator<'a> {
         }
         let number = number - corpus.len() as u64;
         let openings = (nests.len() * DEPTHS.len()) as u64;
-        // Deep ones take long: others come between.
-        let (opening, generated) = match number.checked_sub(openings * self.turns) {
+        // Deep openings take long, so other inputs come between them.
+        let (opening, generated) = match number.checked_sub(openings * self.interval) {
             None => (
-                number.is_multiple_of(self.turns).then_some(number / self.turns),
-                number - number.div_ceil(self.turns),
+                number.is_multiple_of(self.interval).then_some(number / self.interval),
+                number - number.div_ceil(self.interval),
             ),
             Some(_) => (None, number - openings),
         };

@@ -1,12 +1,12 @@
 //! Runs parsers with hostile inputs, on stable Rust.
 //!
 //! A crate names its parsers as [`Target`]s and has two tests: one that calls [`check`], and an ignored one that calls
-//! [`execute`], which is what the processes do that `check` starts. Each target runs in a process of its own, on a
-//! thread with the stack of a backend and with bounded memory, and notes every input before it runs it: whatever ends
-//! the process, the input is there.
+//! [`execute`] in the processes that `check` starts. Each target runs in a process of its own, on a thread with the
+//! stack of a backend and with bounded memory. The process writes every input to a file before it runs it, so the input
+//! is known whatever ends the process.
 //!
-//! Inputs are the files of a corpus, openings of the format repeated up to 200,000 times, and mutations of both. There
-//! is no feedback of coverage, which stable Rust does not have: the corpus and the words of a [`Format`] lead instead.
+//! Inputs are the files of a corpus, openings of the format repeated up to 200,000 times, and mutations of both. Stable
+//! Rust has no coverage feedback; the corpus and the words of a [`Format`] guide the search instead.
 
 mod child;
 mod format;
@@ -25,16 +25,16 @@ pub use supervisor::{Finding, Outcome, check, search};
 #[cfg(test)]
 mod tests;
 
-/// A parser, or whatever else takes what strangers write.
+/// A parser, or other code that reads untrusted input.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// Its name, unique in the crate.
     pub name: &'static str,
-    /// What its inputs look like.
+    /// Format of its inputs.
     pub format: Format,
-    /// Greatest size of an input, in bytes.
+    /// Maximum size of an input, in bytes.
     pub max_bytes: usize,
-    /// Takes an input; panics if something is wrong with what came of it.
+    /// Runs an input. Panics if the result is wrong.
     pub run: fn(&[u8]),
 }
 
@@ -49,14 +49,14 @@ impl Target {
         }
     }
 
-    /// The same with inputs of up to so many bytes.
+    /// The same target with inputs of up to `bytes` bytes.
     pub const fn up_to(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 }
 
-/// An input as text: what is no UTF-8 is replaced.
+/// An input as text; invalid UTF-8 is replaced.
 pub fn text(input: &[u8]) -> std::borrow::Cow<'_, str> {
     String::from_utf8_lossy(input)
 }

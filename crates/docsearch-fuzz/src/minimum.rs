@@ -1,4 +1,4 @@
-//! Inputs cut down to what ends a process.
+//! Minimises inputs that end a process.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -8,10 +8,10 @@ use tempfile::TempDir;
 use crate::process::{self, End, Work};
 use crate::{Plan, Target};
 
-/// How long one input is cut.
+/// Maximum time for one input.
 const TIME: Duration = Duration::from_secs(60);
 
-/// Takes parts out, from halves down to single bytes, as long as the process ends in the same place.
+/// Removes parts, from halves down to single bytes, as long as the process ends in the same place.
 pub(crate) fn minimise(target: &Target, executor: &str, plan: &Plan, end: End) -> End {
     let begun = Instant::now();
     let folder = TempDir::new().expect("a place for inputs");

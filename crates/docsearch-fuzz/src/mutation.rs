@@ -1,6 +1,6 @@
 use fastrand::Rng;
 
-/// Numbers at which counting goes wrong.
+/// Numbers that often break arithmetic.
 const NUMBERS: [&str; 8] = [
     "0",
     "-1",
@@ -11,7 +11,7 @@ const NUMBERS: [&str; 8] = [
     "1e308",
     "0.0000001",
 ];
-/// Characters at which cutting text goes wrong.
+/// Characters that often break the splitting of text.
 const CHARACTERS: [&str; 10] = [
     "\u{0}",
     "\u{85}",
@@ -24,9 +24,9 @@ const CHARACTERS: [&str; 10] = [
     "\u{1f468}\u{200d}\u{1f469}",
     "\u{10ffff}",
 ];
-/// Longest range that is copied many times.
+/// Maximum length of a range that is repeated.
 const MAX_REPEATED: usize = 64;
-/// Most words put together at random.
+/// Maximum number of random words.
 const MAX_WORDS: usize = 2000;
 
 /// What inputs are made of.
@@ -47,12 +47,12 @@ impl Material {
     }
 }
 
-/// 1 to `max`, small numbers as often as large ones.
+/// A number from 1 to `max`, log-uniform: small numbers are as frequent as large ones.
 pub(crate) fn log_uniform(rng: &mut Rng, max: usize) -> usize {
     ((max.max(1) as f64).powf(rng.f64()) as usize).clamp(1, max.max(1))
 }
 
-/// Words in any order.
+/// Random words.
 pub(crate) fn soup(rng: &mut Rng, material: &Material) -> Vec<u8> {
     let mut input = Vec::new();
     for _ in 0..log_uniform(rng, MAX_WORDS) {
@@ -62,7 +62,7 @@ pub(crate) fn soup(rng: &mut Rng, material: &Material) -> Vec<u8> {
     input
 }
 
-/// Changes an input in one way.
+/// Applies one random mutation.
 pub(crate) fn mutate(rng: &mut Rng, input: &mut Vec<u8>, material: &Material) {
     let max = material.max_bytes;
     let place = rng.usize(..=input.len());

@@ -1,50 +1,50 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long to search, and where findings go.
+/// How long to search, with which limits, and where to write findings.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// How long each target runs; without it, a number of cases that is always the same.
+    /// How long each target runs. Without it, each target runs `cases`.
     pub time: Option<Duration>,
-    /// Generated inputs of each target, if no time is given, besides the corpus and the openings.
+    /// Number of generated inputs of each target, besides the corpus and the openings.
     pub cases: u64,
-    /// What the generated inputs follow from.
+    /// Seed of the generated inputs.
     pub seed: u64,
-    /// Processor seconds that one input may take.
-    pub patience: Duration,
+    /// Processor time that one input may take.
+    pub time_limit: Duration,
     /// Address space of a process, in bytes.
     pub memory: u64,
-    /// Targets whose name holds this; all, if empty.
+    /// Runs only targets whose name contains this.
     pub only: String,
-    /// An input to run, instead of all others.
+    /// Runs only this input.
     pub input: Option<PathBuf>,
-    /// Where inputs go that end a process.
+    /// Folder for inputs that end a process.
     pub findings: PathBuf,
-    /// Processes that may end before a target is given up.
-    pub ends: u32,
-    /// Whether to cut findings down.
+    /// Maximum number of processes of one target that may end.
+    pub max_ends: u32,
+    /// Whether to minimise findings.
     pub minimise: bool,
 }
 
 impl Plan {
-    /// What `cargo test` runs: the same cases every time and everywhere. The patience is for loops without end.
+    /// The plan of `cargo test`: the same cases every time. The time limit only ends endless loops.
     pub fn of_tests() -> Self {
         Self {
             time: None,
             cases: 120,
             seed: 1,
-            patience: Duration::from_secs(600),
+            time_limit: Duration::from_secs(600),
             memory: 2 << 30,
             only: String::new(),
             input: None,
             findings: build_directory().join("fuzz"),
-            ends: 40,
+            max_ends: 40,
             minimise: false,
         }
     }
 
-    /// The plan of the environment: `DOCSEARCH_FUZZ_SECONDS` for each target, `_SEED`, `_TARGET` and `_INPUT`, a file.
-    /// That of tests if there is none.
+    /// [`Plan::of_tests`], changed by the environment: `DOCSEARCH_FUZZ_SECONDS` for each target,
+    /// `DOCSEARCH_FUZZ_SEED`, `DOCSEARCH_FUZZ_TARGET`, and the file `DOCSEARCH_FUZZ_INPUT`.
     pub fn from_environment() -> Self {
         let variable = |name: &str| {
             std::env::var(format!("DOCSEARCH_FUZZ_{name}"))
@@ -60,7 +60,7 @@ impl Plan {
         };
         if let Some(seconds) = number("SECONDS") {
             plan.time = Some(Duration::from_secs(seconds));
-            plan.patience = Duration::from_secs(20);
+            plan.time_limit = Duration::from_secs(20);
             plan.minimise = true;
         }
         if let Some(seed) = number("SEED") {
@@ -70,7 +70,7 @@ impl Plan {
     }
 }
 
-/// Cargo's: the test program is in `debug/deps` below it.
+/// Cargo's target directory, which has the test program in `debug/deps`.
 fn build_directory() -> PathBuf {
     let program = std::env::current_exe().expect("the path of this program");
     program

@@ -1,4 +1,4 @@
-//! A process that runs a target, seen from the one that starts it.
+//! Starts a process that runs a target, and reads how it ended.
 
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
@@ -8,49 +8,49 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::child::{DONE, FROM, INPUT, OUT_OF_PATIENCE, PLAN, STATE, TARGET, UNTIL};
+use crate::child::{DONE, FROM, INPUT, PLAN, STATE, TARGET, TIMED_OUT, UNTIL};
 use crate::{Plan, Target};
 
-/// Characters of what a process said that are kept.
-const SAID: usize = 600;
+/// Maximum number of characters of a process's output in a report.
+const MAX_OUTPUT: usize = 600;
 
-/// How a process went.
+/// Result of a process.
 pub(crate) struct Run {
     pub(crate) executions: u64,
-    /// The input that took most processor time of those that ended well, and how much.
+    /// The input without a finding that took the most processor time, and the time.
     pub(crate) slowest: (Duration, Vec<u8>),
-    /// What ended it, if anything did before it was done.
+    /// What ended the process before it was done.
     pub(crate) end: Option<End>,
 }
 
 pub(crate) struct End {
-    /// The number of the input that was under way.
+    /// Number of the input that ended the process.
     pub(crate) number: u64,
     pub(crate) input: Vec<u8>,
     pub(crate) reason: String,
 }
 
 impl End {
-    /// What tells ends apart that have the same cause, most of the time: where it panicked, or the signal.
+    /// Where the target panicked, or the signal. Usually the same for the same cause.
     pub(crate) fn place(&self) -> &str {
         self.reason.lines().next().unwrap_or_default()
     }
 }
 
-/// What a process runs.
+/// The inputs that a process runs.
 pub(crate) enum Work<'a> {
-    /// Inputs from a number on, for some time or until there are no more.
+    /// All inputs from this number on, for at most this time.
     From(u64, Option<Duration>),
-    /// This one.
+    /// The input in this file.
     Input(&'a Path),
 }
 
 /// Runs a target by the ignored test `executor` of this program.
 pub(crate) fn run(target: &Target, executor: &str, plan: &Plan, work: &Work<'_>) -> Run {
     let state = TempDir::new().expect("a place for the state");
-    let said = state.path().join("said");
+    let output = state.path().join("output");
     let mut command = Command::new(std::env::current_exe().expect("the path of this program"));
-    let limits = [plan.patience.as_millis() as u64, plan.memory, plan.cases];
+    let limits = [plan.time_limit.as_millis() as u64, plan.memory, plan.cases];
     command
         .args([executor, "--exact", "--ignored", "--nocapture", "--test-threads=1"])
         .env(TARGET, target.name)
@@ -61,7 +61,7 @@ pub(crate) fn run(target: &Target, executor: &str, plan: &Plan, work: &Work<'_>)
         .envs(PLAN.into_iter().zip(limits.map(|limit| limit.to_string())))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(File::create(&said).expect("a file for what it says"));
+        .stderr(File::create(&output).expect("a file for its output"));
     match work {
         Work::From(number, time) => {
             command.env(FROM, number.to_string());
@@ -90,26 +90,26 @@ pub(crate) fn run(target: &Target, executor: &str, plan: &Plan, work: &Work<'_>)
     if status.success() && number == DONE {
         return run;
     }
-    let said = fs::read(&said).unwrap_or_default();
+    let output = fs::read(&output).unwrap_or_default();
     run.end = Some(End {
         number,
-        input: fs::read(state.path().join("input")).expect("the input under way"),
-        reason: reason(status, &String::from_utf8_lossy(&said)),
+        input: fs::read(state.path().join("input")).expect("the current input"),
+        reason: reason(status, &String::from_utf8_lossy(&output)),
     });
     run
 }
 
-fn reason(status: ExitStatus, said: &str) -> String {
+fn reason(status: ExitStatus, output: &str) -> String {
     let heading = match (status.code(), status.signal()) {
-        (Some(OUT_OF_PATIENCE), _) => "takes too long",
+        (Some(TIMED_OUT), _) => "takes too long",
         (Some(_), _) => "panics",
-        (_, Some(signal)) => return format!("ended by signal {signal}\n{}", shortened(said)),
+        (_, Some(signal)) => return format!("ended by signal {signal}\n{}", shortened(output)),
         _ => "ended",
     };
-    let place = said.lines().find_map(|line| Some(line.split_once("panicked at ")?.1));
-    format!("{heading} {}\n{}", place.unwrap_or_default(), shortened(said))
+    let place = output.lines().find_map(|line| Some(line.split_once("panicked at ")?.1));
+    format!("{heading} {}\n{}", place.unwrap_or_default(), shortened(output))
 }
 
-fn shortened(said: &str) -> String {
-    said.trim().chars().take(SAID).collect()
+fn shortened(output: &str) -> String {
+    output.trim().chars().take(MAX_OUTPUT).collect()
 }

@@ -10,30 +10,30 @@ use crate::minimum::minimise;
 use crate::process::{self, Work};
 use crate::{Plan, Target};
 
-/// Causes after which a target is given up.
+/// Maximum number of findings of one target.
 const MAX_FINDINGS: usize = 5;
 
-/// How a target went.
+/// Result of a target.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Its name.
+    /// Name of the target.
     pub target: &'static str,
-    /// Inputs that it took without harm.
+    /// Number of inputs without a finding.
     pub executions: u64,
-    /// How long it took.
+    /// Elapsed time.
     pub time: Duration,
-    /// Most processor time that one of them took.
+    /// Processor time of the slowest of these inputs.
     pub slowest: Duration,
-    /// Inputs that it did not.
+    /// Inputs that ended a process.
     pub findings: Vec<Finding>,
 }
 
 /// An input that ends a process.
 #[derive(Debug)]
 pub struct Finding {
-    /// Where it is.
+    /// The file with the input.
     pub file: PathBuf,
-    /// How the process ended, and what it said.
+    /// How the process ended, and its output.
     pub reason: String,
 }
 
@@ -65,7 +65,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Runs all targets after the [plan of the environment](Plan::from_environment), and panics if one has a finding.
+/// Runs all targets with the [plan of the environment](Plan::from_environment), and panics if one has a finding.
 /// `executor` is the path of the ignored test that calls [`execute`](crate::execute) with the same targets.
 pub fn check(targets: &[Target], executor: &str) {
     let outcomes = search(targets, executor, &Plan::from_environment());
@@ -77,7 +77,7 @@ pub fn check(targets: &[Target], executor: &str) {
     assert!(bad.is_empty(), "{}", bad.join("\n"));
 }
 
-/// Runs targets, as many at once as there are processors, and prints how each went.
+/// Runs targets, one on each processor at a time, and prints the result of each.
 pub fn search(targets: &[Target], executor: &str, plan: &Plan) -> Vec<Outcome> {
     let wanted: Vec<&Target> = targets
         .iter()
@@ -111,7 +111,7 @@ fn run(target: &Target, executor: &str, plan: &Plan) -> Outcome {
     };
     let mut places = Vec::new();
     let mut from = 0;
-    for _ in 0..plan.ends {
+    for _ in 0..plan.max_ends {
         let left = plan.time.map(|time| time.saturating_sub(begun.elapsed()));
         if outcome.findings.len() >= MAX_FINDINGS || left == Some(Duration::ZERO) {
             break;

@@ -1,4 +1,4 @@
-//! What ends a process is found; the targets here are wrong on purpose.
+//! Targets that fail on purpose, each in another way.
 
 use super::*;
 use std::time::Duration;
@@ -32,10 +32,10 @@ fn outcome(name: &str, minimise: bool) -> Outcome {
     let findings = tempfile::tempdir().expect("a folder");
     let plan = Plan {
         cases: 5,
-        patience: Duration::from_secs(2),
+        time_limit: Duration::from_secs(2),
         only: name.to_owned(),
         findings: findings.keep(),
-        ends: 2,
+        max_ends: 2,
         minimise,
         ..Plan::of_tests()
     };
@@ -43,7 +43,7 @@ fn outcome(name: &str, minimise: bool) -> Outcome {
 }
 
 #[test]
-#[ignore = "is what the processes do that the other tests start"]
+#[ignore = "runs in the processes that the other tests start"]
 fn execute_targets() {
     execute(TARGETS);
 }
@@ -57,7 +57,7 @@ fn every_input_of_a_sound_target_is_run_and_counted() {
 }
 
 #[test]
-fn a_panic_is_found_and_cut_down() {
+fn a_panic_is_found_and_minimised() {
     let outcome = outcome("panics", true);
     assert_eq!(outcome.findings.len(), 1, "{outcome}");
     assert!(outcome.findings[0].reason.starts_with("panics "), "{outcome}");

@@ -1,9 +1,9 @@
-//! Writes the SQL scripts that `CREATE EXTENSION` and `ALTER EXTENSION UPDATE` run, from what pgrx notes of each
-//! function in the library.
+//! Writes the SQL scripts of `CREATE EXTENSION` and `ALTER EXTENSION UPDATE` from the metadata that pgrx stores in the
+//! library.
 //!
-//! `cargo pgrx schema` does the first, in another order each time, and takes minutes to build. Here a script says the
-//! same whenever the library does: `bootstrap`, schemas, functions by name, the other SQL files in the order of the
-//! sources, and at last what finalizes. An upgrade replaces what can be replaced, after what has been written for it.
+//! `cargo pgrx schema` writes only the first, in another order each time, and takes minutes to build. Here the same
+//! library gives the same script: `bootstrap`, schemas, functions by name, the other SQL files in the order of the
+//! sources, and the finalizing SQL. An upgrade script has the SQL written for that upgrade, then replaces functions.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ use pgrx_sql_entity_graph::section::{ELF_SECTION_NAME, decode_entities};
 use pgrx_sql_entity_graph::{ControlFile, PgrxSql, SqlGraphEntity, ToSql};
 
 const EXTENSION: &str = "pg_docsearch";
-/// SQL files that make what stays: an upgrade leaves them out.
+/// SQL files of permanent objects, which an upgrade leaves out.
 const ONCE: [&str; 1] = ["text_search"];
-/// SQL files that make types of arguments: functions come after them.
+/// SQL files of argument types, which come before functions.
 const TYPES: [&str; 1] = ["argument_types"];
 const CREATE_FUNCTION: [&str; 2] = ["CREATE FUNCTION ", "CREATE  FUNCTION "];
 
@@ -33,7 +33,7 @@ fn main() -> Result<()> {
     for entry in fs::read_dir(upgrades).wrap_err_with(|| upgrades.display().to_string())? {
         let path = entry?.path();
         let from = path.file_stem().and_then(OsStr::to_str);
-        let from = from.ok_or_else(|| eyre!("{}: what is its version?", path.display()))?;
+        let from = from.ok_or_else(|| eyre!("{}: no version in the file name", path.display()))?;
         let changes = fs::read_to_string(&path)?;
         write(directory, &format!("{from}--{version}"), upgrade(&parts, &changes))?;
     }
@@ -46,7 +46,7 @@ fn write<'a>(directory: &Path, versions: &str, parts: impl Iterator<Item = impl 
     fs::write(&script, parts.join("\n\n") + "\n").wrap_err_with(|| script.display().to_string())
 }
 
-/// The parts of an upgrade: `changes` come first, as soon as it is known that the server has what is needed.
+/// The parts of an upgrade: the checks of the server, then `changes`, then the rest.
 fn upgrade<'a>(parts: &'a [Part], changes: &'a str) -> impl Iterator<Item = String> + 'a {
     let again = |part: &&Part| !part.once;
     let replaced = |line: &str| {
@@ -64,11 +64,11 @@ fn upgrade<'a>(parts: &'a [Part], changes: &'a str) -> impl Iterator<Item = Stri
         .chain(rest.iter().filter(again).map(replaced))
 }
 
-/// What stands in the script at one place.
+/// One part of the script.
 struct Part {
     place: Place,
     text: String,
-    /// Whether it makes what an upgrade finds.
+    /// Whether it creates something that an upgrade finds already.
     once: bool,
 }
 
@@ -96,7 +96,7 @@ fn parts(library: &[u8], control: &Path) -> Result<Vec<Part>> {
         }
     }
     parts.sort_by(|a, b| a.place.cmp(&b.place));
-    // Each module that adds to a schema names it.
+    // Each module that adds to a schema declares it.
     parts.dedup_by(|a, b| a.place == b.place && matches!(a.place, Place::Schema(_)));
     ensure!(
         parts.windows(2).all(|pair| pair[0].place < pair[1].place),
@@ -105,7 +105,7 @@ fn parts(library: &[u8], control: &Path) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Where a part stands in the script.
+/// The position of a part in the script.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Bootstrap,
@@ -117,7 +117,7 @@ enum Place {
 }
 
 impl Place {
-    /// `None` of what has no statement.
+    /// `None` if the entity has no statement.
     fn of(entity: &SqlGraphEntity<'_>) -> Result<Option<Self>> {
         Ok(Some(match entity {
             SqlGraphEntity::ExtensionRoot(_) | SqlGraphEntity::BuiltinType(_) => return Ok(None),
@@ -131,7 +131,7 @@ impl Place {
                 file: sql.file.to_owned(),
                 line: sql.line,
             },
-            other => return Err(eyre!("where does {} stand?", other.sql_anchor_comment())),
+            other => return Err(eyre!("no place in the script for {}", other.sql_anchor_comment())),
         }))
     }
 }

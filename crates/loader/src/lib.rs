@@ -1,6 +1,6 @@
-//! `pg_docsearch.so`, the name that `shared_preload_libraries` and the functions of version 0.1 know. It loads the
-//! library of the installed version, whose file is named after that, and stands in for those of earlier versions: what
-//! their functions expect is not there any more, and each says so instead of reading arguments that it was not given.
+//! `pg_docsearch.so`, the name in `shared_preload_libraries` and in the functions of version 0.1. It loads the library of
+//! the installed version, whose file name contains the version. It also replaces the libraries of earlier versions: each
+//! of their functions raises an error instead of reading arguments that it did not get.
 
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReport;
@@ -23,40 +23,40 @@ const LIBRARY: &std::ffi::CStr = match std::ffi::CStr::from_bytes_with_nul(
     Err(_) => panic!("a version has no NUL"),
 };
 
-/// Called when the library is loaded, which may be in the postmaster.
+/// Runs when the library is loaded, possibly in the postmaster.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
-    // SAFETY: the name is a string of C; errors of the server pass through `pg_guard`.
+    // SAFETY: the name is a C string; `pg_guard` handles errors of the server.
     unsafe { pg_sys::load_file(LIBRARY.as_ptr(), false) };
 }
 
-/// How each function is called.
-static CALLED: pg_sys::Pg_finfo_record = pg_sys::Pg_finfo_record { api_version: 1 };
+/// Calling convention of each function.
+static CONVENTION: pg_sys::Pg_finfo_record = pg_sys::Pg_finfo_record { api_version: 1 };
 
 fn refuse() {
     ErrorReport::new(
         PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        "the functions of pg_docsearch in this database are of an earlier version than its library",
+        "the functions of pg_docsearch in this database are older than its library",
         "",
     )
     .set_hint("Run as a superuser: ALTER EXTENSION pg_docsearch UPDATE; then SELECT docsearch.migrate().")
     .report(PgLogLevel::ERROR);
 }
 
-/// What background workers of earlier versions begin with. They end for good.
+/// Entry point of background workers of earlier versions. They end for good.
 fn retire() {
     log!(
-        "pg_docsearch: a session of an earlier version asked for a background worker, whose library is gone; \
-         connections that began before the upgrade have to be made anew"
+        "pg_docsearch: a session from before the upgrade requested a background worker, whose library was removed; \
+         such sessions have to reconnect"
     );
 }
 
 macro_rules! superseded {
     ($($function:ident $information:ident)*) => {$(
-        /// How the function is called.
+        /// Calling convention of the function.
         #[unsafe(no_mangle)]
         pub extern "C" fn $information() -> &'static pg_sys::Pg_finfo_record {
-            &CALLED
+            &CONVENTION
         }
 
         /// A function of an earlier version.

@@ -1,1 +1,1 @@
-//! Nothing but dependencies, see `Cargo.toml`.
+//! Only dependencies, see `Cargo.toml`.

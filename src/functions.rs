@@ -1,4 +1,4 @@
-//! Every function, trigger and parser that SQL sees: arguments in, values out. Nothing here is called by others.
+//! The SQL functions, triggers and the text search parser: arguments in, values out. No other Rust code calls them.
 
 mod answer_prompt;
 mod attach;

@@ -63,33 +63,33 @@ pub(crate) use endpoint::{
 pub(crate) use language::default_language;
 
 /// A row of [`WEIGHTS`] as a setting.
-enum Tunable {
+enum WeightSetting {
     Real(GucSetting<f64>),
     Whole(GucSetting<i32>),
-    /// A row that was a setting before 0.2. Any text: it has no effect but a warning, and is shown nowhere. If its name were
+    /// A row that was a setting before 0.2. It accepts any text, has no effect but a warning, and is not shown. If its name were
     /// unknown, connections, restored dumps and scripts that set it would fail where the library is preloaded.
-    Former(&'static GucSetting<Option<CString>>),
+    Removed(&'static GucSetting<Option<CString>>),
 }
 
-/// In the order of [`WEIGHTS`]; made when the library is loaded, and never changed.
-static TUNABLES: OnceLock<Vec<Tunable>> = OnceLock::new();
+/// In the order of [`WEIGHTS`]; created when the library is loaded, and never changed.
+static WEIGHT_SETTINGS: OnceLock<Vec<WeightSetting>> = OnceLock::new();
 
 thread_local! {
-    /// Former settings that this session has been warned of, by their places in [`WEIGHTS`].
+    /// Removed settings that this session was warned of, by index into [`WEIGHTS`].
     static WARNED: RefCell<BTreeSet<usize>> = const { RefCell::new(BTreeSet::new()) };
 }
 
-/// The least that `docsearch.inference_timeout` can be.
-pub(crate) const LEAST_INFERENCE_TIMEOUT: Duration = Duration::from_millis(10);
+/// Minimum of `docsearch.inference_timeout`.
+pub(crate) const MIN_INFERENCE_TIMEOUT: Duration = Duration::from_millis(10);
 
-/// The value that the session has for a row of [`WEIGHTS`]. Warns, once, of one that is set and is no setting any more.
+/// The session's value for a row of [`WEIGHTS`]. Warns once if the row is a removed setting that is set.
 pub(crate) fn weight(place: usize, row: &Weight) -> f64 {
-    match TUNABLES.get().and_then(|tunables| tunables.get(place)) {
-        Some(Tunable::Real(guc)) => guc.get(),
-        Some(Tunable::Whole(guc)) => guc.get().into(),
-        Some(Tunable::Former(guc)) => {
+    match WEIGHT_SETTINGS.get().and_then(|settings| settings.get(place)) {
+        Some(WeightSetting::Real(guc)) => guc.get(),
+        Some(WeightSetting::Whole(guc)) => guc.get().into(),
+        Some(WeightSetting::Removed(guc)) => {
             if guc.get().is_some() && WARNED.with_borrow_mut(|warned| warned.insert(place)) {
-                warn_of_former(row.name);
+                warn_of_removed(row.name);
             }
             row.default
         }
@@ -97,39 +97,40 @@ pub(crate) fn weight(place: usize, row: &Weight) -> f64 {
     }
 }
 
-fn warn_of_former(name: &str) {
+fn warn_of_removed(name: &str) {
     report::warn(
         PgSqlErrorCode::ERRCODE_WARNING_DEPRECATED_FEATURE,
-        format!("docsearch.{name} is no setting any more and has no effect"),
+        format!("docsearch.{name} is no longer a setting and has no effect"),
         &format!(
-            "\"{name}\" is a key of config and of the settings of a project: docsearch.configure_project('name', \
-             '{{\"{name}\": ...}}'). RESET docsearch.{name} where it is set: in the session, ALTER ROLE, ALTER DATABASE or \
-             postgresql.conf."
+            "\"{name}\" is a key of config and of project settings: SELECT docsearch.configure_project('name', '{{\"{name}\": ...}}'). \
+             RESET docsearch.{name} where it is set: in the session, ALTER ROLE, ALTER DATABASE or postgresql.conf."
         ),
     );
 }
 
 fn define_weights(flags: GucFlags) {
-    let tunables = TUNABLES.get_or_init(|| {
-        let tunable = |row: &Weight| match row.is_whole {
-            _ if !row.is_setting => Tunable::Former(Box::leak(Box::new(GucSetting::<Option<CString>>::new(None)))),
-            true => Tunable::Whole(GucSetting::<i32>::new(row.default as i32)),
-            false => Tunable::Real(GucSetting::<f64>::new(row.default)),
+    let settings = WEIGHT_SETTINGS.get_or_init(|| {
+        let setting = |row: &Weight| match row.is_whole {
+            _ if !row.is_setting => {
+                WeightSetting::Removed(Box::leak(Box::new(GucSetting::<Option<CString>>::new(None))))
+            }
+            true => WeightSetting::Whole(GucSetting::<i32>::new(row.default as i32)),
+            false => WeightSetting::Real(GucSetting::<f64>::new(row.default)),
         };
-        WEIGHTS.iter().map(tunable).collect()
+        WEIGHTS.iter().map(setting).collect()
     });
-    for (row, tunable) in WEIGHTS.iter().zip(tunables) {
-        let (name, help) = (for_ever(&format!("docsearch.{}", row.name)), for_ever(row.help));
-        match tunable {
-            Tunable::Real(guc) => {
+    for (row, setting) in WEIGHTS.iter().zip(settings) {
+        let (name, help) = (leak(&format!("docsearch.{}", row.name)), leak(row.help));
+        match setting {
+            WeightSetting::Real(guc) => {
                 let (min, max) = (row.min, row.max);
                 GucRegistry::define_float_guc(name, help, c"", guc, min, max, GucContext::Userset, flags);
             }
-            Tunable::Whole(guc) => {
+            WeightSetting::Whole(guc) => {
                 let (min, max) = (row.min as i32, row.max as i32);
                 GucRegistry::define_int_guc(name, help, c"", guc, min, max, GucContext::Userset, flags);
             }
-            Tunable::Former(guc) => {
+            WeightSetting::Removed(guc) => {
                 let flags = flags | GucFlags::NO_SHOW_ALL;
                 GucRegistry::define_string_guc(name, c"Has no effect.", c"", guc, GucContext::Userset, flags);
             }
@@ -137,13 +138,11 @@ fn define_weights(flags: GucFlags) {
     }
 }
 
-/// A text for the life of the server, as Postgres wants it. Empty if it holds a NUL, which no text of ours does.
-fn for_ever(text: &str) -> &'static CStr {
+/// A C string for the life of the server, which PostgreSQL does not copy. Empty if the text holds a NUL; ours hold none.
+fn leak(text: &str) -> &'static CStr {
     CString::new(text).map_or(c"", |text| Box::leak(text.into_boxed_c_str()))
 }
 
-/// Threads that embed passages.
-static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
 /// When documents get their vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
 pub(crate) enum IndexMode {
@@ -162,9 +161,9 @@ pub(crate) enum Inference {
     InProcess,
 }
 
-/// When documents get their vectors.
+/// 0 is half the cores.
+static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
 pub(crate) static INDEX_MODE: GucSetting<IndexMode> = GucSetting::<IndexMode>::new(IndexMode::Immediate);
-/// Where models run.
 pub(crate) static INFERENCE: GucSetting<Inference> = GucSetting::<Inference>::new(Inference::Service);
 /// Milliseconds.
 static ATTACHED_READ_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
@@ -178,49 +177,45 @@ static INFERENCE_TEXT_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(20_000);
 static INFERENCE_MEMORY_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(4096);
 /// Kilobytes.
 static QUERY_CACHE_SIZE: GucSetting<i32> = GucSetting::<i32>::new(16 * 1024);
-/// `docsearch-inference`.
 static INFERENCE_PROGRAM: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
-/// `libonnxruntime.so`.
 pub(crate) static ONNXRUNTIME_PATH: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
-/// Where models are.
 pub(crate) static MODEL_DIRECTORY: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
-/// Model of new projects.
 pub(crate) static DEFAULT_MODEL: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c"all-MiniLM-L6-v2"));
 
-/// How long the background worker may read and index rows of an attached table at a time.
+/// Maximum time for which the worker reads and indexes rows of an attached table without a pause.
 pub(crate) fn attached_read_timeout() -> Duration {
     Duration::from_millis(u64::try_from(ATTACHED_READ_TIMEOUT.get()).unwrap_or_default())
 }
 
-/// How long those who read documents wait for a lock; `None` as long as the session does.
+/// Maximum time for which functions that read documents wait for a lock; `None` is the session's `lock_timeout`.
 pub(crate) fn lock_timeout() -> Option<Duration> {
     let milliseconds = u64::try_from(LOCK_TIMEOUT.get()).unwrap_or_default();
     (milliseconds > 0).then(|| Duration::from_millis(milliseconds))
 }
 
-/// How long an answer of the inference program may take.
+/// Maximum time for an answer of the inference program.
 pub(crate) fn inference_timeout() -> Duration {
     Duration::from_millis(u64::try_from(INFERENCE_TIMEOUT.get()).unwrap_or_default())
 }
 
-/// How long one text may take to embed.
+/// Maximum time for embedding one text.
 pub(crate) fn inference_text_limit() -> Duration {
     Duration::from_millis(u64::try_from(INFERENCE_TEXT_LIMIT.get()).unwrap_or_default())
 }
 
-/// Greatest size of the inference program's data, in bytes.
+/// Maximum size of the inference program's data, in bytes; `None` is no limit.
 pub(crate) fn memory_limit() -> Option<u64> {
     let megabytes = u64::try_from(INFERENCE_MEMORY_LIMIT.get()).unwrap_or_default();
     (megabytes > 0).then_some(megabytes << 20)
 }
 
-/// Greatest size of the cache of query vectors, in bytes.
+/// Maximum size of the cache of query vectors, in bytes.
 pub(crate) fn query_cache_bytes() -> u64 {
     u64::try_from(QUERY_CACHE_SIZE.get()).unwrap_or_default() << 10
 }
 
-/// The program `docsearch-inference`.
+/// Path of `docsearch-inference`.
 pub(crate) fn inference_program() -> PathBuf {
     match INFERENCE_PROGRAM.get() {
         Some(path) if !path.is_empty() => path.to_string_lossy().into_owned().into(),
@@ -228,7 +223,7 @@ pub(crate) fn inference_program() -> PathBuf {
     }
 }
 
-/// `libonnxruntime.so`.
+/// Path of `libonnxruntime.so`.
 pub(crate) fn runtime_path() -> PathBuf {
     match ONNXRUNTIME_PATH.get() {
         Some(path) if !path.is_empty() => path.to_string_lossy().into_owned().into(),
@@ -236,9 +231,9 @@ pub(crate) fn runtime_path() -> PathBuf {
     }
 }
 
-/// Where the server's libraries are.
+/// `pg_config --pkglibdir` of the running server.
 fn library_directory() -> PathBuf {
-    // SAFETY: a path that the server terminated at its start and does not change.
+    // SAFETY: the server sets this terminated path when it starts, and never changes it.
     let path = unsafe { CStr::from_ptr((&raw const pg_sys::pkglib_path).cast()) };
     PathBuf::from(path.to_string_lossy().into_owned())
 }
@@ -249,7 +244,7 @@ pub(crate) fn define() {
     define_weights(flags);
     for real in endpoint::REALS {
         GucRegistry::define_float_guc(
-            for_ever(&format!("docsearch.{}", real.name.to_string_lossy())),
+            leak(&format!("docsearch.{}", real.name.to_string_lossy())),
             real.help,
             c"",
             &real.guc,
@@ -259,11 +254,11 @@ pub(crate) fn define() {
             flags,
         );
     }
-    let of_anybody = endpoint::INTS.iter().map(|int| (int, GucContext::Userset));
-    let of_operators = endpoint::LIMITS.iter().map(|int| (int, GucContext::Suset));
-    for (int, context) in of_anybody.chain(of_operators) {
+    let of_users = endpoint::INTS.iter().map(|int| (int, GucContext::Userset));
+    let of_superusers = endpoint::LIMITS.iter().map(|int| (int, GucContext::Suset));
+    for (int, context) in of_users.chain(of_superusers) {
         GucRegistry::define_int_guc(
-            for_ever(&format!("docsearch.{}", int.name.to_string_lossy())),
+            leak(&format!("docsearch.{}", int.name.to_string_lossy())),
             int.help,
             c"",
             &int.guc,
@@ -332,7 +327,7 @@ pub(crate) fn define() {
         c"Maximum time for the inference program to start or to answer.",
         c"After it a search goes on with keywords, and indexing fails.",
         &INFERENCE_TIMEOUT,
-        LEAST_INFERENCE_TIMEOUT.as_millis() as i32,
+        MIN_INFERENCE_TIMEOUT.as_millis() as i32,
         3_600_000,
         GucContext::Userset,
         GucFlags::UNIT_MS,
@@ -397,10 +392,10 @@ pub(crate) fn define() {
     unsafe { pgrx::pg_sys::MarkGUCPrefixReserved(c"docsearch".as_ptr()) };
 }
 
-/// Threads that embed passages.
-pub(crate) fn lanes() -> NonZeroUsize {
-    let asked = usize::try_from(THREADS.get()).ok().and_then(NonZeroUsize::new);
-    asked.unwrap_or_else(|| {
+/// Number of threads that embed passages.
+pub(crate) fn threads() -> NonZeroUsize {
+    let set = usize::try_from(THREADS.get()).ok().and_then(NonZeroUsize::new);
+    set.unwrap_or_else(|| {
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         NonZeroUsize::new(cores / 2).unwrap_or(NonZeroUsize::MIN)
     })

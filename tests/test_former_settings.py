@@ -29,7 +29,7 @@ def told(connection: psycopg.Connection, statement: str = SEARCH) -> list[tuple[
 def names(warnings: list[tuple[str, str]]) -> list[str]:
     for message, hint in warnings:
         name = message.split()[0]
-        assert message == f"{name} is no setting any more and has no effect"
+        assert message == f"{name} is no longer a setting and has no effect"
         assert f'"{name.removeprefix("docsearch.")}" is a key of config' in hint and f"RESET {name}" in hint
     return [message.split()[0] for message, _ in warnings]
 

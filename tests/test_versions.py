@@ -325,7 +325,7 @@ def test_what_is_no_setting_any_more_is_named_after_an_upgrade(site):
         connection.add_notice_handler(lambda notice: told.append(notice.message_primary))
         for _ in range(2):
             assert connection.execute(SEARCH).fetchone()[0] == "ferry"
-    assert told == ["docsearch.max_boost is no setting any more and has no effect"]
+    assert told == ["docsearch.max_boost is no longer a setting and has no effect"]
 
 
 def test_a_missing_function_is_found(site):

@@ -1,4 +1,4 @@
-//! `docsearch.answer_prompt` and `docsearch.detect_language`: for a language model that answers from documents.
+//! `answer_prompt` and `detect_language`.
 
 use docsearch_core::answer::delivery::Notice;
 use docsearch_core::models::prompt::answer_prompt as prompt;
@@ -44,7 +44,7 @@ mod docsearch {
         );
         let caller = &mut Caller::of_call()?;
         let language = match language {
-            Some(code) => Some(Language::of(code).ok_or_else(|| unknown(code))?),
+            Some(code) => Some(Language::of(code).ok_or_else(|| unknown_language(code))?),
             None => language::detected(caller, query.unwrap_or_default())?,
         };
         let arguments = Arguments {
@@ -60,8 +60,12 @@ mod docsearch {
         let max_tokens = max_tokens
             .and_then(|most| usize::try_from(most).ok())
             .filter(|&most| most >= 200);
-        let max_tokens =
-            max_tokens.ok_or_else(|| invalid("max_tokens must be at least 200", "Allow 200 tokens or more."))?;
+        let max_tokens = max_tokens.ok_or_else(|| {
+            invalid(
+                "max_tokens must be at least 200",
+                "Use 200 or more, or omit max_tokens.",
+            )
+        })?;
         let answer = request.answer(caller, Detail::Rows)?;
         let contexts = grade::contexts(caller, &answer.results, usize::MAX)?;
         if contexts.is_empty()
@@ -92,10 +96,10 @@ mod docsearch {
     }
 }
 
-fn unknown(code: &str) -> pg_sys::panic::ErrorReport {
+fn unknown_language(code: &str) -> pg_sys::panic::ErrorReport {
     let codes = LANGUAGES.map(|language| language.code);
     invalid(
         format!("unknown language \"{code}\""),
-        format!("Give an ISO 639-1 code: {}.", codes.join(", ")),
+        format!("Use an ISO 639-1 code: {}.", codes.join(", ")),
     )
 }

@@ -84,9 +84,9 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         caller.require_writer()?;
         model_grant::require_of_project(caller, project.id)?;
         let columns = Columns {
-            key: given("key", key)?,
+            key: required_column("key", key)?,
             title,
-            body: given("body", body)?,
+            body: required_column("body", body)?,
             category,
             metadata: metadata.map_or_else(Vec::new, |columns| columns.split(',').map(str::trim).collect()),
             published_at,
@@ -156,7 +156,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
     }
 }
 
-/// The project that is named, or one with the name of the table, which is created when missing.
+/// The named project, or the one with the name of the table, which is created if it is missing.
 fn project_of(caller: &mut Caller, table: &Table, name: Option<&str>) -> Result<Project> {
     if let Some(name) = name {
         return project::by_name(caller, name);
@@ -173,11 +173,11 @@ fn project_of(caller: &mut Caller, table: &Table, name: Option<&str>) -> Result<
     project::by_name(caller, &table.name)
 }
 
-fn given<'a>(argument: &str, name: Option<&'a str>) -> Result<&'a str> {
+fn required_column<'a>(argument: &str, name: Option<&'a str>) -> Result<&'a str> {
     name.ok_or_else(|| {
         invalid(
             format!("{argument} must not be null"),
-            format!("Name the column of the {argument}."),
+            format!("Name a column: {argument} => '{argument}'."),
         )
     })
 }

@@ -32,7 +32,7 @@ mod docsearch {
     > {
         arguments!(project);
         let caller = &mut Caller::of_call()?;
-        found(caller, project, false).map(TableIterator::new)
+        problems(caller, project, false).map(TableIterator::new)
     }
 
     /// Does the same as check(project), and compares attached tables with their documents if deep is true.
@@ -55,12 +55,12 @@ mod docsearch {
     > {
         arguments!(project);
         let caller = &mut Caller::of_call()?;
-        found(caller, project, deep == Some(true)).map(TableIterator::new)
+        problems(caller, project, deep == Some(true)).map(TableIterator::new)
     }
 
     type Row = (String, String, String, String);
 
-    fn found(caller: &mut Caller, project: Option<&str>, deep: bool) -> Result<Vec<Row>> {
+    fn problems(caller: &mut Caller, project: Option<&str>, deep: bool) -> Result<Vec<Row>> {
         schema::require_owner(caller, "SELECT * FROM docsearch.check()")?;
         if project.is_none() && !schema::exists() {
             let owner = &mut caller.as_owner_without_tables()?;
@@ -69,7 +69,7 @@ mod docsearch {
         let checked = CheckScope::new(caller, project)?.deep(deep);
         let owner = &mut caller.as_owner()?;
         if let Some((applied, newest)) = schema::behind(owner)? {
-            // Nothing can be asked of tables that are not there yet.
+            // The checks read tables that may not exist yet.
             let row = (
                 "tables behind".to_owned(),
                 "docsearch.schema_version".to_owned(),

@@ -1,4 +1,4 @@
-//! `index_progress` and `wait_for_index`: documents whose vectors come later.
+//! `index_progress` and `wait_for_index`.
 
 use pgrx::datum::Interval;
 use pgrx::prelude::*;

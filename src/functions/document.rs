@@ -1,4 +1,4 @@
-//! `load_doc`, `load_doc_json`, `load_docs`, `list_docs` and `list_docs_json`: documents whole, and lists of them.
+//! `load_doc`, `load_doc_json`, `load_docs`, `list_docs` and `list_docs_json`: whole documents, and lists of documents.
 
 use docsearch_core::documents::document::Shape;
 use docsearch_core::documents::listing::{ListedDocument, Listing, fitting};
@@ -115,7 +115,7 @@ fn list_docs(
 > {
     arguments!(project, category, kind, sort_by, max_tokens, skip);
     let caller = &mut Caller::of_call()?;
-    let (skip, max_chars) = (skipped(skip)?, max_chars(max_tokens)?);
+    let (skip, max_chars) = (checked_skip(skip)?, max_chars(max_tokens)?);
     let _limit = LockLimit::begin()?;
     let mut rows = document::listed(caller, project, category, kind, sort_by)?;
     let total = rows.len();
@@ -126,7 +126,7 @@ fn list_docs(
     let end = skip.saturating_add(rows.len());
     if end < total {
         notice!(
-            "{} of {total} documents follow: skip => {end} gives the next",
+            "{} of {total} documents follow: skip => {end} returns the next ones",
             total - end
         );
     }
@@ -158,7 +158,7 @@ fn list_docs_json(
 ) -> Result<JsonB> {
     arguments!(project, category, kind, sort_by, max_tokens, skip);
     let caller = &mut Caller::of_call()?;
-    let (skip, max_chars) = (skipped(skip)?, max_chars(max_tokens)?);
+    let (skip, max_chars) = (checked_skip(skip)?, max_chars(max_tokens)?);
     let _limit = LockLimit::begin()?;
     let documents: Vec<_> = document::listed(caller, project, category, kind, sort_by)?
         .into_iter()
@@ -178,17 +178,17 @@ fn list_docs_json(
         .map_err(internal)
 }
 
-fn skipped(skip: Option<i32>) -> Result<usize> {
+fn checked_skip(skip: Option<i32>) -> Result<usize> {
     let skip = skip.unwrap_or_default();
     usize::try_from(skip).map_err(|_| {
         invalid(
             format!("skip is {skip}, and must be at least 0"),
-            "It is how many documents to leave out at the beginning.",
+            "skip is the number of documents to skip, such as skip => 20.",
         )
     })
 }
 
-/// The parts of a document that arguments ask for.
+/// Which parts of a document to load.
 fn shape(sections: Option<bool>, metadata: Option<bool>, max_tokens: Option<i32>) -> Result<Shape> {
     Ok(Shape {
         sections: sections.unwrap_or(true),
@@ -197,7 +197,7 @@ fn shape(sections: Option<bool>, metadata: Option<bool>, max_tokens: Option<i32>
     })
 }
 
-/// The characters that so many tokens are; `None` is no limit.
+/// The limit in characters; `None` is no limit.
 fn max_chars(max_tokens: Option<i32>) -> Result<Option<usize>> {
     let Some(tokens) = max_tokens else {
         return Ok(None);
@@ -206,7 +206,7 @@ fn max_chars(max_tokens: Option<i32>) -> Result<Option<usize>> {
         Ok(tokens @ 1..) => Ok(Some(tokens.saturating_mul(CHARS_PER_TOKEN))),
         _ => Err(invalid(
             format!("max_tokens is {tokens}, and must be at least 1"),
-            "Omit it for everything.",
+            "Omit it for no limit.",
         )),
     }
 }

@@ -57,11 +57,11 @@ mod docsearch {
         let steps = explain::steps(caller, &request, focus)?.map_err(|excluding| match excluding.as_slice() {
             [] => invalid(
                 format!("document \"{slug}\" does not match the category or the filter"),
-                "Omit them to see its score.",
+                "Omit category and filter to see its score.",
             ),
             words => invalid(
                 format!("document \"{slug}\" is excluded by {}", words.join(", ")),
-                "Omit what has a dash before it to see its score.",
+                "Omit the words that begin with a dash to see its score.",
             ),
         })?;
         let rows = steps.into_iter().map(|step| {

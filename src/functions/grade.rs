@@ -1,4 +1,4 @@
-//! `grade_results`, `grade_features` and `grade_input`: how good the answer to a query is.
+//! `grade_results`, `grade_features` and `grade_input`.
 
 use docsearch_core::answer::delivery::SearchResult;
 use docsearch_core::answer::grade::{CONTEXT_CHARS, Features, MAX_CONTEXTS};
@@ -31,7 +31,7 @@ mod docsearch {
         arguments!(query, project, category, filter, config, also);
         let caller = &mut Caller::of_call()?;
         let request = request(caller, query, also, project, category, filter, config)?;
-        let (features, results) = judged(caller, &request)?;
+        let (features, results) = features_and_results(caller, &request)?;
         let grade = request.grade(&features, results.len());
         serde_json::to_value(grade).map(JsonB).map_err(internal)
     }
@@ -50,7 +50,7 @@ mod docsearch {
         arguments!(query, project, category, filter, config, also);
         let caller = &mut Caller::of_call()?;
         let request = request(caller, query, also, project, category, filter, config)?;
-        let (features, _) = judged(caller, &request)?;
+        let (features, _) = features_and_results(caller, &request)?;
         serde_json::to_value(features.named()).map(JsonB).map_err(internal)
     }
 
@@ -68,7 +68,7 @@ mod docsearch {
         arguments!(query, project, category, filter, config, also);
         let caller = &mut Caller::of_call()?;
         let request = request(caller, query, also, project, category, filter, config)?;
-        let (_, results) = judged(caller, &request)?;
+        let (_, results) = features_and_results(caller, &request)?;
         let contexts = grade::contexts(caller, &results, CONTEXT_CHARS)?;
         let rows = (1..)
             .zip(contexts)
@@ -101,7 +101,7 @@ fn request<'a>(
     Ok(request)
 }
 
-fn judged(caller: &mut Caller, request: &Request<'_>) -> Result<(Features, Vec<SearchResult>)> {
+fn features_and_results(caller: &mut Caller, request: &Request<'_>) -> Result<(Features, Vec<SearchResult>)> {
     let mut retrieval = request.run(caller, 0, None)?;
     let (answer, features) = request.present(caller, &mut retrieval, Detail::Rows, Instant::now())?;
     Ok((features.unwrap_or_default(), answer.results))

@@ -1,4 +1,4 @@
-//! Identifiers in words.
+//! `split_identifier`.
 
 use crate::postgres::argument::{Text, arguments};
 use crate::postgres::report::Result;

@@ -124,12 +124,12 @@ mod docsearch {
         let docs = docs.ok_or_else(|| invalid("docs must be a JSON array of objects", DocumentInput::KEYS_HINT))?;
         let project = project::given(caller, project)?;
         let mut outcomes = Vec::with_capacity(docs.len());
-        let mut seen = HashSet::new();
+        let mut slugs = HashSet::new();
         let mut inputs = Vec::new();
         for doc in docs {
             match doc.and_then(DocumentInput::parse) {
-                Ok(input) if seen.insert(input.slug.clone()) => inputs.push(input),
-                Ok(input) => outcomes.push(Outcome::failed(Some(input.slug), "slug was given twice")),
+                Ok(input) if slugs.insert(input.slug.clone()) => inputs.push(input),
+                Ok(input) => outcomes.push(Outcome::failed(Some(input.slug), "slug is given twice")),
                 Err((slug, problem)) => outcomes.push(Outcome::failed(slug, problem)),
             }
         }
@@ -170,7 +170,7 @@ mod docsearch {
         let keep = keep.up_to("keep", KEPT_ELEMENTS)?;
         let project = project::by_name(caller, project)?;
         let keep = without_null("keep", keep)?;
-        let gone = statement::rows(
+        let missing = statement::rows(
             caller,
             "SELECT d.slug FROM docsearch.document d
              WHERE d.project_id = $1 AND d.source_root = $2 AND d.slug <> ALL ($3) ORDER BY d.slug",
@@ -184,7 +184,7 @@ mod docsearch {
         Ok(SetOfIterator::new(deletion::delete(
             caller,
             &project,
-            gone,
+            missing,
             Some(source_root),
         )?))
     }
@@ -208,8 +208,8 @@ mod docsearch {
     }
 }
 
-/// The elements of an array argument, none of which may be NULL.
+/// The elements of an array argument, which must not be NULL.
 fn without_null(name: &str, texts: Vec<Option<String>>) -> Result<Vec<String>> {
     let texts: Option<Vec<String>> = texts.into_iter().collect();
-    texts.ok_or_else(|| invalid(format!("{name} must not hold null"), "Omit the element."))
+    texts.ok_or_else(|| invalid(format!("{name} must not contain null"), "Omit the element."))
 }

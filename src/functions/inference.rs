@@ -1,4 +1,4 @@
-//! `status` and `restart_inference`: the inference program.
+//! `status` and `restart_inference`.
 
 use docsearch_inference::Status;
 use pgrx::pg_sys;
@@ -60,9 +60,9 @@ mod docsearch {
         };
         let status = answer.ok().flatten();
         let count = |value: fn(&Status) -> u64| status.as_ref().map(|status| value(status) as i64);
-        // What others ask can be found out by what is counted when one asks the same.
-        let counted = status.as_ref().filter(|_| may_monitor());
-        let requests = |value: fn(&Status) -> u64| counted.map(|status| value(status) as i64);
+        // Counters reveal what others search for: a cache hit shows that a text was embedded before.
+        let counters = status.as_ref().filter(|_| may_monitor());
+        let requests = |value: fn(&Status) -> u64| counters.map(|status| value(status) as i64);
         let models: Vec<serde_json::Value> = status
             .iter()
             .flat_map(|status| &status.models)
@@ -74,7 +74,7 @@ mod docsearch {
                 })
             })
             .collect();
-        // Paths of the server are not for everybody.
+        // It may hold paths of the server.
         let last_error = supervised.as_ref().and_then(|state| state.last_error.clone());
         let row = (
             state.to_owned(),
@@ -90,8 +90,8 @@ mod docsearch {
             requests(|status| status.cache_hits),
             requests(|status| status.transform_hits),
             requests(|status| status.grade_hits),
-            counted.and_then(|status| status.p50_ms),
-            counted.and_then(|status| status.p95_ms),
+            counters.and_then(|status| status.p50_ms),
+            counters.and_then(|status| status.p95_ms),
             supervised.as_ref().map(|state| i64::from(state.restarts)),
             last_error.filter(|_| may_monitor()),
             pgrx::JsonB(versions(caller)?),
@@ -107,17 +107,17 @@ mod docsearch {
     }
 }
 
-/// The versions of what takes part, as they are written; null is not known.
+/// The versions of server, extension and pgvector; null if unknown.
 fn versions(caller: &Caller) -> Result<serde_json::Value> {
     let vector = versions::versions(caller)?;
-    let written = statement::one(
+    let found = statement::one(
         caller,
         "SELECT pg_catalog.current_setting('server_version'),
                 (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'pg_docsearch')",
         &[],
         |row| Ok((row.required::<String>(1)?, row.optional::<String>(2)?)),
     )?;
-    let (server, extension) = written.unzip();
+    let (server, extension) = found.unzip();
     Ok(serde_json::json!({
         "server": server,
         "pg_docsearch": { "catalog": extension, "library": env!("CARGO_PKG_VERSION") },
@@ -125,7 +125,7 @@ fn versions(caller: &Caller) -> Result<serde_json::Value> {
     }))
 }
 
-/// Whether the current user may see how the server is doing.
+/// Whether the current user may monitor the server.
 fn may_monitor() -> bool {
     // SAFETY: asks about the current user and a role that every server has.
     unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), pg_sys::Oid::from(pg_sys::ROLE_PG_MONITOR)) }

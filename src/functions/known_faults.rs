@@ -1,4 +1,4 @@
-//! `known_faults`: what is known against the versions of the server and of pgvector.
+//! `known_faults`: known faults of the installed versions of PostgreSQL and pgvector.
 
 use pgrx::prelude::*;
 

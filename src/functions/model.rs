@@ -1,4 +1,4 @@
-//! Models: the functions that embed, and those that make models known.
+//! Functions that embed, and functions that register and test models.
 
 use docsearch_core::values::bounds;
 use docsearch_inference::Embedder;
@@ -15,26 +15,26 @@ use crate::postgres::role::{Caller, Role};
 use crate::postgres::vector::{Vector, Vectors};
 use crate::tables::schema;
 
-/// Bytes of a text whose tokens are counted, at most.
-const COUNTED_BYTES: usize = 256 << 10;
+/// Bytes of a passage whose tokens are counted, at most.
+const MAX_COUNTED_BYTES: usize = 256 << 10;
 
-/// Says how many passages are longer than what the model reads.
-fn notice_cut(model: &dyn Embedder, passages: &[String]) -> Result<()> {
+/// Raises a notice if passages have more tokens than the model reads.
+fn notice_truncated(model: &dyn Embedder, passages: &[String]) -> Result<()> {
     let most = embedder::describe(model)?.info.passage_tokens;
-    // A token has a byte at least.
+    // A token has at least one byte.
     let long = || passages.iter().filter(|passage| passage.len() > most);
     if long().next().is_none() {
         return Ok(());
     }
     let tokenizer = model.tokenizer().map_err(|failure| inference(&failure))?;
-    let mut cut = 0;
+    let mut truncated = 0;
     for passage in long() {
-        let tokens = tokenizer.count(bounds::beginning(passage, COUNTED_BYTES));
-        cut += usize::from(tokens.map_err(|failure| inference(&failure))? > most);
+        let tokens = tokenizer.count(bounds::beginning(passage, MAX_COUNTED_BYTES));
+        truncated += usize::from(tokens.map_err(|failure| inference(&failure))? > most);
     }
-    if cut > 0 {
+    if truncated > 0 {
         notice!(
-            "of {cut} of {} passages only the beginning is embedded: the model reads {most} tokens",
+            "{truncated} of {} passages are longer than the {most} tokens that the model reads: the rest is not embedded",
             passages.len()
         );
     }
@@ -81,7 +81,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
             .enumerate()
             .filter_map(|(place, passage)| passage.map(|text| (place, text)))
             .unzip();
-        notice_cut(model.as_ref(), &texts)?;
+        notice_truncated(model.as_ref(), &texts)?;
         let mut vectors: Vec<Option<Vector>> = (0..count).map(|_| None).collect();
         let mut batch = model.embed_passages(texts).map_err(|failure| inference(&failure))?;
         while let Some((index, vector)) = batch::next_vector(batch.as_mut())? {
@@ -113,7 +113,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         let name = name.ok_or_else(|| {
             invalid(
                 "name must not be null",
-                "Name the model; it is also its directory below docsearch.model_directory, unless that is given.",
+                "Name the model. Its directory below docsearch.model_directory has the same name unless directory is given.",
             )
         })?;
         let name = files::model_name(Some(name))?;
@@ -185,7 +185,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         let caller = &mut Caller::of_call()?;
         let name = files::model_name(model)?;
         let (model, is_remote) = embedder::open_somewhere(caller, &name)?;
-        // Another text each time, which no cache knows.
+        // Another text each time: a cache must not answer.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(internal)?;
         let begun = Instant::now();
         let vector = model.embed_query(&format!("A test at {} ns", now.as_nanos()));

@@ -1,4 +1,4 @@
-//! `grant_model` and `revoke_model`, and the trigger that holds projects to them.
+//! `grant_model`, `revoke_model`, and the trigger that enforces them.
 
 use pgrx::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What the rules compare of a page, as a column of its document.
+//! `page_keys`: generates the column of `docsearch.document` that ranking compares.
 
 use crate::postgres::argument::{Text, arguments};
 use crate::postgres::report::Result;

@@ -1,4 +1,4 @@
-//! The text search parser `docsearch.code_parser`: `docsearch_core::text::token` behind the parser interface.
+//! The text search parser `docsearch.code_parser`, on top of `docsearch_core::text::token`.
 
 use std::ffi::{CString, c_char};
 
@@ -10,8 +10,8 @@ use pgrx::prelude::*;
 use crate::postgres::interrupt;
 use crate::postgres::report::{Result, error, internal};
 
-/// A text and the tokens that have not been taken. Lives in the memory context of the parse,
-/// because Postgres does not end a parse that failed.
+/// A text and the tokens left to return. It lives in the memory context of the parse: PostgreSQL does not call the end function
+/// after an error.
 struct ParserState {
     base: *mut c_char,
     tokens: Box<dyn Iterator<Item = Token>>,
@@ -44,7 +44,7 @@ pub(crate) mod docsearch {
         let length = pointer::<i32>(length)?;
         // SAFETY: the state is what code_parser_start returned.
         let state = unsafe { state.get_mut::<ParserState>() }.ok_or_else(|| internal("no parser state"))?;
-        // Postgres itself does not look between the tokens of a text.
+        // PostgreSQL does not check for interrupts between the tokens of a text.
         interrupt::check();
         let Some(token) = state.tokens.next() else {
             return Ok(Internal::from(Some(pg_sys::Datum::from(0))));
@@ -79,7 +79,7 @@ pub(crate) mod docsearch {
                 descr: palloc_string(kind.description())?,
             });
         }
-        // An entry with number 0 ends the list.
+        // An entry with number 0 terminates the list.
         types.push(pg_sys::LexDescr::default());
         // SAFETY: the list is copied to memory of the caller's context.
         let list = unsafe {

@@ -1,4 +1,4 @@
-//! `set_questions` and `questions`: what sections of documents answer, in the words of their readers.
+//! `set_questions`, `write_questions` and `questions`: questions that sections of documents answer.
 
 use docsearch_core::index::question;
 use pgrx::datum::TimestampWithTimeZone;
@@ -34,11 +34,8 @@ mod docsearch {
         let source = source.unwrap_or(AUTHOR);
         if !questions::is_source(source) {
             return Err(invalid(
-                format!(
-                    "source \"{}\" is not known",
-                    docsearch_core::values::bounds::shown(source)
-                ),
-                "It is author, reader, or model and the name of a model, such as \"model gpt-5\".",
+                format!("unknown source \"{}\"", docsearch_core::values::bounds::shown(source)),
+                "Use author, reader, or model followed by its name, such as \"model gpt-5\".",
             ));
         }
         let JsonB(given) =
@@ -89,14 +86,14 @@ mod docsearch {
         let project = project::given(caller, project)?;
         let slugs = slugs.map(|slugs| slugs.into_iter().flatten().collect());
         let written = question_writing::write(caller, &project, slugs, limits)?;
-        let known = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+        let tokens = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
         Ok(TableIterator::once((
             written.sections_done,
             written.sections_left,
             written.questions_written,
             written.dropped,
-            known(written.tokens_estimated),
-            written.tokens_spent.map(known),
+            tokens(written.tokens_estimated),
+            written.tokens_spent.map(tokens),
         )))
     }
 
@@ -127,7 +124,7 @@ mod docsearch {
     }
 }
 
-/// A limit, if it is given.
+/// An optional limit, which must be at least 1.
 fn at_least_one(name: &str, given: Option<i32>) -> Result<Option<u64>> {
     let checked = |limit| u64::try_from(limit).ok().filter(|limit| *limit > 0);
     given
@@ -142,4 +139,4 @@ fn at_least_one(name: &str, given: Option<i32>) -> Result<Option<u64>> {
         .transpose()
 }
 
-const TOKENS_HINT: &str = "Give the most tokens that the call may take, or 0 to learn what all sections would take.";
+const TOKENS_HINT: &str = "Give the maximum number of tokens to spend, or 0 for an estimate for all sections.";

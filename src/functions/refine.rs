@@ -32,12 +32,14 @@ mod docsearch {
     ) -> Result<JsonB> {
         arguments!(max_refinements);
         let caller = &mut Caller::of_call()?;
-        let asked = max_refinements.unwrap_or(2);
-        let most = usize::try_from(asked).ok().filter(|most| *most <= MAX_REFINEMENTS);
-        let most = most.ok_or_else(|| {
+        let max_refinements = max_refinements.unwrap_or(2);
+        let checked = usize::try_from(max_refinements)
+            .ok()
+            .filter(|most| *most <= MAX_REFINEMENTS);
+        let most = checked.ok_or_else(|| {
             invalid(
-                format!("max_refinements is {asked}"),
-                format!("Ask for 0 to {MAX_REFINEMENTS}."),
+                format!("max_refinements is {max_refinements}"),
+                format!("Use 0 to {MAX_REFINEMENTS}."),
             )
         })?;
         let arguments = arguments!(Arguments {

@@ -1,4 +1,4 @@
-//! `reset_rules`, and the trigger of the tables of rules.
+//! `reset_rules`, and the trigger of the rule tables.
 
 use pgrx::pg_sys;
 use pgrx::prelude::*;

@@ -1,4 +1,4 @@
-//! `search_docs`, `search_docs_json`, `search_docs_text` and `docsearch.search_answer`.
+//! `search_docs`, `search_docs_json`, `search_docs_text` and `search_answer`.
 
 use docsearch_core::answer::delivery::{
     Answer, Budget, BudgetError, DEFAULT_MAX_CHARS, Format, MIN_MAX_CHARS, MIN_MAX_TOKENS, Notice, deliver,
@@ -222,9 +222,9 @@ mod docsearch {
     }
 }
 
-/// How an answer is to be written.
+/// How to write an answer as text.
 struct Writing {
-    /// As the call names it.
+    /// The argument; `config` may name another.
     format: Option<Format>,
     budget: Budget,
 }
@@ -237,7 +237,7 @@ impl Writing {
         })
     }
 
-    /// The answer, written and as it is.
+    /// The answer as text, and as a value.
     fn answer(&self, caller: &mut Caller, arguments: Arguments<'_>) -> Result<(String, Answer)> {
         let request = arguments.resolve(caller)?;
         let format = self.format.or(request.config.format).unwrap_or(Format::Compact);
@@ -248,7 +248,7 @@ impl Writing {
 
 fn budget(max_chars: Option<i32>, max_tokens: Option<i32>) -> Result<Budget> {
     let size = |value: i32| usize::try_from(value).unwrap_or_default();
-    // Who gives one limit means that one.
+    // max_tokens alone is the only limit.
     let default = if max_tokens.is_some() {
         usize::MAX
     } else {

@@ -24,7 +24,7 @@ mod docsearch {
         let model = model.ok_or_else(|| {
             invalid(
                 "model must not be null",
-                "SELECT name FROM docsearch.model lists those known.",
+                "SELECT name FROM docsearch.model lists the models.",
             )
         })?;
         let model = files::model_name(Some(model))?;

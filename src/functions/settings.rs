@@ -1,4 +1,4 @@
-//! `settings`: every setting and every other weight, with its value and what it is for.
+//! `settings`: the settings, and the weights that are no settings.
 
 use docsearch_core::ranking::weight::{WEIGHTS, Weight};
 use pgrx::datum::DatumWithOid;

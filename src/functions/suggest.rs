@@ -14,7 +14,7 @@ use crate::search::suggest;
 use crate::tables::lock_limit::LockLimit;
 use crate::tables::{project, rules};
 
-/// Most suggestions of one call.
+/// Suggestions of one call, at most.
 const MAX_SUGGESTIONS: i32 = 100;
 
 #[pg_schema]
@@ -52,7 +52,7 @@ mod docsearch {
         if !(1..=MAX_SUGGESTIONS).contains(&most) {
             return Err(invalid(
                 format!("max_results is {most}"),
-                format!("Ask for 1 to {MAX_SUGGESTIONS} suggestions."),
+                format!("Use 1 to {MAX_SUGGESTIONS}."),
             ));
         }
         let _limit = LockLimit::begin()?;

@@ -1,4 +1,4 @@
-//! `transform_query`: what a query could have said.
+//! `transform_query`.
 
 use pgrx::prelude::*;
 
@@ -30,7 +30,7 @@ mod docsearch {
         };
         let request = arguments.resolve(caller)?;
         let retrieval = request.run_query(caller, &request.query, 0, None)?;
-        let made = transform::by_rules(caller, &retrieval, &request.projects, transform::day(caller, now)?)?;
-        serde_json::to_value(made).map(JsonB).map_err(internal)
+        let transformation = transform::by_rules(caller, &retrieval, &request.projects, transform::day(caller, now)?)?;
+        serde_json::to_value(transformation).map(JsonB).map_err(internal)
     }
 }

@@ -90,7 +90,7 @@ pub(crate) fn open_directory(name: &str, below: &str, digest: Option<&str>) -> R
 fn in_process(directory: &Path, digest: Option<&str>) -> Result<Arc<Model>> {
     let options = Options {
         runtime: settings::runtime_path(),
-        threads: settings::lanes(),
+        threads: settings::threads(),
         text_limit: settings::inference_text_limit(),
     };
     let model = MODELS.get(directory, &options).map_err(|failure| inference(&failure))?;

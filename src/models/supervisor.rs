@@ -168,7 +168,7 @@ impl Launch {
 
 fn service_settings() -> ServiceSettings {
     ServiceSettings {
-        threads: settings::lanes(),
+        threads: settings::threads(),
         cache_bytes: settings::query_cache_bytes(),
         text_limit_ms: settings::inference_text_limit().as_millis() as u64,
     }

@@ -87,7 +87,7 @@ impl SearchConfig {
         if !(1..=MAX_RESULTS).contains(&max_results) {
             return Err(invalid(
                 format!("max_results is {max_results}"),
-                format!("Ask for 1 to {MAX_RESULTS} results."),
+                format!("Use 1 to {MAX_RESULTS}."),
             ));
         }
         let offset = overrides.integer("offset")?.unwrap_or(0);

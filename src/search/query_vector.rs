@@ -135,7 +135,7 @@ fn embed(
     let limit = limit.map(|limit| {
         limit
             .min(settings::inference_timeout())
-            .max(settings::LEAST_INFERENCE_TIMEOUT)
+            .max(settings::MIN_INFERENCE_TIMEOUT)
     });
     let limit = limit.map(|limit| limit.as_millis().to_string());
     let _settings = limit

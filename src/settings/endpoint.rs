@@ -1,4 +1,4 @@
-//! The settings of endpoints: the language model, and the time that remote models may take.
+//! Settings of the language model, and the timeout of remote models.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::time::Duration;
@@ -29,7 +29,7 @@ ints! {
         c"Number of the most likely words (top_k) from which the language model chooses when it grades results; 0 is all.";
 }
 
-// What a search may cost is up to who pays for it.
+// Only superusers set these: they limit what a search costs.
 ints! {
     LIMITS:
     LLM_MAX_CALLS c"llm_max_calls" = 5 in 0..20:
@@ -42,18 +42,15 @@ ints! {
         c"Maximum length of the language model's reply when it writes questions for a section, in its tokens.";
 }
 
-/// Base of the interface of a language model; nothing is asked of one without it.
 static LLM_URL: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
-/// Which model to ask for there.
 static LLM_MODEL: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
-/// File with the key.
 static LLM_API_KEY_FILE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 /// Milliseconds.
 static LLM_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(15_000);
 /// Milliseconds.
 static ENDPOINT_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(120_000);
 
-/// The language model to ask; `None` if there is no URL.
+/// The language model; `None` if no URL is set.
 pub(crate) fn language_model() -> Option<Endpoint> {
     Some(Endpoint {
         url: given(&LLM_URL)?,
@@ -62,12 +59,12 @@ pub(crate) fn language_model() -> Option<Endpoint> {
     })
 }
 
-/// How long the endpoint of a model may take for an answer.
+/// Maximum time for an answer of a remote model.
 pub(crate) fn endpoint_timeout() -> Duration {
     Duration::from_millis(u64::try_from(ENDPOINT_TIMEOUT.get()).unwrap_or_default())
 }
 
-/// How long a language model may take for an answer.
+/// Maximum time for an answer of the language model.
 pub(crate) fn language_model_timeout() -> Duration {
     Duration::from_millis(u64::try_from(LLM_TIMEOUT.get()).unwrap_or_default())
 }
@@ -78,27 +75,28 @@ fn given(setting: &GucSetting<Option<CString>>) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Refuses an address with a user name or a password in it.
+/// Refuses a URL with a user name or a password.
 #[pg_guard]
 unsafe extern "C-unwind" fn check_url(
     new: *mut *mut c_char,
     _extra: *mut *mut c_void,
     _source: pg_sys::GucSource::Type,
 ) -> bool {
-    // SAFETY: Postgres gives a terminated text or null, and frees the detail, which is allocated as it allocates.
+    // SAFETY: PostgreSQL passes a terminated string or null, and frees the detail, which its own allocator allocates.
     unsafe {
         if (*new).is_null() || !Endpoint::has_credentials(&CStr::from_ptr(*new).to_string_lossy()) {
             return true;
         }
         pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(
-            c"It holds a user name or a password. Keys belong into the file docsearch.llm_api_key_file.".as_ptr(),
+            c"The URL contains a user name or a password. Put the key into a file and set docsearch.llm_api_key_file."
+                .as_ptr(),
         );
     }
     false
 }
 
 pub(super) fn define() {
-    // SAFETY: the hook has the signature that Postgres asks for, is guarded, and lives as long as the server.
+    // SAFETY: the hook has the signature of a check hook, is guarded, and lives as long as the server.
     unsafe {
         GucRegistry::define_string_guc_with_hooks(
             c"docsearch.llm_url",

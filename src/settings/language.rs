@@ -1,4 +1,4 @@
-//! The language of texts that say nothing of theirs.
+//! The language of texts whose language cannot be detected.
 
 use std::ffi::CString;
 
@@ -9,7 +9,7 @@ use crate::postgres::report::{Result, invalid};
 
 static DEFAULT_LANGUAGE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"en"));
 
-/// The language of a text whose language is not known. `None` if the setting is empty.
+/// `docsearch.default_language`; `None` if it is empty.
 pub(crate) fn default_language() -> Result<Option<Language>> {
     let code = DEFAULT_LANGUAGE.get().unwrap_or_default();
     let code = code.to_string_lossy();

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn parse_that_nobody_ends_goes_with_its_memory() -> Result<()> {
+    fn parse_without_an_end_is_freed_with_its_memory() -> Result<()> {
         let parser = Parser::find()?;
         for text in TEXTS {
             // SAFETY: the context is deleted with what was started in it.

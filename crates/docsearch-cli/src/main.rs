@@ -35,11 +35,11 @@ Examples:
   docsearch load handbook/guides/retry
 
 Exit codes:
-  0    everything went well; something was found
+  0    success
   1    index, crawl: some files or documents failed, the others are indexed;
        index, questions import: some questions were left out;
        search, load, list, suggest, explain: nothing was found
-  2    wrong usage, no connection, or a database error
+  2    usage error, no connection, or a database error
   130  interrupted";
 
 /// Index documentation into Postgres and search it.
@@ -97,7 +97,7 @@ impl Command {
     }
 }
 
-/// A name of something that is not there is told like any error, but is one of "nothing found".
+/// Reports an unknown slug or project like any error, but exits with the code of "nothing found".
 fn nothing_found(result: Result<Outcome, Error>) -> Result<Outcome, Error> {
     match result {
         Err(error) if error.is_not_found() => {
@@ -108,7 +108,7 @@ fn nothing_found(result: Result<Outcome, Error>) -> Result<Outcome, Error> {
     }
 }
 
-/// How a query is written that leaves out a word, for who wrote `-word` as an option.
+/// Adds a tip on how to exclude a word to the error about `-word`, which clap takes for an option.
 fn with_excluded_word(mut error: clap::Error) -> clap::Error {
     let invalid = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(invalid)) => invalid.as_str(),
@@ -119,26 +119,24 @@ fn with_excluded_word(mut error: clap::Error) -> clap::Error {
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
     if is_word && error.kind() == ErrorKind::UnknownArgument && args.iter().skip(1).any(|word| word == "search") {
-        // Of a word it names the first letter.
+        // Clap names only the first letter of the word.
         let wording = args
             .windows(2)
             .find(|pair| pair[0] == "--also" && pair[1].starts_with(invalid));
         let tip = match wording {
             Some(pair) => format!(
-                "a wording that begins with a dash is joined to its option: --also='{}'",
+                "join a wording that starts with a dash to its option: --also='{}'",
                 pair[1]
             ),
-            None => {
-                "a query that leaves out a word stands in quotation marks: docsearch search 'retry -http'".to_owned()
-            }
+            None => "quote a query that excludes a word: docsearch search 'retry -http'".to_owned(),
         };
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
 }
 
-/// An error of the command line that does not list what only this program runs.
-fn without_own_commands(mut error: clap::Error) -> clap::Error {
+/// Removes hidden commands from the list of commands in an error.
+fn without_hidden_commands(mut error: clap::Error) -> clap::Error {
     if let Some(ContextValue::Strings(mut names)) = error.remove(ContextKind::ValidSubcommand) {
         names.retain(|name| name != pdf::COMMAND);
         error.insert(ContextKind::ValidSubcommand, ContextValue::Strings(names));
@@ -147,7 +145,7 @@ fn without_own_commands(mut error: clap::Error) -> clap::Error {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| with_excluded_word(without_own_commands(error)).exit());
+    let cli = Cli::try_parse().unwrap_or_else(|error| with_excluded_word(without_hidden_commands(error)).exit());
     match cli.command.run(&cli.connection) {
         Ok(Outcome::Complete) => ExitCode::SUCCESS,
         Ok(Outcome::Partial | Outcome::Nothing) => ExitCode::from(1),
@@ -164,10 +162,10 @@ mod tests {
     use clap::{CommandFactory, Parser};
 
     #[test]
-    fn a_missing_command_does_not_list_one_for_own_use() {
+    fn the_error_for_a_missing_command_lists_no_hidden_command() {
         for arguments in [&["docsearch"][..], &["docsearch", "--url", "postgres://host/db"]] {
             let error = super::Cli::try_parse_from(arguments).expect_err("no command");
-            let text = super::without_own_commands(error).to_string();
+            let text = super::without_hidden_commands(error).to_string();
             assert!(text.contains("search") && !text.contains("read-pdf"), "{text}");
         }
     }

@@ -79,7 +79,7 @@ def test_a_damaged_file_changes_no_question(database, tmp_path, damaged):
     done = index(database, folder, project, "--refresh", "--max-file-size", "1", status=PARTIAL)
     assert f"{NAME}: larger than" in done.stderr and stored(database, project) == expected
     done = index(database, folder / NAME, project, status=FAILED)
-    assert "is a file of questions and no page" in done.stderr and "questions import" in done.stderr
+    assert "holds questions, not a page" in done.stderr and "questions import" in done.stderr
 
 
 def test_pages_that_become_one_document_keep_their_questions(database, tmp_path):

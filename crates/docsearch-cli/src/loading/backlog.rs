@@ -9,16 +9,16 @@ use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 use crate::terminal::report::Report;
 
-/// Between two looks.
-const LOOK: Duration = Duration::from_millis(500);
+/// Poll interval.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Said to who does not want to wait any longer.
-pub(crate) const FOLLOWING: &str = "every document is in, and vectors follow in the background";
+/// Shown to a user who interrupts the waiting.
+pub(crate) const FOLLOWING: &str = "every document is stored; vectors follow in the background";
 
 /// Whether a run waits for the background worker.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct WaitArgs {
-    /// Wait until the documents that are embedded in the background have their vectors
+    /// Wait until all documents have their vectors
     #[arg(long, conflicts_with = "dry_run")]
     wait: bool,
 }
@@ -37,8 +37,8 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// What is left, or with `--wait` what could not be embedded. Nothing is asked of a database that
-    /// embeds while it indexes.
+    /// What is left, or with `--wait` what could not be embedded. Without background indexing, the database is not
+    /// queried.
     pub(crate) fn settle(
         client: &mut Client,
         project: &str,
@@ -55,7 +55,7 @@ impl Backlog {
         let backlog = Self::read(client, project)?;
         if backlog.waiting > 0 {
             report.note(&format!(
-                "{} documents with {} chunks wait for their vectors; keywords find them already, --wait waits",
+                "{} documents with {} chunks wait for their vectors; keyword search finds them already (--wait waits)",
                 backlog.waiting, backlog.waiting_chunks
             ));
         }
@@ -65,23 +65,23 @@ impl Backlog {
     fn wait(client: &mut Client, project: &str, interrupt: &Interrupt, report: &Report) -> Result<Self, Error> {
         let mut backlog = Self::read(client, project)?;
         let all = backlog.waiting;
-        let mut told = None;
+        let mut reported = None;
         while backlog.waiting > 0 {
-            if backlog.last_error.is_some() && backlog.last_error != told {
-                told.clone_from(&backlog.last_error);
-                report.warning("", told.as_deref().unwrap_or_default());
+            if backlog.last_error.is_some() && backlog.last_error != reported {
+                reported.clone_from(&backlog.last_error);
+                report.warning("", reported.as_deref().unwrap_or_default());
             }
             let done = u64::try_from(all - backlog.waiting).unwrap_or(0);
             let total = done + backlog.waiting.unsigned_abs();
             report.waiting(done, total, backlog.rate, backlog.seconds_left, || backlog.fields());
-            if !interrupt.sleep(LOOK) {
+            if !interrupt.sleep(POLL_INTERVAL) {
                 backlog.is_interrupted = true;
                 return Ok(backlog);
             }
             backlog = Self::read(client, project)?;
         }
         if backlog.failed > 0 {
-            let reason = backlog.last_error.as_deref().unwrap_or("no reason is known");
+            let reason = backlog.last_error.as_deref().unwrap_or("unknown reason");
             report.failed(
                 "",
                 format!("{} documents could not be embedded: {reason}", backlog.failed),
@@ -111,7 +111,7 @@ impl Backlog {
         self.failed > 0
     }
 
-    /// For programs.
+    /// The counts, for JSON output.
     pub(crate) fn fields(&self) -> Value {
         json!({
             "waiting": self.waiting, "waiting_chunks": self.waiting_chunks, "not_embedded": self.failed,

@@ -1,4 +1,4 @@
-//! `docsearch crawl`: the pages of a site into a project.
+//! `docsearch crawl`: loads the pages of a site into a project.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -33,8 +33,8 @@ use crate::process::outcome::Outcome;
 use crate::terminal::Tally;
 use crate::terminal::report::{Ending, Report};
 
-/// Said to who interrupts a crawl.
-const GOING_ON: &str = "what was fetched is kept; run the same command again within a day to go on";
+/// Shown to a user who interrupts a crawl.
+const HOW_TO_CONTINUE: &str = "fetched pages are cached; run the same command within a day to continue";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -43,34 +43,34 @@ Examples:
   docsearch crawl https://wiki.intern/ --project wiki --allow-private --exclude '/user/**'
   docsearch crawl --url-list pages.txt --project handbook --dry-run | jq -r .title
 
-Run it again: pages that have not changed are not sent again, and those that are gone or no longer
-linked are deleted, unless the crawl was cut by a limit. A crawl that was interrupted goes on where
-it stopped. Patterns of --include and --exclude are for whole paths: * stays within a segment, **
-does not.
+Run it again after changes: unchanged pages are not sent again. Pages that no longer exist or are no
+longer linked are deleted, unless a limit ended the crawl early. An interrupted crawl continues where
+it stopped. Patterns of --include and --exclude match whole paths: * matches within a segment, **
+matches across segments.
 
-The crawl respects robots.txt (as pg_docsearch), robots tags and canonical links, asks a site for
-one page at a time, and does not connect to private addresses.
+The crawl respects robots.txt (as pg_docsearch), robots tags and canonical links. It sends a site one
+request at a time, and does not connect to private addresses.
 
 Exit codes:
   0    every page is indexed
   1    some pages or documents failed, or questions were left out; the others are indexed
-  2    wrong usage, nothing could be fetched, no connection, or a database error
-  130  interrupted after a whole batch; what was fetched is kept, and the next run goes on";
+  2    usage error, nothing could be fetched, no connection, or a database error
+  130  interrupted after a complete batch; fetched pages are cached, and the next run continues";
 
 /// Index a site: its HTML, Markdown and text pages.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CrawlArgs {
-    /// Where to start; the crawl stays in the folder of this page
+    /// Page to start from; the crawl stays in its folder
     #[arg(value_name = "URL", required_unless_present_any = ["sitemap", "url_list"])]
     urls: Vec<String>,
-    /// Project to index into; created when missing
+    /// Project to index into; created if missing
     #[arg(long, value_name = "NAME")]
     project: String,
-    /// Title of a project that is created
+    /// Title of the project if it is created
     #[arg(long)]
     title: Option<String>,
-    /// Put in front of every slug
+    /// Prefix of every slug
     #[arg(long)]
     prefix: Option<String>,
     /// Name that marks the pages of this crawl [default: where it starts]
@@ -82,66 +82,66 @@ pub(crate) struct CrawlArgs {
     /// Visit the pages that a file lists, one URL per line; - for standard input
     #[arg(long, value_name = "FILE")]
     url_list: Option<PathBuf>,
-    /// Follow links also from the pages of a sitemap or list
+    /// Also follow links from the pages of a sitemap or list
     #[arg(long)]
     follow: bool,
-    /// How far to go
+    /// Which links to follow
     #[arg(long, value_enum, default_value_t = Reach::Path)]
     scope: Reach,
-    /// Only pages with such a path; may be given again
+    /// Only pages whose path matches; may be repeated
     #[arg(long, value_name = "GLOB")]
     include: Vec<String>,
-    /// No pages with such a path; may be given again
+    /// No pages whose path matches; may be repeated
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
     /// Keep query strings: pages that differ in them are different pages
     #[arg(long)]
     keep_query: bool,
-    /// Addresses to visit at most
+    /// Maximum number of addresses to visit
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     max_pages: u64,
-    /// Links to follow from the start at most
+    /// Maximum number of links between the start and a page
     #[arg(long, value_name = "N", default_value_t = 10)]
     max_depth: u32,
-    /// Larger pages are skipped, in MB
+    /// Skip pages larger than this, in MB
     #[arg(long, value_name = "MB", default_value_t = index::DEFAULT_MAX_FILE_MEGABYTES, value_parser = clap::value_parser!(u64).range(1..=200))]
     max_page_size: u64,
-    /// Seconds between two requests; a site's robots.txt may ask for more
+    /// Seconds between two requests; robots.txt may ask for more
     #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = seconds)]
     delay: Duration,
-    /// Seconds for a request, from the first byte to the last
+    /// Seconds for a request and its whole response
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     timeout: Duration,
-    /// Repetitions of a request that failed for now
+    /// Number of retries after a temporary failure
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=10))]
     retries: u32,
-    /// Folder for responses [default: pg_docsearch/crawl in the user's cache folder]
+    /// Folder for cached responses [default: pg_docsearch/crawl in the user's cache folder]
     #[arg(long, value_name = "DIRECTORY")]
     cache_dir: Option<PathBuf>,
-    /// Responses that are kept there at most, in MB
+    /// Maximum size of the cache, in MB
     #[arg(long, value_name = "MB", default_value_t = 5_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     max_cache: u64,
-    /// Fetch everything anew, whatever earlier crawls have left
+    /// Fetch all pages again, whatever is in the cache
     #[arg(long)]
     refresh: bool,
-    /// Connect to private, loopback and link-local addresses too
+    /// Also connect to private, loopback and link-local addresses
     #[arg(long)]
     allow_private: bool,
-    /// Use the proxy of HTTPS_PROXY or HTTP_PROXY; it looks up names, so private addresses cannot be refused
+    /// Use the proxy in HTTPS_PROXY or HTTP_PROXY; it resolves names, so private addresses cannot be refused
     #[arg(long, requires = "allow_private")]
     use_proxy: bool,
-    /// Questions that the pages answer: a line of JSON for each, such as {"file": "/guide/retry", "heading": "Limits", "question": "..."}
+    /// File of questions that the pages answer, one JSON object a line: {"file": "/guide/retry", "heading": "Limits", "question": "..."}
     #[arg(long, value_name = "FILE")]
     questions: Option<PathBuf>,
-    /// Documents in one transaction
+    /// Documents per transaction
     #[arg(long, value_name = "N", default_value_t = DEFAULT_BATCH_DOCUMENTS as u64, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     batch: u64,
     #[command(flatten)]
     wait: WaitArgs,
-    /// Print the documents as JSON lines; no connection to the database is made
+    /// Print the documents as JSON lines; needs no database
     #[arg(long)]
     dry_run: bool,
-    /// Print what happens as JSON lines
+    /// Report progress and problems as JSON lines
     #[arg(long, conflicts_with = "dry_run")]
     json: bool,
 }
@@ -180,7 +180,7 @@ pub(crate) fn run(args: &CrawlArgs, connection: &ConnectionArgs) -> Result<Outco
         },
     };
     if cache.is_resumed() {
-        crawl.report.note("going on with the crawl that was interrupted");
+        crawl.report.note("continuing the interrupted crawl");
     }
     match &mut client {
         Some(client) => crawl.load(client),
@@ -196,12 +196,12 @@ struct Crawl<'a> {
     report: Report,
 }
 
-/// What a crawl has given.
+/// The result of a crawl.
 struct CrawlResult {
     summary: Summary,
     /// The page of every slug.
     slugs: HashMap<String, Url>,
-    /// Paths of pages that are not indexed now and may be later.
+    /// Paths of pages that failed: their documents are kept.
     kept_paths: Vec<String>,
     unread: u64,
     questions_left_out: u64,
@@ -225,21 +225,21 @@ impl CrawlResult {
 impl Crawl<'_> {
     fn print(&self) -> Result<Outcome, Error> {
         let mut printer = Printer::new();
-        let mut reader = Reader::Listens;
+        let mut reader = Reader::IsReading;
         let mut sink = |document: Document| {
             reader = printer.print(&document)?;
-            if reader == Reader::HasGone {
+            if reader == Reader::HasLeft {
                 self.stop.raise();
             }
             Ok(())
         };
         let result = self.crawl_pages(&mut sink)?;
         printer.finish()?;
-        if reader == Reader::HasGone {
+        if reader == Reader::HasLeft {
             return Ok(Outcome::Complete);
         }
         if result.is_interrupted() {
-            self.report.note(&format!("interrupted: {GOING_ON}"));
+            self.report.note(&format!("interrupted: {HOW_TO_CONTINUE}"));
         } else {
             self.close(&result)?;
         }
@@ -254,7 +254,7 @@ impl Crawl<'_> {
         let mut sink = |document| loader.push(document).map(|_| ());
         let result = self.crawl_pages(&mut sink)?;
         let (mut tally, refusals) = if result.is_interrupted() {
-            // What is not sent is in the cache.
+            // Documents that were not sent are in the cache.
             loader.abandon()
         } else {
             loader.finish()?
@@ -284,7 +284,7 @@ impl Crawl<'_> {
         })
     }
 
-    /// Crawls; documents go to `sink`.
+    /// Crawls the pages; documents go to `sink`.
     fn crawl_pages(&self, sink: Sink<'_>) -> Result<CrawlResult, Error> {
         let args = self.args;
         let options = ClientOptions {
@@ -333,7 +333,7 @@ impl Crawl<'_> {
         let mut delivery = Delivery::new(read_options, sink, &self.report, asking.transpose()?);
         let mut summary = Crawler::new(&plan, frontier, &mut fetcher, self.cache, self.stop, &mut delivery).run()?;
         if self.cache.is_full() {
-            let reason = "not all responses are kept: the next crawl fetches the others again (--max-cache)";
+            let reason = "the cache is full: the next crawl fetches the other pages again (--max-cache)";
             self.report.warning("", reason);
         }
         let Receipt {
@@ -358,7 +358,7 @@ impl Crawl<'_> {
         })
     }
 
-    /// The rules of the crawl, and its first addresses.
+    /// The rules of the crawl and its first addresses.
     fn plan(&self, listed: Vec<SitemapEntry>) -> Result<(Plan, Frontier), Error> {
         let args = self.args;
         let starts = self.starts;
@@ -404,8 +404,8 @@ impl Crawl<'_> {
         }
         if frontier.waiting() == 0 {
             return Err(Error::Crawl(
-                "no address to visit is within the crawl\n\
-                 HINT:  --scope origin takes the whole site; see also --include and --exclude."
+                "no start address is within the scope of the crawl\n\
+                 HINT:  Use --scope origin for the whole site, or change --include and --exclude."
                     .to_owned(),
             ));
         }
@@ -417,13 +417,13 @@ impl Crawl<'_> {
         Ok((plan, frontier))
     }
 
-    /// A page that failed keeps its document.
+    /// Deletes the documents of pages that are gone. A page that failed keeps its document.
     fn delete_missing(&self, client: &mut Client, result: &CrawlResult) -> Result<u64, Error> {
         let keep = result.slugs.keys().cloned().collect();
         project::delete_missing(client, &self.args.project, &self.starts.name, keep, &result.kept_paths)
     }
 
-    /// Ends the crawl for good: the next one is a new one.
+    /// Ends the crawl: the next one starts from the beginning.
     fn close(&self, result: &CrawlResult) -> Result<(), Error> {
         self.cache.finish()?;
         let summary = &result.summary;
@@ -453,7 +453,7 @@ impl Crawl<'_> {
             tally: &tally,
             skipped: counts.skipped,
             interrupted: match (result.is_interrupted(), backlog.is_interrupted) {
-                (true, _) => Some(GOING_ON),
+                (true, _) => Some(HOW_TO_CONTINUE),
                 (_, true) => Some(backlog::FOLLOWING),
                 _ => None,
             },

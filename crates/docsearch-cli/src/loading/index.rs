@@ -1,4 +1,4 @@
-//! `docsearch index`: documentation into a project.
+//! `docsearch index`: loads documentation into a project.
 
 mod check;
 mod execution;
@@ -36,11 +36,11 @@ use run::RunOptions;
 use selection::Selection;
 use watch::Watch;
 
-/// Larger files are skipped unless told otherwise, in millions of bytes.
+/// Default limit on the size of a file, in MB (10^6 bytes).
 pub(crate) const DEFAULT_MAX_FILE_MEGABYTES: u64 = 10;
 
-/// Until the next attempt while the database cannot be reached.
-const RETRY: Duration = Duration::from_secs(10);
+/// Time until the next attempt when the database cannot be reached.
+const RETRY_INTERVAL: Duration = Duration::from_secs(10);
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -64,48 +64,49 @@ What is read:
                                     other data files are left out
   llms.txt llms-full.txt            an index; a document for every page in it
 
-Without PATH, docsearch.toml says what is read, in this folder or one above it; docsearch init writes
-it. Its keys are paths (as seen from the file) and, if you like, title, prefix, version, source_root,
-format, include, exclude, root_url, url_suffix, anchors, content, follow_links and max_file_size, which
-are what the options are; these go before it. A file for one project begins with project = \"NAME\";
-one for several has [project.NAME] for each, or [[project.NAME]] for each source of one.
+Without PATH, the nearest docsearch.toml (in this folder or a parent) says what to read; docsearch init
+writes it. Its keys are paths (relative to the file) and, optionally, title, prefix, version,
+source_root, format, include, exclude, root_url, url_suffix, anchors, content, follow_links and
+max_file_size. They mean the same as the options; options override them. A file for one project begins
+with project = \"NAME\". A file for several has [project.NAME] for each, or [[project.NAME]] for each
+source of a project.
 
-Patterns of --include and --exclude are for whole paths in the folder: * stays within a segment, **
-does not, and a / at the end stands for everything in a folder.
+Patterns of --include and --exclude match whole paths in the folder: * matches within a path segment,
+** matches across segments, and a pattern that ends in / matches everything in that folder.
 
-Run it again after a change, or let --watch do it: only changed pages are embedded again, and pages
-whose file has gone from a folder are deleted. Other folders indexed into the same project keep theirs.
+Run it again after a change, or use --watch. Only changed pages are embedded again. Pages whose file is
+no longer in the folder are deleted; pages from other folders of the project are kept.
 
 Front matter (YAML between --- or TOML between +++) may set title, slug, category, kind, version,
 summary or description, keywords, source_urls, published_at or date (ISO 8601), and questions that
-the page answers. Every other key becomes metadata, which searches can filter by.
+the page answers. All other keys become metadata, which searches can filter by.
 
-docsearch.questions.jsonl in a folder has questions that its pages answer, a line of JSON for each:
-{\"file\": PATH, \"heading\": TEXT, \"question\": TEXT}. Pages that it does not name have none.
+docsearch.questions.jsonl at the root of a folder holds questions that its pages answer, one JSON object
+a line: {\"file\": PATH, \"heading\": TEXT, \"question\": TEXT}. Pages without a line have no questions.
 
-A line of --jsonl is an object with slug, title and body, and if you like category, kind, version,
+A line of --jsonl is an object with slug, title and body, and optionally category, kind, version,
 summary, keywords, source_urls, source_path, source_root, metadata, published_at, anchors and questions.
-Nothing is deleted unless --source-root names whose documents these are.
+Without --source-root, nothing is deleted.
 
-With --json, standard output has one object a line: event is reading, progress, waiting, skipped,
+With --json, standard output has one JSON object a line; event is reading, progress, waiting, skipped,
 failed, warning, note or, at the end, done with the counts.
 
 Exit codes:
   0    everything is indexed
-  1    some files, lines or documents failed, questions were left out, or with --wait some could not
-       be embedded; the others are indexed
-  2    wrong usage, no connection, or a database error; whole batches are in, nothing is half done
-  130  interrupted after a whole batch; the next run goes on";
+  1    some files, lines or documents failed, questions were left out, or with --wait some documents
+       could not be embedded; the rest is indexed
+  2    usage error, no connection, or a database error; complete batches are stored
+  130  interrupted after a complete batch; run it again to continue";
 
 /// Index files and folders: Markdown, reST, HTML, notebooks, OpenAPI, llms.txt, JSON lines.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct IndexArgs {
-    /// Folders to walk, files to read, archives (.zip, .tar, .tar.gz) and git repositories
-    /// (https://host/kit.git#v1.2:docs, ./checkout#v1.2) [default: what docsearch.toml says]
+    /// Folders, files, archives (.zip, .tar, .tar.gz) and git repositories
+    /// (https://host/kit.git#v1.2:docs, ./checkout#v1.2) [default: the paths in docsearch.toml]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// File that says what to index [default: the nearest docsearch.toml, from here upwards]
+    /// Configuration file [default: docsearch.toml in this folder or the nearest parent]
     #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
     config: Option<PathBuf>,
     /// Read documents as JSON lines from a file, or from standard input with `-`
@@ -113,46 +114,46 @@ pub(crate) struct IndexArgs {
         "paths", "prefix", "format", "version", "include", "exclude", "root_url", "url_suffix", "anchors", "content",
     ])]
     jsonl: Option<PathBuf>,
-    /// Project to index into; created when missing. Without PATH, one of docsearch.toml [default:
-    /// all of them]
+    /// Project to index into; created if missing. Without PATH, a project in docsearch.toml
+    /// [default: all of them]
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
-    /// Title of a project that is created
+    /// Title of the project if it is created
     #[arg(long)]
     title: Option<String>,
     /// Name that marks the pages of this source [default: the remote of a repository, the name of an
-    /// archive without its version, or else the folder's full path]
+    /// archive without its version, or the full path of a folder]
     #[arg(long, value_name = "NAME")]
     source_root: Option<String>,
-    /// What every file is written in [default: auto]
+    /// Format of every file [default: auto]
     #[arg(long, value_parser = choice::parser::<InputFormat>())]
     format: Option<InputFormat>,
-    /// Follow links to folders, and links that lead out of the folder
+    /// Follow symbolic links to folders and out of the folder
     #[arg(long, conflicts_with = "jsonl")]
     follow_links: bool,
     #[command(flatten)]
     options: SourceOptions,
-    /// Documents in one transaction
+    /// Documents per transaction
     #[arg(long, value_name = "N", default_value_t = DEFAULT_BATCH_DOCUMENTS as u64, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     batch: u64,
-    /// Larger files are skipped, in MB [default: 10]
+    /// Skip files larger than this, in MB [default: 10]
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=200))]
     max_file_size: Option<u64>,
     #[command(flatten)]
     wait: WaitArgs,
-    /// Print the documents as JSON lines; no connection is made
+    /// Print the documents as JSON lines; needs no database
     #[arg(long)]
     dry_run: bool,
     /// Report progress and problems as JSON lines
     #[arg(long, conflicts_with = "dry_run")]
     json: bool,
-    /// Read every file, also if none has changed since the last run
+    /// Read all files, even if none has changed since the last run
     #[arg(long, conflicts_with_all = ["dry_run", "jsonl", "check_links"])]
     refresh: bool,
-    /// Instead of indexing, tell of links into the documentation that lead nowhere; no database is needed
+    /// Report broken links within the documentation instead of indexing; needs no database
     #[arg(long, conflicts_with_all = ["dry_run", "jsonl", "wait"])]
     check_links: bool,
-    /// Go on, and index again whenever files change; Ctrl-C ends it
+    /// Keep running, and index again when files change; stop with Ctrl-C
     #[arg(long, conflicts_with_all = ["dry_run", "jsonl", "check_links"])]
     watch: bool,
 }
@@ -171,14 +172,14 @@ impl IndexArgs {
 
 pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     if args.watch {
-        return keep_fresh(args, connection);
+        return index_and_watch(args, connection);
     }
     let Selection { jobs, file } = Selection::new(args)?;
     let mut run_options = args.run_options();
     if let Some(file) = &file
         && !args.json
     {
-        eprintln!("{}", shown(&format!("as {} says", file.display())));
+        eprintln!("{}", shown(&format!("using {}", file.display())));
     }
     let mut destination = match (args.dry_run, args.check_links) {
         (true, _) => Destination::StandardOutput,
@@ -189,23 +190,23 @@ pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outco
     execute_all(&jobs, &mut run_options, &mut destination, &mut interrupt)
 }
 
-/// Indexes again whenever something has changed, until a signal ends it. What goes wrong the first time ends it, too;
-/// later it is told, for people break their pages while they write them.
-fn keep_fresh(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
+/// Indexes whenever something changes, until a signal ends it. An error in the first round ends it too. Later errors
+/// are only reported: people break their pages while they write them.
+fn index_and_watch(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     let interrupt = Interrupt::watch()?;
     let report = Report::new(args.json, None);
     let mut selection = Selection::new(args)?;
     let mut last = None;
     loop {
-        // It listens before files are read, so that no change is missed.
+        // Watching starts before files are read, so that no change is missed.
         let watch = Watch::new(&selection.jobs, selection.file.as_deref())?;
         let mut again = None;
-        match refresh(args, connection, &mut selection, &interrupt) {
+        match run_round(args, connection, &mut selection, &interrupt) {
             Ok(Outcome::Interrupted) => return Ok(Outcome::Interrupted),
             Ok(outcome) => last = Some(outcome),
             Err(error) if last.is_none() => return Err(error),
             Err(error) => {
-                again = matches!(error, Error::Connect { .. } | Error::Database(_)).then_some(RETRY);
+                again = matches!(error, Error::Connect { .. } | Error::Database(_)).then_some(RETRY_INTERVAL);
                 report.warning("", &error);
             }
         }
@@ -216,9 +217,8 @@ fn keep_fresh(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outcome, 
     }
 }
 
-/// One round, as the file says by now. A connection that nobody uses for hours may be cut on its way, so each round has
-/// one of its own.
-fn refresh(
+/// One round, with the current docsearch.toml. Each round opens a connection: an idle one may be cut after hours.
+fn run_round(
     args: &IndexArgs,
     connection: &ConnectionArgs,
     selection: &mut Selection,
@@ -234,8 +234,7 @@ fn refresh(
     )
 }
 
-/// The documents of every file below `root`, and how many files were skipped. What went wrong is
-/// told on standard error.
+/// The documents of every file below `root`, and how many files were skipped. Problems go to standard error.
 pub(crate) fn read_folder(root: &Path, source_root: &str) -> Result<(Vec<Document>, usize), Error> {
     let mut plan = Plan::default();
     plan.add_plain_folder(root, source_root)?;

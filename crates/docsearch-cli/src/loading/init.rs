@@ -1,4 +1,4 @@
-//! `docsearch init`: a `docsearch.toml` for a repository, after looking at it.
+//! `docsearch init`: writes a `docsearch.toml` for a repository.
 
 mod inspection;
 
@@ -15,7 +15,7 @@ use crate::process::outcome::Outcome;
 use crate::sources::git::Checkout;
 use crate::sources::project_file;
 use crate::terminal::shown;
-use inspection::{Inspection, Source};
+use inspection::{InspectedSource, Inspection};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -23,21 +23,21 @@ Examples:
   docsearch init ../kit --project kit
   docsearch init --print | less
 
-It looks at the files and at the configuration of their generator: where the pages are, which
-versions there are, where they are published, and what is better left out. Change what it wrote as
-you like; docsearch index needs nothing else, also in a CI job.";
+It looks at the files and at the configuration of their generator: where the pages are, their versions,
+where they are published, and what to leave out. Edit the file as you like; docsearch index needs
+nothing else, in a CI job either.";
 
 /// Write docsearch.toml, which says what docsearch index reads.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct InitArgs {
-    /// The folder to look at, in which the file is written
+    /// Folder to look at; the file is written there
     #[arg(value_name = "FOLDER", default_value = ".")]
     folder: PathBuf,
-    /// Name of the project [default: that of the repository or folder]
+    /// Name of the project [default: the name of the repository or folder]
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
     /// Print the file instead of writing it
@@ -48,12 +48,12 @@ pub(crate) struct InitArgs {
 pub(crate) fn run(args: &InitArgs) -> Result<Outcome, Error> {
     let folder = fs::canonicalize(&args.folder).map_err(Error::file(&args.folder))?;
     if !folder.is_dir() {
-        return Err(Error::Usage(format!("{} is no folder", args.folder.display())));
+        return Err(Error::Usage(format!("{} is not a folder", args.folder.display())));
     }
     let project = match &args.project {
         Some(name) if name.trim().is_empty() => {
             return Err(Error::Usage(
-                "--project is empty\nHINT:  Leave it out to name the project after the folder.".to_owned(),
+                "--project is empty\nHINT:  Omit it to name the project after the folder.".to_owned(),
             ));
         }
         Some(name) => name.clone(),
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<Outcome, Error> {
     println!(
         "{}",
         shown(&format!(
-            "wrote {}: project {project}, {} sources, {} files\ndocsearch index --config {0} reads them",
+            "wrote {}: project {project}, {} sources, {} files\nnext: docsearch index --config {0}",
             path.display(),
             inspection.sources.len(),
             inspection.files
@@ -90,7 +90,7 @@ fn write(path: &Path, text: &str, is_forced: bool) -> Result<(), Error> {
     };
     let mut file = options.open(path).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Error::Usage(format!(
-            "{} is there already; nothing was changed\nHINT:  --print shows what would be written, --force writes over it.",
+            "{} already exists; nothing was changed\nHINT:  Use --print to see the new file, or --force to overwrite.",
             path.display()
         )),
         _ => Error::file(path)(error),
@@ -98,7 +98,7 @@ fn write(path: &Path, text: &str, is_forced: bool) -> Result<(), Error> {
     file.write_all(text.as_bytes()).map_err(Error::file(path))
 }
 
-/// What a repository or else a folder is called.
+/// The name of the repository, or else of the folder.
 fn name_of(folder: &Path) -> Result<String, Error> {
     let remote = match Checkout::around(folder, &Interrupt::default()) {
         Ok(Some(checkout)) if checkout.below.as_os_str().is_empty() => checkout.repository.name()?,
@@ -106,15 +106,15 @@ fn name_of(folder: &Path) -> Result<String, Error> {
     };
     let name = remote.and_then(|name| name.rsplit('/').next().map(str::to_owned));
     let name = name.or_else(|| Some(folder.file_name()?.to_string_lossy().into_owned()));
-    name.ok_or_else(|| Error::Usage("the folder has no name\nHINT:  Name the project by --project.".to_owned()))
+    name.ok_or_else(|| Error::Usage("the folder has no name\nHINT:  Add --project NAME.".to_owned()))
 }
 
-/// The file, as a person would write it.
+/// The text of the file.
 fn written(project: &str, inspection: &Inspection) -> String {
-    let mut text = "# What docsearch index reads. Paths are as seen from the folder of this file.\n".to_owned();
-    let is_alone = inspection.sources.len() == 1;
+    let mut text = "# What docsearch index reads. Paths are relative to the folder of this file.\n".to_owned();
+    let is_single = inspection.sources.len() == 1;
     for source in &inspection.sources {
-        match is_alone {
+        match is_single {
             true => text.push_str(&format!("project = {}\n", quoted(project))),
             false => text.push_str(&format!("\n[[project.{}]]\n", quoted(project))),
         }
@@ -123,7 +123,7 @@ fn written(project: &str, inspection: &Inspection) -> String {
     text
 }
 
-fn describe(source: &Source, text: &mut String) {
+fn describe(source: &InspectedSource, text: &mut String) {
     let list = |values: &[String]| values.iter().map(|value| quoted(value)).collect::<Vec<_>>().join(", ");
     text.push_str(&format!("paths = [{}]\n", list(&source.paths)));
     for (key, value) in [("prefix", &source.prefix), ("version", &source.version)] {
@@ -136,12 +136,12 @@ fn describe(source: &Source, text: &mut String) {
     }
     match (source.generator, &source.address) {
         (Some(generator), Some(address)) => text.push_str(&format!(
-            "# As the configuration of {generator} says; root_url goes before it.\n# root_url = {}\n",
+            "# From the configuration of {generator}; root_url overrides it.\n# root_url = {}\n",
             quoted(address)
         )),
-        _ => {
-            text.push_str("# Where the folder is published, so that results lead there:\n# root_url = \"https://…\"\n")
-        }
+        _ => text.push_str(
+            "# The URL at which the folder is published, for links in results:\n# root_url = \"https://…\"\n",
+        ),
     }
 }
 

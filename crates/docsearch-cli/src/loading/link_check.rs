@@ -1,4 +1,4 @@
-//! Whether the links of a documentation lead to pages and sections of it.
+//! Checks whether links within a documentation lead to existing pages and sections.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -25,39 +25,39 @@ const PAGE_SUFFIXES: [&str; 9] = [
     ".markdown",
     ".xhtml",
 ];
-/// What opens a link from the top of the sources.
+/// Prefixes of links relative to the top of the sources.
 const TOPS: [&str; 3] = ["@site/", "@/", "~/"];
 
 /// The pages of a run and their links.
 #[derive(Debug, Default)]
 pub(crate) struct LinkCheck {
-    pages: Vec<Page>,
-    by_place: HashMap<String, usize>,
+    pages: Vec<CheckedPage>,
+    by_path: HashMap<String, usize>,
 }
 
 #[derive(Debug)]
-struct Page {
+struct CheckedPage {
     document: Document,
     links: Vec<String>,
     code_blocks: usize,
 }
 
-/// A link that leads nowhere.
+/// A broken link.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Broken {
+pub(crate) struct BrokenLink {
     pub(crate) source_path: String,
     pub(crate) link: String,
     pub(crate) reason: &'static str,
 }
 
-/// What a link leads to.
-enum Place {
+/// The target of a link.
+enum LinkTarget {
     Page(usize),
     /// Another file, or a page that is left out.
     File,
     /// Outside of the documentation.
-    Elsewhere,
-    Nowhere,
+    External,
+    Missing,
 }
 
 impl LinkCheck {
@@ -65,20 +65,20 @@ impl LinkCheck {
         let number = self.pages.len();
         let path = document.source_path.clone().unwrap_or_default();
         let url = document.source_urls.first().and_then(|url| Url::parse(url).ok());
-        let mut places = vec![without_suffix(&path).to_owned(), document.slug.clone()];
+        let mut paths = vec![without_suffix(&path).to_owned(), document.slug.clone()];
         if let Some(url) = &url {
-            places.push(place_of(url));
+            paths.push(path_of_url(url));
         }
-        for place in places {
+        for place in paths {
             let place = place.trim_matches('/').to_owned();
             let (folder, name) = place.rsplit_once('/').unwrap_or(("", &place));
             if slug::is_folder_page(name) {
-                self.by_place.entry(folder.to_owned()).or_insert(number);
+                self.by_path.entry(folder.to_owned()).or_insert(number);
             }
-            self.by_place.entry(place).or_insert(number);
+            self.by_path.entry(place).or_insert(number);
         }
         let (links, code_blocks) = links(&document.body);
-        self.pages.push(Page {
+        self.pages.push(CheckedPage {
             document,
             links,
             code_blocks,
@@ -89,7 +89,7 @@ impl LinkCheck {
         self.pages.len()
     }
 
-    /// A page as programs get it.
+    /// The pages as JSON events.
     pub(crate) fn pages(&self) -> impl Iterator<Item = Value> {
         self.pages.iter().map(|page| {
             let document = &page.document;
@@ -110,30 +110,30 @@ impl LinkCheck {
         })
     }
 
-    /// How many links lead into the documentation, and those that lead nowhere. `exists` tells of a path below the
-    /// folder whether there is a file.
-    pub(crate) fn run(&self, exists: impl Fn(&str) -> bool) -> (usize, Vec<Broken>) {
+    /// The number of links within the documentation, and the broken ones. `exists` returns whether there is a file at a
+    /// path below the folder.
+    pub(crate) fn run(&self, exists: impl Fn(&str) -> bool) -> (usize, Vec<BrokenLink>) {
         let mut outlines: HashMap<usize, Outline<'_>> = HashMap::new();
         let (mut count, mut broken) = (0, Vec::new());
         for (number, page) in self.pages.iter().enumerate() {
             for link in &page.links {
                 let (target, fragment) = link.split_once('#').unwrap_or((link, ""));
                 let place = match target {
-                    "" => Place::Page(number),
+                    "" => LinkTarget::Page(number),
                     _ => self.find(page, target, &exists),
                 };
                 let reason = match place {
-                    Place::Elsewhere => continue,
-                    Place::Nowhere => Some("no such page"),
-                    Place::File => None,
-                    Place::Page(found) => {
+                    LinkTarget::External => continue,
+                    LinkTarget::Missing => Some("no such page"),
+                    LinkTarget::File => None,
+                    LinkTarget::Page(found) => {
                         let document = &self.pages[found].document;
                         let outline = outlines.entry(found).or_insert_with(|| Outline::new(&document.body));
                         (!has_section(outline, &document.anchors, fragment)).then_some("no such section")
                     }
                 };
                 count += 1;
-                broken.extend(reason.map(|reason| Broken {
+                broken.extend(reason.map(|reason| BrokenLink {
                     source_path: page.document.source_path.clone().unwrap_or_default(),
                     link: link.clone(),
                     reason,
@@ -143,7 +143,7 @@ impl LinkCheck {
         (count, broken)
     }
 
-    fn find(&self, page: &Page, target: &str, exists: &impl Fn(&str) -> bool) -> Place {
+    fn find(&self, page: &CheckedPage, target: &str, exists: &impl Fn(&str) -> bool) -> LinkTarget {
         let document = &page.document;
         let own_url = document.source_urls.first().and_then(|url| Url::parse(url).ok());
         if is_address(target) {
@@ -151,15 +151,15 @@ impl LinkCheck {
                 .ok()
                 .zip(own_url)
                 .filter(|(url, own)| url.host() == own.host());
-            let found = inside.and_then(|(url, _)| self.at(&place_of(&url)));
-            return found.map_or(Place::Elsewhere, Place::Page);
+            let found = inside.and_then(|(url, _)| self.page_at(&path_of_url(&url)));
+            return found.map_or(LinkTarget::External, LinkTarget::Page);
         }
         let target = target.split('?').next().unwrap_or_default();
         let target = percent_decode_str(target).decode_utf8_lossy();
         let path = document.source_path.as_deref().unwrap_or_default();
         let mut candidates: Vec<Option<String>> = Vec::new();
         if let Some(rest) = TOPS.iter().find_map(|top| target.strip_prefix(top)) {
-            // The top lies above the folder that is indexed.
+            // The top is above the folder that is indexed.
             let mut tail = Some(rest);
             while let Some(rest) = tail {
                 candidates.push(Some(rest.to_owned()));
@@ -167,16 +167,16 @@ impl LinkCheck {
             }
         } else if let Some(absolute) = target.strip_prefix('/') {
             candidates.push(Some(absolute.to_owned()));
-            // Where the site is published, a page without an address does not tell.
+            // Without the URL of the page, leading segments may belong to the path of the site.
             let mut tail = absolute;
             while let (None, Some((_, rest))) = (&own_url, tail.split_once('/')) {
                 candidates.push(Some(rest.to_owned()));
                 tail = rest;
             }
         } else {
-            let place = own_url.as_ref().map(place_of);
+            let place = own_url.as_ref().map(path_of_url);
             candidates.push(joined(folder_of(path), &target));
-            // As a browser takes them, below the address of the page or of its folder.
+            // Browsers resolve it against the URL of the page or of its folder.
             for own in [Some(document.slug.as_str()), place.as_deref()].into_iter().flatten() {
                 candidates.push(joined(folder_of(own), &target));
                 candidates.push(joined(own, &target));
@@ -184,8 +184,8 @@ impl LinkCheck {
         }
         let leaves = candidates.iter().any(Option::is_none);
         let candidates: Vec<String> = candidates.into_iter().flatten().collect();
-        if let Some(found) = candidates.iter().find_map(|candidate| self.at(candidate)) {
-            return Place::Page(found);
+        if let Some(found) = candidates.iter().find_map(|candidate| self.page_at(candidate)) {
+            return LinkTarget::Page(found);
         }
         let is_file = |candidate: &String| {
             let endings = PAGE_SUFFIXES.iter().map(|suffix| format!("{candidate}{suffix}"));
@@ -195,17 +195,17 @@ impl LinkCheck {
             !candidate.is_empty() && (exists(candidate) || endings.chain(sources).any(|path| exists(&path)))
         };
         match candidates.iter().any(is_file) {
-            true => Place::File,
+            true => LinkTarget::File,
             false if leaves || target.starts_with('/') && own_url.is_none() && !looks_like_page(&target) => {
-                Place::Elsewhere
+                LinkTarget::External
             }
-            false => Place::Nowhere,
+            false => LinkTarget::Missing,
         }
     }
 
-    fn at(&self, place: &str) -> Option<usize> {
+    fn page_at(&self, place: &str) -> Option<usize> {
         let place = place.trim_matches('/');
-        let known = |place: &str| self.by_place.get(place).copied();
+        let known = |place: &str| self.by_path.get(place).copied();
         known(place).or_else(|| known(without_suffix(place)))
     }
 }
@@ -215,7 +215,7 @@ fn looks_like_page(target: &str) -> bool {
 }
 
 fn has_section(outline: &Outline<'_>, anchors: &BTreeMap<String, String>, fragment: &str) -> bool {
-    // The beginning of a page, and a text that the browser looks for.
+    // The top of the page, or a text fragment (`:~:text=`).
     let fragment = fragment.split(":~:").next().unwrap_or_default();
     fragment.is_empty()
         || fragment == "top"
@@ -224,8 +224,8 @@ fn has_section(outline: &Outline<'_>, anchors: &BTreeMap<String, String>, fragme
             .is_some()
 }
 
-/// The path of an address without what ends it.
-fn place_of(url: &Url) -> String {
+/// The path of a URL without suffix and `/index`.
+fn path_of_url(url: &Url) -> String {
     let path = percent_decode_str(url.path()).decode_utf8_lossy();
     let path = without_suffix(&path);
     path.trim_matches('/').trim_end_matches("/index").to_owned()
@@ -242,7 +242,7 @@ fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// `relative` below `folder`; `None` if it leads out.
+/// `relative` below `folder`; `None` if it leads out of the sources.
 fn joined(folder: &str, relative: &str) -> Option<String> {
     let path = file::inside(Path::new(folder), Path::new(relative))?;
     Some(path.to_string_lossy().into_owned())
@@ -259,7 +259,7 @@ fn is_address(target: &str) -> bool {
         })
 }
 
-/// Where the links of a text lead, and how many blocks of code it has. Links that a generator completes are left out.
+/// The link targets of a text, and its number of code blocks. Links with template syntax are left out.
 fn links(markdown: &str) -> (Vec<String>, usize) {
     let (mut links, mut code_blocks) = (Vec::new(), 0);
     for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_lead_nowhere_are_told_with_the_reason() {
+    fn broken_links_are_reported_with_the_reason() {
         assert_eq!(
             broken(&["missing.md", "#nowhere", "02-other.md#z", "/kit/none"]),
             [
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_tell_what_they_are_made_of() {
+    fn pages_have_anchors_code_blocks_and_a_summary() {
         let mut check = LinkCheck::default();
         check.add(page("a.md", "a", None, "# A {#b}\n\nWhat it does.\n\n```\nx\n```\n"));
         let page = check.pages().next().unwrap();

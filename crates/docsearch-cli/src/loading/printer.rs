@@ -12,11 +12,11 @@ pub(crate) struct Printer {
     is_terminal: bool,
 }
 
-/// Whether the reader still listens: one that has seen enough (`| head`) is no failure.
+/// Whether the reader still reads. One that has closed the pipe (`| head`) is not a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
-    Listens,
-    HasGone,
+    IsReading,
+    HasLeft,
 }
 
 impl Printer {
@@ -35,17 +35,17 @@ impl Printer {
                 true => writeln!(self.output, "{}", shown_json(&line)),
                 false => writeln!(self.output, "{line}"),
             })
-            .map_or_else(gone, |()| Ok(Reader::Listens))
+            .map_or_else(write_failed, |()| Ok(Reader::IsReading))
     }
 
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
-        self.output.flush().or_else(|error| gone(error).map(|_| ()))
+        self.output.flush().or_else(|error| write_failed(error).map(|_| ()))
     }
 }
 
-fn gone(error: io::Error) -> Result<Reader, Error> {
+fn write_failed(error: io::Error) -> Result<Reader, Error> {
     match error.kind() {
-        ErrorKind::BrokenPipe => Ok(Reader::HasGone),
+        ErrorKind::BrokenPipe => Ok(Reader::HasLeft),
         _ => Err(Error::file("standard output")(error)),
     }
 }

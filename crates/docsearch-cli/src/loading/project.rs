@@ -1,4 +1,4 @@
-//! The SQL functions that fill a project, each behind one method.
+//! The SQL functions that fill a project, one function each.
 
 use std::collections::HashMap;
 
@@ -11,19 +11,19 @@ use serde_json::Value;
 use crate::process::error::Error;
 use crate::terminal::Tally;
 
-/// Documents of one transaction at most.
+/// Default number of documents per transaction.
 pub(crate) const DEFAULT_BATCH_DOCUMENTS: usize = 32;
-/// Bytes of one transaction, give or take a document.
+/// Approximate size of a transaction in bytes: one document may exceed it.
 const BATCH_BYTES: usize = 1 << 20;
 
-/// A document that the database refused.
+/// A document that the database rejected.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) slug: String,
     pub(crate) reason: String,
 }
 
-/// Creates the project unless it is there. `title` and `settings` only matter for a new one.
+/// Creates the project if it does not exist. `title` and `settings` apply only to a new project.
 pub(crate) fn ensure(
     client: &mut Client,
     name: &str,
@@ -46,7 +46,7 @@ pub(crate) fn ensure(
     };
     match created {
         Ok(_) => Ok(()),
-        // Another load has made it meanwhile.
+        // Another load has created it meanwhile.
         Err(failure)
             if failure.code() == Some(&SqlState::DUPLICATE_OBJECT) && has_settings(client, name, settings)? =>
         {
@@ -56,13 +56,13 @@ pub(crate) fn ensure(
     }
 }
 
-/// Whether a project is there, with these settings if any are given.
+/// Whether the project exists, with these settings if any are given.
 fn has_settings(client: &mut Client, name: &str, settings: Option<&Value>) -> Result<bool, Error> {
     let found = client.query_opt("SELECT settings FROM docsearch.project WHERE name = $1", &[&name])?;
     Ok(found.is_some_and(|row| settings.is_none_or(|settings| row.get::<_, Value>(0) == *settings)))
 }
 
-/// The tables come with the first project, so they may be missing.
+/// The tables are created with the first project, so they may be missing.
 fn exists(client: &mut Client, name: &str) -> Result<bool, Error> {
     let has_tables: bool = client
         .query_one("SELECT to_regclass('docsearch.project') IS NOT NULL", &[])?
@@ -77,8 +77,8 @@ fn exists(client: &mut Client, name: &str) -> Result<bool, Error> {
     Ok(row.get(0))
 }
 
-/// What tells the project from others of its name, in other databases or before it was dropped, and from itself with
-/// other settings or another version of the extension.
+/// Identifies the project. It differs between projects of one name in other databases or created again, and for other
+/// settings or another version of the extension.
 pub(crate) fn identity(client: &mut Client, name: &str) -> Result<String, Error> {
     let row = client.query_one(
         "SELECT concat_ws(' ', p.id, p.created_at, p.settings, p.text_config, coalesce(p.next_model_id, p.model_id),
@@ -89,7 +89,7 @@ pub(crate) fn identity(client: &mut Client, name: &str) -> Result<String, Error>
     Ok(row.get(0))
 }
 
-/// A digest of the documents that source roots of the project own.
+/// A digest of the documents that belong to source roots of the project.
 pub(crate) fn digest_of(client: &mut Client, name: &str, source_roots: &[String]) -> Result<String, Error> {
     let row = client.query_one(
         "SELECT encode(sha256(convert_to(coalesce(string_agg(concat_ws(' ', d.content_hash, d.source_root, d.slug), E'\\n'
@@ -101,7 +101,7 @@ pub(crate) fn digest_of(client: &mut Client, name: &str, source_roots: &[String]
     Ok(row.get(0))
 }
 
-/// Documents of the project; `None` if there is no such project.
+/// Number of documents in the project; `None` if there is no such project.
 pub(crate) fn size(client: &mut Client, name: &str) -> Result<Option<usize>, Error> {
     if !exists(client, name)? {
         return Ok(None);
@@ -116,7 +116,7 @@ pub(crate) fn size(client: &mut Client, name: &str) -> Result<Option<usize>, Err
     Ok(Some(usize::try_from(documents).unwrap_or(0)))
 }
 
-/// Documents of the project by the source root that owns them.
+/// Number of documents by source root.
 pub(crate) fn source_roots(client: &mut Client, name: &str) -> Result<HashMap<String, u64>, Error> {
     let rows = client.query(
         "SELECT d.source_root, count(*) FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id \
@@ -127,8 +127,8 @@ pub(crate) fn source_roots(client: &mut Client, name: &str) -> Result<HashMap<St
     Ok(counts.collect())
 }
 
-/// Deletes the documents of `source_root` whose slugs are not in `keep` and which do not come from
-/// one of `kept_sources`; returns how many.
+/// Deletes the documents of `source_root` whose slugs are not in `keep` and whose paths are not in `kept_sources`.
+/// Returns how many.
 pub(crate) fn delete_missing(
     client: &mut Client,
     project: &str,
@@ -151,8 +151,8 @@ pub(crate) fn delete_missing(
     Ok(rows.len() as u64)
 }
 
-/// Merges statistics and refreshes the planner's view, if a load has changed much: both take a
-/// second, and for small changes autovacuum and the indexing functions see to them.
+/// Merges statistics and analyzes tables after a load that changed at least one document in ten: both take a second.
+/// Autovacuum and the indexing functions handle smaller changes.
 pub(crate) fn finish_load(client: &mut Client, project: &str, tally: &Tally) -> Result<(), Error> {
     let changes = tally.added + tally.changed + tally.deleted;
     match changes > 0 && changes * 10 >= tally.documents() {
@@ -161,13 +161,13 @@ pub(crate) fn finish_load(client: &mut Client, project: &str, tally: &Tally) -> 
     }
 }
 
-/// Merges what searches read of changed documents one by one.
+/// Merges changes that searches would otherwise read one by one.
 pub(crate) fn merge(client: &mut Client, project: &str) -> Result<(), Error> {
     client.execute("SELECT docsearch.finish_load($1)", &[&project])?;
     Ok(())
 }
 
-/// Sends documents in batches; every batch is one statement and so one transaction.
+/// Sends documents in batches; each batch is one statement and one transaction.
 pub(crate) struct Loader<'a> {
     client: &'a mut Client,
     statement: Statement,
@@ -196,7 +196,7 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// Takes a document; sends the batch once it is full. Returns the documents sent.
+    /// Adds a document, and sends the batch if it is full. Returns the number of documents sent.
     pub(crate) fn push(&mut self, document: Document) -> Result<u64, Error> {
         let size = document.size();
         let mut sent = 0;
@@ -211,13 +211,13 @@ impl<'a> Loader<'a> {
         Ok(sent)
     }
 
-    /// Sends what is left.
+    /// Sends the rest.
     pub(crate) fn finish(mut self) -> Result<(Tally, Vec<Refusal>), Error> {
         self.flush()?;
         Ok((self.tally, self.refusals))
     }
 
-    /// Leaves what is not yet sent.
+    /// Discards documents that were not sent.
     pub(crate) fn abandon(self) -> (Tally, Vec<Refusal>) {
         (self.tally, self.refusals)
     }

@@ -1,4 +1,4 @@
-//! `docsearch questions`: what sections answer, in the words of their readers.
+//! `docsearch questions`: questions that sections answer, in the words of their readers.
 
 mod import;
 mod writing;
@@ -22,7 +22,7 @@ use crate::process::outcome::Outcome;
 use crate::terminal::shown_json;
 use writing::WriteArgs;
 
-/// Of the text of a section without a question.
+/// Characters of the text of a section without a question.
 const TEXT_CHARS: usize = 4_000;
 
 const AFTER_HELP: &str = "\
@@ -32,17 +32,17 @@ Examples:
   docsearch questions export handbook > docs/docsearch.questions.jsonl
   docsearch questions write handbook --max-tokens 100000 --requests-per-minute 60
 
-A line of a file of questions is {\"file\": PATH, \"heading\": TEXT, \"question\": TEXT}; without a heading,
-or with the title, the page answers it as a whole. docsearch index reads docsearch.questions.jsonl in a
-folder by itself.
+A line of a question file is {\"file\": PATH, \"heading\": TEXT, \"question\": TEXT}. Without a heading, or
+with the title as heading, the whole page answers the question. docsearch index reads
+docsearch.questions.jsonl at the root of a folder by itself.
 
 Exit codes:
-  0  everything went well
-  1  import: some questions were left out, the others are stored; write: sections are left
-  2  wrong usage, no connection, or a database error
-  130  write: ended by Ctrl-C; what was written is stored";
+  0    success
+  1    import: some questions were left out, the others are stored; write: sections remain
+  2    usage error, no connection, or a database error
+  130  write: interrupted; questions written so far are stored";
 
-/// Store, print and list questions that sections answer.
+/// Import, export, list and write questions that sections answer
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct QuestionsArgs {
@@ -57,37 +57,37 @@ enum Command {
         /// Project of the pages
         #[arg(value_name = "PROJECT")]
         project: String,
-        /// Lines of JSON; - is standard input
+        /// Question file (JSON lines); - is standard input
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Print the questions as a file that import reads
+    /// Print the questions as a question file
     Export {
         /// Project of the pages
         #[arg(value_name = "PROJECT")]
         project: String,
     },
-    /// Have the language model of the server write questions for sections without any, or with stale ones
+    /// Let the server's language model write questions for sections that have none, or only stale ones
     ///
-    /// Some sections are written at a time, each time in a transaction. Run it again to go on.
+    /// Sections are written in small transactions. Run it again to continue.
     Write(WriteArgs),
     /// Print questions, or sections without any, as JSON lines
     List {
         /// Project of the pages
         #[arg(value_name = "PROJECT")]
         project: String,
-        /// Sections without a question
+        /// Only sections without a question
         #[arg(long, conflicts_with = "stale")]
         missing: bool,
-        /// Only questions whose section has changed since
+        /// Only questions whose section has changed since they were written
         #[arg(long)]
         stale: bool,
     },
 }
 
-/// A question as it is stored.
+/// A stored question.
 #[derive(Serialize)]
-struct Stored {
+struct StoredQuestion {
     slug: String,
     anchor: String,
     question: String,
@@ -97,7 +97,7 @@ struct Stored {
 
 /// A section without a question.
 #[derive(Serialize)]
-struct Missing<'a> {
+struct UnansweredSection<'a> {
     file: &'a str,
     slug: &'a str,
     heading: String,
@@ -106,11 +106,11 @@ struct Missing<'a> {
     instruction: &'a str,
 }
 
-struct Document {
+struct StoredDocument {
     slug: String,
     title: String,
     body: String,
-    /// By which a file of questions names it.
+    /// Its name in question files.
     file: String,
 }
 
@@ -145,7 +145,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
 }
 
 fn export(client: &mut Client, project: &str) -> Result<Outcome, Error> {
-    let mut of_pages: BTreeMap<String, Vec<Stored>> = BTreeMap::new();
+    let mut of_pages: BTreeMap<String, Vec<StoredQuestion>> = BTreeMap::new();
     for stored in stored(client, project)? {
         of_pages.entry(stored.slug.clone()).or_default().push(stored);
     }
@@ -155,7 +155,7 @@ fn export(client: &mut Client, project: &str) -> Result<Outcome, Error> {
             continue;
         };
         let headings = Headings::new(&document.title, &document.body);
-        for Stored { anchor, question, .. } in questions {
+        for StoredQuestion { anchor, question, .. } in questions {
             if known.insert((slug.clone(), anchor.clone(), question.clone())) {
                 lines.push(Line {
                     file: document.file.clone(),
@@ -185,7 +185,7 @@ fn list_missing(client: &mut Client, project: &str) -> Result<Outcome, Error> {
         };
         let of_page = answered.remove(&slug).unwrap_or_default();
         let sections = missing(&document.title, &document.body, &of_page);
-        print(sections.into_iter().map(|section| Missing {
+        print(sections.into_iter().map(|section| UnansweredSection {
             file: &document.file,
             slug: &document.slug,
             heading: section.heading,
@@ -197,12 +197,12 @@ fn list_missing(client: &mut Client, project: &str) -> Result<Outcome, Error> {
     Ok(Outcome::Complete)
 }
 
-fn stored(client: &mut Client, project: &str) -> Result<Vec<Stored>, Error> {
+fn stored(client: &mut Client, project: &str) -> Result<Vec<StoredQuestion>, Error> {
     let rows = client.query(
         "SELECT slug, anchor, question, source, stale FROM docsearch.questions($1)",
         &[&project],
     )?;
-    let stored = rows.iter().map(|row| Stored {
+    let stored = rows.iter().map(|row| StoredQuestion {
         slug: row.get(0),
         anchor: row.get(1),
         question: row.get(2),
@@ -215,13 +215,13 @@ fn stored(client: &mut Client, project: &str) -> Result<Vec<Stored>, Error> {
 const DOCUMENTS: &str = "SELECT d.slug, d.title, d.body, coalesce(d.source_path, d.slug) FROM docsearch.document d \
                          JOIN docsearch.project p ON p.id = d.project_id WHERE p.name = $1";
 
-fn document(client: &mut Client, project: &str, slug: &str) -> Result<Option<Document>, Error> {
+fn document(client: &mut Client, project: &str, slug: &str) -> Result<Option<StoredDocument>, Error> {
     let row = client.query_opt(&format!("{DOCUMENTS} AND d.slug = $2"), &[&project, &slug])?;
     Ok(row.as_ref().map(read_document))
 }
 
-fn read_document(row: &postgres::Row) -> Document {
-    Document {
+fn read_document(row: &postgres::Row) -> StoredDocument {
+    StoredDocument {
         slug: row.get(0),
         title: row.get(1),
         body: row.get(2),
@@ -229,7 +229,7 @@ fn read_document(row: &postgres::Row) -> Document {
     }
 }
 
-/// Prints JSON lines. A reader who has seen enough is no failure.
+/// Prints JSON lines. A reader that has closed the pipe is not a failure.
 fn print<T: Serialize>(values: impl Iterator<Item = T>) -> Result<Outcome, Error> {
     let mut output = io::stdout().lock();
     let is_terminal = output.is_terminal();

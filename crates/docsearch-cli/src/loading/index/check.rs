@@ -1,4 +1,4 @@
-//! `docsearch index --check-links`: the links of a documentation, without a database.
+//! `docsearch index --check-links`: checks links without a database.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::terminal::report::Report;
 use crate::terminal::shown;
 
 impl Run<'_> {
-    /// Tells of every link into the documentation that leads nowhere. `exists` tells of a path whether there is a file.
+    /// Reports every broken link within the documentation. `exists` returns whether there is a file at a path.
     pub(super) fn check_links(
         &self,
         source: &mut dyn DocumentSource,

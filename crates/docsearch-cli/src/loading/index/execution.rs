@@ -78,8 +78,8 @@ fn execute(
                 options: run_options,
                 folders: source_root.map(Root::named).into_iter().collect(),
                 problems: Vec::new(),
-                found: None,
-                asked: RefCell::default(),
+                snapshot: None,
+                questions: RefCell::default(),
             };
             deliver(&run, &mut lines, destination, interrupt)
         }
@@ -97,11 +97,11 @@ fn execute(
             let roots: BTreeSet<PathBuf> = plan.inputs.iter().map(|input| input.root.clone()).collect();
             let options = file_options(job, reading, std::mem::take(&mut plan.left_out));
             let is_sent = matches!(destination, Destination::Database { .. });
-            let found = is_sent
+            let snapshot = is_sent
                 .then(|| FileSnapshot::of(&plan, &options, &reading.groups))
                 .flatten();
-            let mut asked = QuestionFiles::default();
-            plan.nested_questions.iter().for_each(|path| asked.leave_out(path));
+            let mut questions = QuestionFiles::default();
+            plan.nested_questions.iter().for_each(|path| questions.leave_out(path));
             for (root, source_root) in plan
                 .inputs
                 .iter()
@@ -109,7 +109,7 @@ fn execute(
                 .collect::<BTreeSet<_>>()
             {
                 let is_whole = plan.folders.iter().any(|folder| folder.name == *source_root);
-                asked.add(root, source_root, is_whole, options.links, options.max_file_size);
+                questions.add(root, source_root, is_whole, options.links, options.max_file_size);
             }
             let mut files = Files::new(plan.inputs, options);
             let run = Run {
@@ -117,8 +117,8 @@ fn execute(
                 options: run_options,
                 folders: plan.folders,
                 problems: plan.problems,
-                found,
-                asked: RefCell::new(asked),
+                snapshot,
+                questions: RefCell::new(questions),
             };
             let delivered = match destination {
                 Destination::LinkCheck => run.check_links(&mut files, &watched, |path| {

@@ -1,4 +1,4 @@
-//! What is known of the last run over the same files: if neither they nor their documents have changed, nothing is read.
+//! The last run over the same files: if neither they nor their documents have changed, nothing is read again.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -24,23 +24,23 @@ use crate::sources::document_source::FileOptions;
 use crate::sources::statistics::LeftOut;
 use crate::terminal::report::{self, Message};
 
-/// A file that was changed so little before it was looked at can change again without another time.
-const SETTLED: Duration = Duration::from_secs(2);
-/// More files are not looked at: reading those that matter takes no longer.
+/// A file that changed more recently than this may change again without a new timestamp.
+const MIN_FILE_AGE: Duration = Duration::from_secs(2);
+/// Folders with more files are always read: comparing them would take as long.
 const MAX_FILES: usize = 200_000;
-/// Records that nobody asked for this long are removed.
-const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
-/// Folders that nothing of a page comes from.
-const OTHERS: [&str; 2] = [".git", "node_modules"];
+/// Records that were not used for this long are removed.
+const MAX_RECORD_AGE: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+/// Folders that pages take nothing from.
+const SKIPPED_FOLDERS: [&str; 2] = [".git", "node_modules"];
 
-/// The files of a run as they are.
+/// The state of the files of a run.
 #[derive(Debug)]
 pub(super) struct FileSnapshot {
     digest: String,
     source_roots: Vec<String>,
 }
 
-/// What a run has told.
+/// The result of a run, as far as the next one repeats it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct LastRun {
     pub(super) documents: u64,
@@ -49,7 +49,7 @@ pub(super) struct LastRun {
     pub(super) messages: Vec<Message>,
 }
 
-/// A run with digests of the files that it read and of the documents that it left behind.
+/// A run with digests of the files that it read and of the documents that it stored.
 #[derive(Serialize, Deserialize)]
 struct Record<R> {
     files: String,
@@ -58,31 +58,31 @@ struct Record<R> {
 }
 
 impl FileSnapshot {
-    /// Those of a plan, as `options` have them read; `None` where they cannot be told from changed ones.
+    /// The files of `plan`, read with `options`; `None` if changes could not be detected.
     pub(super) fn of(plan: &Plan, options: &FileOptions, groups: &[GroupRule]) -> Option<Self> {
-        let is_read_anew = !plan.unpacked.is_empty() || !plan.problems.is_empty() || options.links == Links::Anywhere;
-        if is_read_anew || plan.inputs.is_empty() {
+        let is_always_read = !plan.unpacked.is_empty() || !plan.problems.is_empty() || options.links == Links::Anywhere;
+        if is_always_read || plan.inputs.is_empty() {
             return None;
         }
-        let before = SystemTime::now().checked_sub(SETTLED)?;
+        let before = SystemTime::now().checked_sub(MIN_FILE_AGE)?;
         let mut digest = Sha256::new();
-        note(&mut digest, &(env!("CARGO_PKG_VERSION"), program()?, options, groups));
+        add(&mut digest, &(env!("CARGO_PKG_VERSION"), program()?, options, groups));
         let roots: BTreeSet<&Path> = plan.inputs.iter().map(|input| &*input.root).collect();
         for root in roots {
-            note_files(&mut digest, root, before)?;
+            add_files(&mut digest, root, before)?;
             let folders = plan.inputs.iter().filter(|input| input.root == *root);
             let folders: BTreeSet<PathBuf> = folders
                 .map(|input| root.join(input.relative.parent().unwrap_or(Path::new(""))))
                 .collect();
             let sites = Sites::new(root, options.site.clone());
             for folder in &folders {
-                note(&mut digest, &sites.of(folder));
+                add(&mut digest, &sites.of(folder));
             }
         }
         for input in &plan.inputs {
-            note(&mut digest, input);
+            add(&mut digest, input);
         }
-        let former = plan.folders.iter().filter_map(|root: &Root| root.formerly.as_ref());
+        let former = plan.folders.iter().filter_map(|root: &Root| root.former_name.as_ref());
         let source_roots: BTreeSet<&String> = plan
             .inputs
             .iter()
@@ -95,7 +95,7 @@ impl FileSnapshot {
         })
     }
 
-    /// The last run over these files, if it left the documents that are there.
+    /// The last run over these files, if the documents that it stored are unchanged.
     pub(super) fn last_run(&self, client: &mut Client, project: &str) -> Result<Option<LastRun>, Error> {
         let Some(path) = self.path(client, project)? else {
             return Ok(None);
@@ -110,8 +110,8 @@ impl FileSnapshot {
         }
     }
 
-    /// Keeps what this run has told. That it cannot be kept costs time in the next one, and nothing else.
-    pub(super) fn keep(&self, client: &mut Client, project: &str, run: &LastRun) -> Result<(), Error> {
+    /// Records this run. A failure only costs time in the next run.
+    pub(super) fn record(&self, client: &mut Client, project: &str, run: &LastRun) -> Result<(), Error> {
         if let Some(path) = self
             .path(client, project)?
             .filter(|_| run.messages.len() <= report::MAX_MESSAGES)
@@ -122,20 +122,21 @@ impl FileSnapshot {
                 run,
             };
             write(&path, &record).ok();
-            prune(path.parent().unwrap_or(Path::new(".")), SystemTime::now() - KEPT);
+            prune(
+                path.parent().unwrap_or(Path::new(".")),
+                SystemTime::now() - MAX_RECORD_AGE,
+            );
         }
         Ok(())
     }
 
-    /// Where the last run into a project is kept; `None` where nothing can be.
+    /// The file that records the last run into a project; `None` without a cache folder.
     fn path(&self, client: &mut Client, project: &str) -> Result<Option<PathBuf>, Error> {
         let Some(folder) = cache_folder::default_root("index") else {
             return Ok(None);
         };
-        let whose = format!("{:?}", (project::identity(client, project)?, &self.source_roots));
-        Ok(Some(
-            folder.join(format!("{}.json", &cache_folder::digest(&whose)[..32])),
-        ))
+        let key = format!("{:?}", (project::identity(client, project)?, &self.source_roots));
+        Ok(Some(folder.join(format!("{}.json", &cache_folder::digest(&key)[..32]))))
     }
 
     fn documents(&self, client: &mut Client, project: &str) -> Result<String, Error> {
@@ -143,20 +144,20 @@ impl FileSnapshot {
     }
 }
 
-/// What tells this program from another one of the same version.
+/// Distinguishes this program from another build of the same version.
 fn program() -> Option<(u64, i64, i64)> {
     let file = std::env::current_exe().and_then(fs::metadata).ok()?;
     Some((file.len(), file.ctime(), file.ctime_nsec()))
 }
 
-/// Notes the name, size and times of everything in a folder: pages may include any file of it. `None` if one was
-/// changed after `before`, or there are too many.
-fn note_files(digest: &mut Sha256, root: &Path, before: SystemTime) -> Option<()> {
-    let is_noted = |name: &std::ffi::OsStr| !OTHERS.iter().any(|other| name == *other);
+/// Adds name, size and times of everything in a folder to the digest: pages may include any of its files. `None` if a
+/// file changed after `before`, or if there are too many files.
+fn add_files(digest: &mut Sha256, root: &Path, before: SystemTime) -> Option<()> {
+    let is_included = |name: &std::ffi::OsStr| !SKIPPED_FOLDERS.iter().any(|other| name == *other);
     let walk = WalkBuilder::new(root)
         .standard_filters(false)
         .sort_by_file_path(Path::cmp)
-        .filter_entry(move |entry| entry.depth() == 0 || is_noted(entry.file_name()))
+        .filter_entry(move |entry| entry.depth() == 0 || is_included(entry.file_name()))
         .build();
     for (number, entry) in walk.enumerate() {
         if number > MAX_FILES {
@@ -164,24 +165,24 @@ fn note_files(digest: &mut Sha256, root: &Path, before: SystemTime) -> Option<()
         }
         let entry = entry.ok()?;
         let relative = entry.path().strip_prefix(root).ok()?;
-        // Where a link leads matters, and if nowhere, that.
+        // Follows links: where a link leads, or that it is broken, belongs to the state.
         match fs::metadata(entry.path()) {
-            // What is in a folder is noted by itself.
-            Ok(found) if found.is_dir() => note(digest, &relative),
+            // The walk visits the contents of a folder.
+            Ok(found) if found.is_dir() => add(digest, &relative),
             Ok(found) => {
                 if changed(&found)? >= before {
                     return None;
                 }
                 let times = (found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec());
-                note(digest, &(relative, found.len(), found.mode(), times));
+                add(digest, &(relative, found.len(), found.mode(), times));
             }
-            Err(_) => note(digest, &(relative, "nothing")),
+            Err(_) => add(digest, &(relative, "nothing")),
         }
     }
     Some(())
 }
 
-/// When a file was changed last, whatever time its user has given it.
+/// When a file last changed (ctime): users cannot set this time.
 fn changed(file: &Metadata) -> Option<SystemTime> {
     let since = Duration::new(
         u64::try_from(file.ctime()).ok()?,
@@ -190,13 +191,13 @@ fn changed(file: &Metadata) -> Option<SystemTime> {
     SystemTime::UNIX_EPOCH.checked_add(since)
 }
 
-fn note(digest: &mut Sha256, what: &dyn Debug) {
+fn add(digest: &mut Sha256, what: &dyn Debug) {
     let text = format!("{what:?}");
     digest.update((text.len() as u64).to_le_bytes());
     digest.update(text);
 }
 
-/// Writes beside the file and renames, so that there is never half a file.
+/// Writes a temporary file and renames it, so that there is never half a file.
 fn write(path: &Path, record: &Record<&LastRun>) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
@@ -206,7 +207,7 @@ fn write(path: &Path, record: &Record<&LastRun>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Removes what was not asked for since `before`.
+/// Removes records that were not used since `before`.
 fn prune(folder: &Path, before: SystemTime) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_old = entry
@@ -225,11 +226,11 @@ mod tests {
 
     fn digest(root: &Path, before: SystemTime) -> Option<Vec<u8>> {
         let mut digest = Sha256::new();
-        note_files(&mut digest, root, before).map(|()| digest.finalize().to_vec())
+        add_files(&mut digest, root, before).map(|()| digest.finalize().to_vec())
     }
 
     #[test]
-    fn any_change_of_a_folder_is_seen() {
+    fn any_change_of_a_folder_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let (root, page) = (folder.path(), folder.path().join("guide.md"));
         fs::write(&page, "# Guide").unwrap();
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_the_same_size_under_the_same_time_is_seen() {
+    fn a_change_of_the_same_size_and_time_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let page = folder.path().join("guide.md");
         fs::write(&page, "# One").unwrap();
@@ -261,7 +262,7 @@ mod tests {
             digest(folder.path(), later),
             fs::metadata(&page).unwrap().modified().unwrap(),
         );
-        // Times of files are those of the clock's last tick.
+        // Timestamps of files have the resolution of the clock tick.
         std::thread::sleep(Duration::from_millis(50));
         fs::write(&page, "# Two").unwrap();
         fs::File::options()
@@ -277,11 +278,11 @@ mod tests {
     fn files_that_were_just_changed_are_read_again() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("guide.md"), "# Guide").unwrap();
-        assert_eq!(digest(folder.path(), SystemTime::now() - SETTLED), None);
+        assert_eq!(digest(folder.path(), SystemTime::now() - MIN_FILE_AGE), None);
     }
 
     #[test]
-    fn records_that_nobody_asks_for_are_removed() {
+    fn unused_records_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         for (name, days) in [("old.json", 100), ("new.json", 80), ("other", 100)] {
             fs::write(folder.path().join(name), "").unwrap();
@@ -289,16 +290,16 @@ mod tests {
             let day = Duration::from_secs(24 * 60 * 60);
             file.set_modified(SystemTime::now() - day * days).unwrap();
         }
-        prune(folder.path(), SystemTime::now() - KEPT);
+        prune(folder.path(), SystemTime::now() - MAX_RECORD_AGE);
         let left = |name: &str| folder.path().join(name).exists();
         assert_eq!((left("old.json"), left("new.json"), left("other")), (false, true, true));
     }
 
     #[test]
-    fn what_is_no_part_of_the_documentation_does_not_matter() {
+    fn changes_outside_the_documentation_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("guide.md"), "# Guide").unwrap();
-        for other in OTHERS {
+        for other in SKIPPED_FOLDERS {
             fs::create_dir(folder.path().join(other)).unwrap();
         }
         let later = SystemTime::now() + Duration::from_secs(60);

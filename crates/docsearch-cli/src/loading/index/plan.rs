@@ -19,10 +19,10 @@ use crate::terminal::report::Report;
 
 /// What every path of a run has in common.
 pub(super) struct PlanContext<'a> {
-    /// As the user says.
+    /// From `--source-root`.
     pub(super) source_root: Option<&'a str>,
     pub(super) reading: &'a Reading,
-    /// Which files of folders are wanted.
+    /// Selects files of folders.
     pub(super) filter: &'a PathFilter,
     pub(super) interrupt: &'a Interrupt,
     pub(super) report: &'a Report,
@@ -34,13 +34,13 @@ impl PlanContext<'_> {
     }
 }
 
-/// A source root whose pages are all there in a run.
+/// A source root of which the run reads every page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Root {
     pub(super) name: String,
-    /// The name under which an earlier version has kept pages of the same folder.
-    pub(super) formerly: Option<String>,
-    /// Whether the name is one that pages of something else could have as well.
+    /// The name that earlier versions gave the same folder.
+    pub(super) former_name: Option<String>,
+    /// Whether pages of another source could have the same name.
     pub(super) is_guess: bool,
 }
 
@@ -48,28 +48,28 @@ impl Root {
     pub(super) fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),
-            formerly: None,
+            former_name: None,
             is_guess: false,
         }
     }
 }
 
-/// The files to read, and the folders whose missing pages are to be deleted.
+/// The files to read, and the folders whose missing pages are deleted.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) inputs: Vec<Input>,
     pub(super) folders: Vec<Root>,
-    /// Why parts of the folders could not be listed.
+    /// Parts of the folders that could not be listed, with the reason.
     pub(super) problems: Vec<String>,
-    /// Files of questions below the folders, which are not read.
+    /// Question files below the root of a folder, which are not read.
     pub(super) nested_questions: Vec<PathBuf>,
-    /// What the folders hold besides.
+    /// Other files in the folders, counted by what they are.
     pub(super) left_out: BTreeMap<&'static str, usize>,
-    /// What is there as long as the run.
+    /// Temporary folders, removed at the end of the run.
     pub(super) unpacked: Vec<Unpacked>,
 }
 
-/// A folder that is listed, and what is known about it.
+/// A folder to list.
 struct Folder<'a> {
     path: &'a Path,
     /// As the user wrote it.
@@ -97,7 +97,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// A folder, which may belong to a repository.
+    /// Adds a folder, which may be in a git work tree.
     fn add_checkout(&mut self, path: &Path, context: &PlanContext<'_>) -> Result<(), Error> {
         let checkout = checkout_around(path, context)?;
         let folder = Folder {
@@ -114,7 +114,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The files of a commit.
+    /// Adds the files of a commit.
     fn add_repository(&mut self, address: &Address, context: &PlanContext<'_>) -> Result<(), Error> {
         let interrupt = context.interrupt;
         let reference = address.reference.as_deref();
@@ -171,8 +171,7 @@ impl Plan {
         Ok(())
     }
 
-    /// An archive belongs to what its name says without a version, so that the next release takes the place of the
-    /// last.
+    /// Adds an archive. Its source root is its name without a version, so that the next release replaces this one.
     fn add_archive(&mut self, path: &Path, kind: archive::Kind, context: &PlanContext<'_>) -> Result<(), Error> {
         let files = archive::unpack(path, kind, context.interrupt)?;
         let inner = archive::inner_folder(files.top());
@@ -210,7 +209,7 @@ impl Plan {
         self.unpacked.push(files);
     }
 
-    /// A folder that is nothing but a folder.
+    /// Adds a folder without looking for a repository.
     pub(super) fn add_plain_folder(&mut self, path: &Path, source_root: &str) -> Result<(), Error> {
         let folder = Folder {
             path,
@@ -221,7 +220,7 @@ impl Plan {
             .map(drop)
     }
 
-    /// Adds the files of a folder, and returns the number of the first.
+    /// Adds the files of a folder. Returns the index of the first.
     fn add_folder(&mut self, folder: &Folder<'_>, links: Links, filter: &PathFilter) -> Result<usize, Error> {
         let mut listing = folder::list(folder.path, links);
         if let (true, Some(problem)) = (listing.files.is_empty(), listing.problems.first()) {
@@ -230,14 +229,14 @@ impl Plan {
         if listing.files.is_empty() {
             // An empty folder is more often a wrong path than a wish to delete every page.
             return Err(Error::Usage(format!(
-                "no documentation files in {}; nothing was changed\nHINT:  docsearch.drop_project(name) removes a project.",
+                "no documentation files in {}; nothing was changed\nHINT:  To remove a project, call docsearch.drop_project(name).",
                 folder.shown
             )));
         }
         listing.files.retain(|file| filter.wants(file));
         if listing.files.is_empty() {
             return Err(Error::Usage(format!(
-                "include and exclude leave no file of {}; nothing was changed\nHINT:  Patterns are like guide/** or **/old-*.",
+                "no file of {} matches include and exclude; nothing was changed\nHINT:  Patterns match whole paths, such as guide/** or **/old-*.",
                 folder.shown
             )));
         }
@@ -260,15 +259,14 @@ impl Plan {
         Ok(first)
     }
 
-    /// A file belongs to its folder, as if the folder were indexed.
+    /// Adds a file. Its source root is that of its folder.
     fn add_file(&mut self, path: &Path, context: &PlanContext<'_>) -> Result<(), Error> {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(Error::Usage(format!("{} is no file", path.display())));
+            return Err(Error::Usage(format!("{} is not a file", path.display())));
         };
         if name == question_file::NAME {
             return Err(Error::Usage(format!(
-                "{} is a file of questions and no page\nHINT:  docsearch questions import PROJECT FILE stores them, and docsearch index FOLDER \
-                 reads them with the pages.",
+                "{} holds questions, not a page\nHINT:  Use docsearch questions import PROJECT FILE, or index the whole folder.",
                 path.display()
             )));
         }
@@ -289,8 +287,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Gives the files from the one numbered `first`, which lie in the folder `below` of a repository, the time of
-    /// their last commit.
+    /// Sets the time of the last commit for the files from index `first`, which are in the folder `below` of a
+    /// repository.
     fn date(
         &mut self,
         first: usize,
@@ -309,15 +307,14 @@ impl Plan {
         }
         if changes.is_cut && without > 0 {
             report.note(&format!(
-                "{without} files have no date, because the history of the checkout is cut; git fetch --unshallow brings \
-                 it"
+                "{without} files have no date: the clone is shallow; run git fetch --unshallow"
             ));
         }
         Ok(())
     }
 }
 
-/// The work tree around a folder. That it cannot be read is no reason not to index the folder.
+/// The work tree around a folder. If it cannot be read, the folder is indexed without dates.
 fn checkout_around(folder: &Path, context: &PlanContext<'_>) -> Result<Option<Checkout>, Error> {
     match Checkout::around(folder, context.interrupt) {
         Ok(checkout) => Ok(checkout),
@@ -325,14 +322,14 @@ fn checkout_around(folder: &Path, context: &PlanContext<'_>) -> Result<Option<Ch
         Err(error) => {
             context.report.warning(
                 "",
-                format!("pages have no dates, and belong to the folder's full path: {error}"),
+                format!("pages have no dates, and their source root is the full path of the folder: {error}"),
             );
             Ok(None)
         }
     }
 }
 
-/// To whom the pages of a folder belong: to its remote, wherever it is checked out, or else to its full path.
+/// The source root of a folder: its remote, wherever it is checked out, or else its full path.
 fn root_of(folder: &Path, checkout: Option<&Checkout>, context: &PlanContext<'_>) -> Result<Root, Error> {
     if let Some(name) = context.source_root {
         return Ok(Root::named(name));
@@ -344,15 +341,15 @@ fn root_of(folder: &Path, checkout: Option<&Checkout>, context: &PlanContext<'_>
     Ok(match checkout.repository.name()? {
         Some(name) => Root {
             name: with_prefix(&git::name_below(&name, &checkout.below), context.prefix()),
-            formerly: Some(full),
+            former_name: Some(full),
             is_guess: false,
         },
         None => Root::named(&full),
     })
 }
 
-/// A name that does not tell where its pages lie here tells where they lie in the project: two versions of a
-/// repository side by side are two sources.
+/// Adds the prefix to a name that does not depend on the folder: two versions of a repository side by side are two
+/// sources.
 fn with_prefix(name: &str, prefix: Option<&str>) -> String {
     match prefix.map(|prefix| prefix.trim_matches('/')) {
         Some(prefix) if !prefix.is_empty() => format!("{name}?prefix={prefix}"),

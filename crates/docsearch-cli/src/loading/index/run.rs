@@ -1,4 +1,4 @@
-//! One run: documents of a source into a project, and what is no longer there out of it.
+//! One run: indexes the documents of a source and deletes those that it no longer has.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -24,21 +24,21 @@ use crate::terminal::Tally;
 use crate::terminal::report::{Ending, Report};
 use crate::terminal::shown;
 
-/// How documents are sent, and what is told of it.
+/// How documents are sent, and what is reported.
 #[derive(Debug, Clone)]
 pub(super) struct RunOptions {
-    /// Documents of a transaction.
+    /// Documents per transaction.
     pub(super) batch: usize,
     pub(super) wait: WaitArgs,
-    /// Events for programs.
+    /// Report events as JSON lines.
     pub(super) json: bool,
-    /// Whether files are read that have not changed since the last run.
+    /// Read all files, even if none has changed since the last run.
     pub(super) refresh: bool,
-    /// In front of the counts, for people.
+    /// Printed before the counts.
     pub(super) before: String,
 }
 
-/// How a run went.
+/// The result of a run.
 struct RunResult {
     tally: Tally,
     last_run: LastRun,
@@ -48,13 +48,13 @@ struct RunResult {
 pub(super) struct Run<'a> {
     pub(super) job: &'a Job,
     pub(super) options: &'a RunOptions,
-    /// Source roots that are complete: what they no longer hold is deleted.
+    /// Source roots that are read completely: documents that they no longer have are deleted.
     pub(super) folders: Vec<Root>,
     pub(super) problems: Vec<String>,
-    /// The files, if changed ones can be told from them.
-    pub(super) found: Option<FileSnapshot>,
-    /// The questions of the folders; when the last document has come, they are gone.
-    pub(super) asked: RefCell<QuestionFiles>,
+    /// The state of the files, if a later run can detect changes by it.
+    pub(super) snapshot: Option<FileSnapshot>,
+    /// The question files of the folders; emptied with the last document.
+    pub(super) questions: RefCell<QuestionFiles>,
 }
 
 impl Run<'_> {
@@ -63,14 +63,14 @@ impl Run<'_> {
         let report = Report::plain();
         self.report_problems(&report);
         let mut statistics = SourceStatistics::default();
-        let mut pages = WithQuestions::of_pages(source, &self.asked);
+        let mut pages = WithQuestions::of_pages(source, &self.questions);
         let mut grouped = self.grouped(&mut pages)?;
-        let mut asked = WithQuestions::of_groups(&mut grouped, &self.asked);
-        let mut source = self.titled(&mut asked, interrupt);
+        let mut with_questions = WithQuestions::of_groups(&mut grouped, &self.questions);
+        let mut source = self.distinct_titles(&mut with_questions, interrupt);
         let mut printer = Printer::new();
         'source: while let Some(documents) = source.next(&mut statistics, &report)? {
             for document in &documents {
-                if interrupt.is_raised() || printer.print(document)? == Reader::HasGone {
+                if interrupt.is_raised() || printer.print(document)? == Reader::HasLeft {
                     break 'source;
                 }
             }
@@ -94,13 +94,13 @@ impl Run<'_> {
         interrupt: &Interrupt,
     ) -> Result<Outcome, Error> {
         let project = &self.job.project;
-        let mut pages = WithQuestions::of_pages(source, &self.asked);
+        let mut pages = WithQuestions::of_pages(source, &self.questions);
         let mut grouped = self.grouped(&mut pages)?;
         let total = grouped.len();
         let report = Report::new(self.options.json, total);
         self.report_problems(&report);
-        if let Some(found) = self.found.as_ref().filter(|_| !self.options.refresh)
-            && let Some(last) = found.last_run(client, project)?
+        if let Some(snapshot) = self.snapshot.as_ref().filter(|_| !self.options.refresh)
+            && let Some(last) = snapshot.last_run(client, project)?
         {
             return self.repeat(last, client, interrupt, &report);
         }
@@ -109,8 +109,8 @@ impl Run<'_> {
             true => HashMap::new(),
             false => project::source_roots(client, project)?,
         };
-        let mut asked = WithQuestions::of_groups(&mut grouped, &self.asked);
-        let mut source = self.titled(&mut asked, interrupt);
+        let mut with_questions = WithQuestions::of_groups(&mut grouped, &self.questions);
+        let mut source = self.distinct_titles(&mut with_questions, interrupt);
         let mut loader = Loader::new(client, project, self.options.batch)?;
         let (mut sources, mut sent) = (0, 0);
         'source: while let Some(documents) = source.next(&mut statistics, &report)? {
@@ -153,20 +153,20 @@ impl Run<'_> {
             self.report_moved(client, &owners, &tally, &report)?;
         }
         project::finish_load(client, project, &tally)?;
-        // What was told of deleting depends on what was there before.
+        // Messages about deletions depend on what was stored before.
         let is_settled = !is_interrupted && tally.failed == 0 && report.messages().len() == last_run.messages.len();
-        if let Some(found) = self.found.as_ref().filter(|_| is_settled) {
-            found.keep(client, project, &last_run)?;
+        if let Some(snapshot) = self.snapshot.as_ref().filter(|_| is_settled) {
+            snapshot.record(client, project, &last_run)?;
         }
         let result = RunResult {
             tally,
             last_run,
             is_interrupted,
         };
-        self.end(&result, client, interrupt, &report)
+        self.finish(&result, client, interrupt, &report)
     }
 
-    /// Pages of folders that were listed whole may be grouped; lines of JSON are as they are.
+    /// Groups pages of folders that were listed completely. JSON lines are passed on as they are.
     fn grouped<'s>(&'s self, source: &'s mut dyn DocumentSource) -> Result<GroupedPages<'s>, Error> {
         let (rules, prefix) = match &self.job.source {
             Source::Paths(_, reading) => (reading.groups.as_slice(), reading.options.prefix.as_deref()),
@@ -179,16 +179,19 @@ impl Run<'_> {
         GroupedPages::new(source, rules, prefix, complete)
     }
 
-    /// Files of a folder may have the same title; lines of JSON are as they are, and may come from a program that never
-    /// ends.
-    fn titled<'s>(&self, source: &'s mut dyn DocumentSource, interrupt: &'s Interrupt) -> Box<dyn DocumentSource + 's> {
+    /// Makes titles distinct. JSON lines are passed on as they are: they may come from a program that never ends.
+    fn distinct_titles<'s>(
+        &self,
+        source: &'s mut dyn DocumentSource,
+        interrupt: &'s Interrupt,
+    ) -> Box<dyn DocumentSource + 's> {
         match &self.job.source {
             Source::Paths(..) => Box::new(DistinctTitles::new(source, interrupt)),
             Source::Lines(_) => Box::new(source),
         }
     }
 
-    /// Nothing has changed: tells what the last run told.
+    /// Repeats the messages of the last run, since nothing has changed.
     fn repeat(
         &self,
         last: LastRun,
@@ -200,7 +203,7 @@ impl Run<'_> {
         if let Some(text) = last.left_out.text() {
             report.note(&text);
         }
-        report.note("no file has changed since the last run; --refresh reads them all the same");
+        report.note("no file has changed since the last run; use --refresh to read them anyway");
         let tally = Tally {
             unchanged: last.documents,
             ..Tally::default()
@@ -210,11 +213,11 @@ impl Run<'_> {
             last_run: last,
             is_interrupted: false,
         };
-        self.end(&result, client, interrupt, report)
+        self.finish(&result, client, interrupt, report)
     }
 
-    /// Waits for vectors if that is wanted, and tells how it went.
-    fn end(
+    /// Waits for vectors if requested, and reports the result.
+    fn finish(
         &self,
         result: &RunResult,
         client: &mut Client,
@@ -233,7 +236,7 @@ impl Run<'_> {
             tally: &result.tally,
             skipped: result.last_run.skipped,
             interrupted: match (result.is_interrupted, backlog.is_interrupted) {
-                (true, _) => Some("whole batches are in, nothing is half done; run it again to go on"),
+                (true, _) => Some("complete batches are stored; run it again to continue"),
                 (_, true) => Some(backlog::FOLLOWING),
                 _ => None,
             },
@@ -284,12 +287,12 @@ impl Run<'_> {
             if root.is_guess && tally.changed + tally.unchanged == 0 && self.has_others(client, root, tally)? {
                 report.warning(
                     &root.name,
-                    "nothing was deleted: another archive of this name has other pages\nHINT:  --source-root tells them \
-                     apart; if this one takes its place, give that option the name above.",
+                    "nothing was deleted: another archive of this name has other pages\nHINT:  Give this one its own \
+                     --source-root NAME. If it replaces the other one, use the name above.",
                 );
                 continue;
             }
-            let names = [Some(&root.name), root.formerly.as_ref()];
+            let names = [Some(&root.name), root.former_name.as_ref()];
             let kept = statistics.kept(&root.name);
             for stored in names.into_iter().flatten() {
                 deleted += project::delete_missing(client, project, stored, kept.slugs.clone(), &kept.paths)?;
@@ -298,13 +301,13 @@ impl Run<'_> {
         Ok(deleted)
     }
 
-    /// Whether there are more pages of a source root than those that were added.
+    /// Whether the source root has more pages than this run added.
     fn has_others(&self, client: &mut Client, root: &Root, tally: &Tally) -> Result<bool, Error> {
         let owners = project::source_roots(client, &self.job.project)?;
         Ok(owners.get(&root.name).is_some_and(|pages| *pages > tally.added))
     }
 
-    /// Tells that most pages of this run belonged to another source root, whose other pages nobody deletes any more.
+    /// Warns if most pages of this run belonged to another source root: no run deletes the remaining pages of that one.
     fn report_moved(
         &self,
         client: &mut Client,
@@ -317,7 +320,7 @@ impl Run<'_> {
         }
         let after = project::source_roots(client, &self.job.project)?;
         for (name, pages) in before {
-            let is_own = |root: &Root| root.name == *name || root.formerly.as_ref() == Some(name);
+            let is_own = |root: &Root| root.name == *name || root.former_name.as_ref() == Some(name);
             let left = after.get(name).copied().unwrap_or(0);
             let moved = pages.saturating_sub(left);
             if moved * 2 <= tally.documents() || self.folders.iter().any(is_own) {
@@ -326,7 +329,7 @@ impl Run<'_> {
             let hint = match left {
                 0 => String::new(),
                 _ => format!(
-                    "; {left} other pages of it stay\nHINT:  If it is the same source: SELECT docsearch.delete_missing({}, {}, \
+                    "; its other {left} pages remain\nHINT:  If it is the same source, run: SELECT docsearch.delete_missing({}, {}, \
                      '{{}}');",
                     literal(&self.job.project),
                     literal(name)
@@ -336,7 +339,7 @@ impl Run<'_> {
             report.warning(
                 "",
                 format!(
-                    "{moved} pages belonged to the source root \"{name}\" until now, and belong to \"{}\"{hint}",
+                    "{moved} pages moved from the source root \"{name}\" to \"{}\"{hint}",
                     now.join("\", \"")
                 ),
             );
@@ -345,12 +348,12 @@ impl Run<'_> {
     }
 }
 
-/// A text as SQL has it.
+/// A SQL string literal.
 fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Notes how many questions of the project were written for sections as they were before.
+/// Reports how many questions of the project are stale, because their sections have changed.
 fn report_stale(client: &mut Client, project: &str, report: &Report) -> Result<(), Error> {
     let stale = client.query_opt(
         "SELECT p.questions_stale FROM docsearch.index_progress($1) p WHERE p.questions_stale > 0",

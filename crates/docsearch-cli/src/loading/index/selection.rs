@@ -1,4 +1,4 @@
-//! Which jobs a command line means, together with `docsearch.toml`.
+//! From the command line and `docsearch.toml` to the jobs of a run.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::job::{Job, Reading, Source};
 use crate::process::error::Error;
 use crate::sources::project_file::{self, Settings};
 
-/// The jobs of a run, and the file that they are from, if they are.
+/// The jobs of a run, and the configuration file that they come from, if any.
 #[derive(Debug)]
 pub(super) struct Selection {
     pub(super) jobs: Vec<Job>,
@@ -19,7 +19,7 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// A file counts where it is given, or where nothing else says what to index.
+    /// The configuration file is read if it is given, or if the command line names nothing to index.
     pub(super) fn new(args: &IndexArgs) -> Result<Self, Error> {
         if let Some(path) = &args.jsonl {
             let project = args.project.clone().ok_or_else(no_project)?;
@@ -38,7 +38,7 @@ impl Selection {
             None => None,
         };
         let settings = match &file {
-            Some(file) => chosen(args, file)?,
+            Some(file) => configured_sources(args, file)?,
             None => vec![Settings {
                 project: args.project.clone().ok_or_else(no_project)?,
                 ..Settings::default()
@@ -53,7 +53,7 @@ impl Selection {
         ];
         if let (2.., Some((option, _))) = (settings.len(), of_one_source.iter().find(|(_, given)| *given)) {
             return Err(Error::Usage(format!(
-                "{option} is for one source, and there are {}\nHINT:  Choose a project with one source by --project.",
+                "{option} applies to one source, but there are {}\nHINT:  Select a project with one source: --project NAME.",
                 settings.len()
             )));
         }
@@ -65,8 +65,7 @@ impl Selection {
 
 fn no_project() -> Error {
     Error::Usage(
-        "--project is missing\nHINT:  Name the project that the documents belong to; it is created when missing."
-            .to_owned(),
+        "--project is missing\nHINT:  Add --project NAME; the project is created if it does not exist.".to_owned(),
     )
 }
 
@@ -74,16 +73,16 @@ fn nearest() -> Result<PathBuf, Error> {
     let here = env::current_dir().map_err(Error::file("."))?;
     project_file::nearest(&here).ok_or_else(|| {
         Error::Usage(format!(
-            "nothing to index: no PATH is given, and there is no {} in {} or above it\nHINT:  docsearch index PATH --project \
-             NAME, or docsearch init to write the file.",
+            "nothing to index: no PATH, and no {} in {} or above\nHINT:  Run docsearch index PATH --project NAME, or docsearch \
+             init to write the file.",
             project_file::NAME,
             here.display()
         ))
     })
 }
 
-/// The sources of the file that the command line chooses.
-fn chosen(args: &IndexArgs, file: &Path) -> Result<Vec<Settings>, Error> {
+/// The sources in the configuration file, or those of `--project`.
+fn configured_sources(args: &IndexArgs, file: &Path) -> Result<Vec<Settings>, Error> {
     let mut settings = project_file::read(file)?;
     let Some(project) = &args.project else {
         return Ok(settings);
@@ -92,7 +91,7 @@ fn chosen(args: &IndexArgs, file: &Path) -> Result<Vec<Settings>, Error> {
     settings.retain(|source| source.project == *project);
     if settings.is_empty() {
         return Err(Error::Usage(format!(
-            "{} has no project \"{project}\"\nHINT:  It has {}.",
+            "{} has no project \"{project}\"\nHINT:  Choose from: {}.",
             file.display(),
             names.join(", ")
         )));
@@ -100,7 +99,7 @@ fn chosen(args: &IndexArgs, file: &Path) -> Result<Vec<Settings>, Error> {
     Ok(settings)
 }
 
-/// The command line goes before the file.
+/// Options override the configuration file.
 fn job(args: &IndexArgs, settings: Settings, lines: Option<&PathBuf>) -> Job {
     let format = args.format.or(settings.format).unwrap_or(InputFormat::Auto);
     let reading = Reading {
@@ -161,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_goes_before_the_file() {
+    fn options_override_the_file() {
         let place = tempfile::tempdir().unwrap();
         let file = place.path().join("any.toml");
         fs::write(
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_together_is_told() {
+    fn contradictions_are_reported() {
         let place = tempfile::tempdir().unwrap();
         let file = place.path().join("docsearch.toml");
         fs::write(&file, "[project.kit]\npaths = ['a']\n[project.app]\npaths = ['b']\n").unwrap();
@@ -209,11 +208,11 @@ mod tests {
             (vec!["docs"], "--project is missing"),
             (
                 vec!["--config", file, "--prefix", "x"],
-                "--prefix is for one source, and there are 2",
+                "--prefix applies to one source, but there are 2",
             ),
             (
                 vec!["--config", file, "--project", "kti"],
-                "has no project \"kti\"\nHINT:  It has app, kit.",
+                "has no project \"kti\"\nHINT:  Choose from: app, kit.",
             ),
             (vec!["--jsonl", "-"], "--project is missing"),
             (vec!["--jsonl", "-", "--config", file], "cannot be used with"),

@@ -1,4 +1,4 @@
-//! Waiting for changes of the files of jobs.
+//! Watching the files of jobs for changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,33 +15,33 @@ use crate::sources::git::Address;
 use crate::sources::source_options::PathFilter;
 use crate::sources::{folder, project_file};
 
-/// Without changes before they are read: editors and generators write several files.
-const QUIET: Duration = Duration::from_millis(300);
-/// After which they are read even while more change.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Between two looks.
-const LOOK: Duration = Duration::from_millis(50);
-/// Hidden files that matter nevertheless.
+/// Files are read once nothing has changed for this long: editors and generators write several files.
+const QUIET_PERIOD: Duration = Duration::from_millis(300);
+/// Files are read after this time, even if changes continue.
+const MAX_DELAY: Duration = Duration::from_secs(5);
+/// Poll interval.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Hidden files that affect pages.
 const HIDDEN: [&str; 3] = [".gitignore", ".ignore", ".vitepress"];
 
-/// What tells of changes from its making on.
+/// Notices changes from its creation on.
 #[derive(Debug)]
 pub(super) struct Watch {
     changes: Receiver<()>,
-    /// Places that are not there yet.
+    /// Paths that do not exist yet.
     missing: Vec<PathBuf>,
     _watcher: RecommendedWatcher,
 }
 
-/// A folder or file in which changes count.
+/// A watched folder or file.
 #[derive(Debug)]
-struct Place {
+struct WatchedPath {
     path: PathBuf,
     is_folder: bool,
     filter: PathFilter,
 }
 
-impl Place {
+impl WatchedPath {
     fn new(path: PathBuf, filter: PathFilter) -> Self {
         Self {
             is_folder: path.is_dir(),
@@ -61,8 +61,8 @@ impl Place {
         !relative.iter().any(is_hidden) && !self.filter.excludes(relative) && !self.ignores(path)
     }
 
-    /// Whether the rules of the nearest folder that says something of `path` have it ignored. They are read anew, for they
-    /// may change, too; those that cannot be read are told when the folder is listed.
+    /// Whether the ignore rules apply to `path`: those of the nearest folder that has one for it. They are read again each
+    /// time, since they may change. Rules that cannot be read are reported when the folder is listed.
     fn ignores(&self, path: &Path) -> bool {
         let is_folder = path.is_dir();
         let folders = path
@@ -70,20 +70,22 @@ impl Place {
             .skip(1)
             .take_while(|folder| folder.starts_with(&self.path));
         let rules = folders.flat_map(folder::rules).map(|rules| Gitignore::new(rules).0);
-        let mut said = rules.map(|rules| rules.matched_path_or_any_parents(path, is_folder).map(drop));
-        said.find(|said| !said.is_none()).is_some_and(|said| said.is_ignore())
+        let mut matches = rules.map(|rules| rules.matched_path_or_any_parents(path, is_folder).map(drop));
+        matches
+            .find(|found| !found.is_none())
+            .is_some_and(|found| found.is_ignore())
     }
 }
 
 impl Watch {
-    /// Watches what the jobs read, as far as it can change, and the file that they are from.
+    /// Watches the folders and files of the jobs, and the configuration file.
     pub(super) fn new(jobs: &[Job], file: Option<&Path>) -> Result<Self, Error> {
         let mut all: Vec<(&Path, PathFilter)> = Vec::new();
         for job in jobs {
             let Source::Paths(paths, reading) = &job.source else {
                 continue;
             };
-            // A commit stays what it is.
+            // A commit does not change.
             for path in paths.iter().filter(|path| !matches!(Address::parse(path), Ok(Some(_)))) {
                 all.push((path, reading.options.filter()?));
             }
@@ -91,37 +93,39 @@ impl Watch {
         all.extend(file.map(|file| (file, PathFilter::default())));
         if all.is_empty() {
             return Err(Error::Usage(format!(
-                "nothing can be watched: commits and repositories elsewhere do not change\nHINT:  Leave --watch out, or index a \
-                 folder; {} is watched, too.",
+                "nothing to watch: commits and remote repositories do not change\nHINT:  Leave out --watch, or index a folder; {} is \
+                 watched, too.",
                 project_file::NAME
             )));
         }
         let mut missing = Vec::new();
-        let mut places = Vec::new();
+        let mut paths = Vec::new();
         for (path, filter) in all {
             match fs::canonicalize(path) {
-                Ok(full) => places.push(Place::new(full, filter)),
+                Ok(full) => paths.push(WatchedPath::new(full, filter)),
                 Err(_) => missing.push(path.to_owned()),
             }
         }
-        // A file is replaced more often than written, so its folder is watched.
-        let watched: Vec<(PathBuf, RecursiveMode)> = places
+        // Editors replace files rather than write to them, so the parent folder of a file is watched.
+        let watched: Vec<(PathBuf, RecursiveMode)> = paths
             .iter()
-            .map(|place| match (place.is_folder, place.path.parent()) {
-                (false, Some(parent)) => (parent.to_owned(), RecursiveMode::NonRecursive),
-                _ => (place.path.clone(), RecursiveMode::Recursive),
-            })
+            .map(
+                |watched_path| match (watched_path.is_folder, watched_path.path.parent()) {
+                    (false, Some(parent)) => (parent.to_owned(), RecursiveMode::NonRecursive),
+                    _ => (watched_path.path.clone(), RecursiveMode::Recursive),
+                },
+            )
             .collect();
-        // One is enough, however many there are.
+        // One pending message is enough.
         let (sender, changes) = sync_channel(1);
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             let counts = event.is_ok_and(|event| {
-                let is_concerned = |path: &PathBuf| places.iter().any(|place| place.concerns(path));
+                let is_concerned = |path: &PathBuf| paths.iter().any(|watched_path| watched_path.concerns(path));
                 event.need_rescan()
                     || !matches!(event.kind, EventKind::Access(_)) && event.paths.iter().any(is_concerned)
             });
             if counts {
-                // Full means that a change is already told.
+                // A full channel means that a change is already pending.
                 let _ = sender.try_send(());
             }
         })
@@ -136,20 +140,20 @@ impl Watch {
         })
     }
 
-    /// Waits until something has changed and no more does, or for as long as `at_most`. `false` if it was interrupted.
+    /// Waits until files have changed and settled, or until `at_most` has passed. Returns `false` if interrupted.
     pub(super) fn wait(&self, interrupt: &Interrupt, at_most: Option<Duration>) -> bool {
         let start = Instant::now();
         while self.changes.try_recv().is_err() {
             if self.missing.iter().any(|path| path.exists()) || at_most.is_some_and(|time| start.elapsed() >= time) {
                 break;
             }
-            if !interrupt.sleep(LOOK) {
+            if !interrupt.sleep(POLL_INTERVAL) {
                 return false;
             }
         }
         let (first, mut latest) = (Instant::now(), Instant::now());
-        while latest.elapsed() < QUIET && first.elapsed() < PATIENCE {
-            if !interrupt.sleep(LOOK) {
+        while latest.elapsed() < QUIET_PERIOD && first.elapsed() < MAX_DELAY {
+            if !interrupt.sleep(POLL_INTERVAL) {
                 return false;
             }
             if self.changes.try_recv().is_ok() {
@@ -163,7 +167,7 @@ impl Watch {
 fn problem(error: &notify::Error) -> Error {
     let hint = match error.kind {
         notify::ErrorKind::MaxFilesWatch => {
-            "\nHINT:  Let an administrator raise fs.inotify.max_user_watches, or index a smaller folder."
+            "\nHINT:  Ask an administrator to raise fs.inotify.max_user_watches, or index a smaller folder."
         }
         _ => "",
     };
@@ -184,8 +188,8 @@ mod tests {
         }
     }
 
-    /// Whether `change` is told within a moment.
-    fn tells(jobs: &[Job], change: impl FnOnce()) -> bool {
+    /// Whether the watch notices `change` within two seconds.
+    fn notices(jobs: &[Job], change: impl FnOnce()) -> bool {
         let watch = Watch::new(jobs, None).unwrap();
         change();
         let start = Instant::now();
@@ -194,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_change_are_told_and_what_is_ignored_is_not() {
+    fn changed_pages_are_noticed_and_ignored_files_are_not() {
         let place = tempfile::tempdir().unwrap();
         let folder = fs::canonicalize(place.path()).unwrap();
         for inner in ["guide", "build", ".git", "guide/out"] {
@@ -204,14 +208,14 @@ mod tests {
         fs::write(folder.join("guide/a.md"), "# A").unwrap();
         fs::write(folder.join("guide/.gitignore"), "out/*\n!out/kept.md\n").unwrap();
         let jobs = [job(&[&folder])];
-        assert!(tells(&jobs, || fs::write(folder.join("guide/a.md"), "# B").unwrap()));
-        assert!(tells(&jobs, || {
+        assert!(notices(&jobs, || fs::write(folder.join("guide/a.md"), "# B").unwrap()));
+        assert!(notices(&jobs, || {
             fs::create_dir(folder.join("new")).unwrap();
             fs::write(folder.join("new/b.md"), "# B").unwrap();
         }));
-        assert!(tells(&jobs, || fs::remove_dir_all(folder.join("new")).unwrap()));
-        assert!(tells(&jobs, || fs::write(folder.join("guide/out/kept.md"), "# K").unwrap()));
-        assert!(!tells(&jobs, || {
+        assert!(notices(&jobs, || fs::remove_dir_all(folder.join("new")).unwrap()));
+        assert!(notices(&jobs, || fs::write(folder.join("guide/out/kept.md"), "# K").unwrap()));
+        assert!(!notices(&jobs, || {
             fs::write(folder.join("build/a.html"), "<p>A").unwrap();
             fs::write(folder.join("guide/out/a.md"), "# A").unwrap();
             fs::write(folder.join(".git/index"), "x").unwrap();
@@ -220,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_excluded_is_not_told() {
+    fn excluded_files_are_not_noticed() {
         let place = tempfile::tempdir().unwrap();
         let folder = fs::canonicalize(place.path()).unwrap();
         fs::create_dir(folder.join("old")).unwrap();
@@ -228,21 +232,21 @@ mod tests {
         if let Source::Paths(_, reading) = &mut jobs[0].source {
             reading.options.exclude = vec!["old/".to_owned()];
         }
-        assert!(!tells(&jobs, || fs::write(folder.join("old/a.md"), "# A").unwrap()));
-        assert!(tells(&jobs, || fs::write(folder.join("a.md"), "# A").unwrap()));
+        assert!(!notices(&jobs, || fs::write(folder.join("old/a.md"), "# A").unwrap()));
+        assert!(notices(&jobs, || fs::write(folder.join("a.md"), "# A").unwrap()));
     }
 
     #[test]
-    fn a_file_that_is_replaced_and_a_folder_that_comes_are_told() {
+    fn a_replaced_file_and_a_new_folder_are_noticed() {
         let place = tempfile::tempdir().unwrap();
         let folder = fs::canonicalize(place.path()).unwrap();
         let (page, other) = (folder.join("a.md"), folder.join("a.md.new"));
         fs::write(&page, "# A").unwrap();
         let jobs = [job(&[&page])];
-        assert!(!tells(&jobs, || fs::write(&other, "# B").unwrap()));
-        assert!(tells(&jobs, || fs::rename(&other, &page).unwrap()));
+        assert!(!notices(&jobs, || fs::write(&other, "# B").unwrap()));
+        assert!(notices(&jobs, || fs::rename(&other, &page).unwrap()));
         let later = folder.join("later");
-        assert!(tells(&[job(&[&later])], || fs::create_dir(&later).unwrap()));
+        assert!(notices(&[job(&[&later])], || fs::create_dir(&later).unwrap()));
     }
 
     #[test]

@@ -9,13 +9,13 @@ use docsearch_readers::site::{Generator, SiteOptions, Sites};
 use crate::process::error::Error;
 use crate::sources::folder;
 
-/// Sources at most: who has more knows better than to have them guessed.
+/// With more sources than this, the whole folder becomes one source.
 const MAX_SOURCES: usize = 50;
 /// Folders of documentation beside code.
 const DOCS: [&str; 5] = ["docs", "doc", "documentation", "Documentation", "Docs"];
-/// The last parts of a path that do not tell what its pages are about.
-const PLAIN: [&str; 6] = ["docs", "doc", "documentation", "content", "src", "source"];
-/// Folders that hold no documentation of their own.
+/// Names at the end of a path that say nothing about its pages.
+const GENERIC: [&str; 6] = ["docs", "doc", "documentation", "content", "src", "source"];
+/// Folders without documentation of the project itself.
 const FOREIGN: [&str; 11] = [
     "node_modules",
     "vendor",
@@ -29,13 +29,13 @@ const FOREIGN: [&str; 11] = [
     "_build",
     "site-packages",
 ];
-/// Files about the repository, not about what it makes.
+/// Files about the repository, not about the product.
 const FORMAL: [&str; 3] = ["LICENSE", "LICENCE", "CODE_OF_CONDUCT"];
 
-/// Part of a folder.
+/// A source in the file to write.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Source {
-    /// As seen from the folder.
+pub(super) struct InspectedSource {
+    /// Relative to the folder.
     pub(super) paths: Vec<String>,
     pub(super) prefix: Option<String>,
     pub(super) version: Option<String>,
@@ -46,39 +46,41 @@ pub(super) struct Source {
 
 #[derive(Debug)]
 pub(super) struct Inspection {
-    /// Those without a version come first.
-    pub(super) sources: Vec<Source>,
-    /// Files in all of them.
+    /// Sources without a version come first.
+    pub(super) sources: Vec<InspectedSource>,
+    /// Number of files in all sources.
     pub(super) files: usize,
 }
 
 /// A folder of pages.
 #[derive(Debug, Default)]
-struct Place {
+struct PageFolder {
     generator: Option<Generator>,
     address: Option<String>,
 }
-
+/// Inspects `folder`, a canonical path.
 impl Inspection {
     /// Looks at `folder`, a canonical path.
     pub(super) fn of(folder: &Path) -> Result<Self, Error> {
         let listing = folder::list(folder, Links::Inside);
         if listing.files.is_empty() {
             return Err(Error::Usage(format!(
-                "no documentation files in {}; nothing was written\nHINT:  docsearch index --help says what is read.",
+                "no documentation files in {}; nothing was written\nHINT:  Run docsearch index --help for the formats that are read.",
                 folder.display()
             )));
         }
-        let mut places = sites(folder, &listing.files);
-        if places.is_empty() {
+        let mut page_folders = sites(folder, &listing.files);
+        if page_folders.is_empty() {
             let named = DOCS
                 .iter()
                 .find(|name| below(&listing.files, Path::new(name)).next().is_some());
-            places.insert(PathBuf::from(named.copied().unwrap_or_default()), Place::default());
+            page_folders.insert(PathBuf::from(named.copied().unwrap_or_default()), PageFolder::default());
         }
         let mut sources = Vec::new();
-        for (path, place) in &places {
-            let others = places.keys().filter(|other| *other != path && other.starts_with(path));
+        for (path, page_folder) in &page_folders {
+            let others = page_folders
+                .keys()
+                .filter(|other| *other != path && other.starts_with(path));
             let versions = versions(path, &listing.files);
             let left_out = others
                 .chain(&versions)
@@ -86,19 +88,19 @@ impl Inspection {
             let mut exclude: Vec<String> = left_out.map(|other| format!("{}/", slashed(other))).collect();
             exclude.extend(foreign(path, &listing.files));
             for version in &versions {
-                sources.push(source(version, place, foreign(version, &listing.files)));
+                sources.push(source(version, page_folder, foreign(version, &listing.files)));
             }
             let has_rest =
                 below(&listing.files, path).any(|file| !versions.iter().any(|version| file.starts_with(version)));
             if has_rest {
-                sources.push(source(path, place, exclude));
+                sources.push(source(path, page_folder, exclude));
             }
         }
         sources.sort_by_key(|source| source.version.is_some());
         if sources.len() > MAX_SOURCES {
             sources = vec![source(
                 Path::new(""),
-                &Place::default(),
+                &PageFolder::default(),
                 foreign(Path::new(""), &listing.files),
             )];
         }
@@ -120,27 +122,27 @@ impl Inspection {
     }
 }
 
-/// The folders of pages that generators are configured for, as seen from `folder`.
-fn sites(folder: &Path, files: &[PathBuf]) -> BTreeMap<PathBuf, Place> {
+/// The page folders of configured generators, relative to `folder`.
+fn sites(folder: &Path, files: &[PathBuf]) -> BTreeMap<PathBuf, PageFolder> {
     let sites = Sites::new(folder, SiteOptions::default());
     let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
-    let mut places = BTreeMap::new();
+    let mut page_folders = BTreeMap::new();
     for inner in folders.into_iter().filter(|inner| !is_foreign(inner)) {
         let site = sites.of(&folder.join(inner));
-        // The pages of a site that lies around the folder are all of it.
+        // The site of a parent folder has its pages in this whole folder.
         let content = site.content().strip_prefix(folder).unwrap_or(Path::new(""));
         let is_news = content.file_name().is_some_and(|name| name == "blog");
         if let (Some(generator), false) = (site.generator(), is_news) {
-            places.entry(content.to_owned()).or_insert_with(|| Place {
+            page_folders.entry(content.to_owned()).or_insert_with(|| PageFolder {
                 generator: Some(generator),
                 address: site.address().map(str::to_owned),
             });
         }
     }
-    places
+    page_folders
 }
 
-fn source(path: &Path, place: &Place, exclude: Vec<String>) -> Source {
+fn source(path: &Path, page_folder: &PageFolder, exclude: Vec<String>) -> InspectedSource {
     let version = version_of(path);
     let mut parts: Vec<String> = path
         .components()
@@ -149,9 +151,9 @@ fn source(path: &Path, place: &Place, exclude: Vec<String>) -> Source {
     if version.is_some() {
         parts.pop();
     }
-    parts.retain(|part| !PLAIN.contains(&part.as_str()) && part != "versioned_docs");
+    parts.retain(|part| !GENERIC.contains(&part.as_str()) && part != "versioned_docs");
     parts.extend(version.clone());
-    Source {
+    InspectedSource {
         paths: vec![match path.as_os_str().is_empty() {
             true => ".".to_owned(),
             false => slashed(path),
@@ -159,12 +161,12 @@ fn source(path: &Path, place: &Place, exclude: Vec<String>) -> Source {
         prefix: Some(parts.join("/")).filter(|prefix| !prefix.is_empty()),
         version,
         exclude,
-        generator: place.generator,
-        address: place.address.clone(),
+        generator: page_folder.generator,
+        address: page_folder.address.clone(),
     }
 }
 
-/// Folders in `path` that are each a version; none unless there are several.
+/// Folders in `path` that are versions; none unless there are several.
 fn versions(path: &Path, files: &[PathBuf]) -> Vec<PathBuf> {
     let inner = below(files, path).filter_map(|file| {
         let mut parts = file.strip_prefix(path).ok()?.components();
@@ -193,7 +195,7 @@ fn version_of(folder: &Path) -> Option<String> {
     is_version.then(|| number.to_owned())
 }
 
-/// Patterns of what is left out of the folder at `path`: only such as leave something out.
+/// Patterns that exclude foreign and formal files from the folder at `path`, where there are such files.
 fn foreign(path: &Path, files: &[PathBuf]) -> Vec<String> {
     let inner: Vec<&Path> = below(files, path)
         .filter_map(|file| file.strip_prefix(path).ok())

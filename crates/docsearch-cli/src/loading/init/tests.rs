@@ -3,7 +3,7 @@ use std::fs;
 use super::*;
 use crate::sources::project_file::Settings;
 
-/// What the file says that is written for a folder with these files.
+/// The settings in the file that is written for a folder with these files.
 fn settings(files: &[(&str, &str)]) -> Vec<Settings> {
     let place = tempfile::tempdir().unwrap();
     let folder = fs::canonicalize(place.path()).unwrap();
@@ -21,8 +21,8 @@ fn settings(files: &[(&str, &str)]) -> Vec<Settings> {
     settings
 }
 
-/// Paths, prefix, version and what is left out.
-fn told(settings: &[Settings]) -> Vec<(String, &str, &str, String)> {
+/// Paths, prefix, version and excluded patterns.
+fn summary(settings: &[Settings]) -> Vec<(String, &str, &str, String)> {
     let text = |value: &'_ Option<String>| value.clone().unwrap_or_default();
     settings
         .iter()
@@ -57,13 +57,13 @@ fn documentation_beside_code_is_found() {
         ("docs/fixtures/b.md", "# B"),
         ("src/notes.md", "# Notes"),
     ]);
-    assert_eq!(told(&found), [entry("docs README.md", "", "", "**/fixtures/**")]);
+    assert_eq!(summary(&found), [entry("docs README.md", "", "", "**/fixtures/**")]);
 }
 
 #[test]
-fn a_folder_of_nothing_but_pages_is_read_whole() {
+fn a_folder_with_only_pages_is_read_completely() {
     let found = settings(&[("a.md", "# A"), ("guide/LICENSE.md", "Free")]);
-    assert_eq!(told(&found), [entry("", "", "", "**/LICENSE.*")]);
+    assert_eq!(summary(&found), [entry("", "", "", "**/LICENSE.*")]);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn versions_of_a_generator_are_sources() {
         ("web/node_modules/x/docs/a.md", "# A"),
     ]);
     assert_eq!(
-        told(&found),
+        summary(&found),
         [
             entry("web/docs", "web", "", ""),
             entry("web/versioned_docs/version-1.10", "web/1.10", "1.10", ""),
@@ -97,7 +97,7 @@ fn folders_of_versions_are_sources_and_the_rest_is_one() {
         ("docs/news/a.md", "# A"),
     ]);
     assert_eq!(
-        told(&found),
+        summary(&found),
         [
             entry("docs", "", "", "v1/ v2.x/"),
             entry("docs/v1", "1", "1", ""),
@@ -105,11 +105,11 @@ fn folders_of_versions_are_sources_and_the_rest_is_one() {
         ]
     );
     let single = settings(&[("docs/2024/a.md", "# A"), ("docs/b.md", "# B")]);
-    assert_eq!(told(&single), [entry("docs", "", "", "")]);
+    assert_eq!(summary(&single), [entry("docs", "", "", "")]);
 }
 
 #[test]
-fn a_file_that_is_there_stays() {
+fn an_existing_file_is_kept() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join(project_file::NAME);
     write(&path, "first", false).unwrap();
@@ -121,7 +121,7 @@ fn a_file_that_is_there_stays() {
 }
 
 #[test]
-fn a_folder_without_documentation_is_a_mistake() {
+fn a_folder_without_documentation_is_an_error() {
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("main.c"), "int main;").unwrap();
     assert!(Inspection::of(place.path()).unwrap_err().to_string().contains("HINT:"));

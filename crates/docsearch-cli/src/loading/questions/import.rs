@@ -1,4 +1,4 @@
-//! `docsearch questions import`: the author's questions of the pages that a file names.
+//! `docsearch questions import`: replaces the author's questions of the pages that a file names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -20,25 +20,25 @@ use crate::process::outcome::Outcome;
 use crate::terminal::shown;
 
 /// A document, or a page that was grouped into one.
-struct Target {
+struct QuestionTarget {
     slug: String,
     title: String,
-    /// Of a page its headings.
+    /// Of a page only its headings.
     body: String,
     page: Option<Part>,
 }
 
-/// The questions that the file gives a document.
+/// The questions that the file has for a document.
 #[derive(Default)]
-struct Given {
+struct NewQuestions {
     list: QuestionList,
-    /// The pages of it that are named; all, if the document is named itself.
+    /// The pages of the document that are named; all if `is_whole`.
     pages: BTreeSet<String>,
     is_whole: bool,
 }
 
 pub(super) fn import(client: &mut Client, project: &str, bytes: &[u8], name: &Path) -> Result<Outcome, Error> {
-    // It knows whether there is such a project.
+    // Fails if there is no such project.
     client.query("SELECT FROM docsearch.questions($1) LIMIT 1", &[&project])?;
     let (file, mut warnings) = QuestionFile::read(bytes);
     if file.is_damaged() {
@@ -46,7 +46,7 @@ pub(super) fn import(client: &mut Client, project: &str, bytes: &[u8], name: &Pa
         return Err(damaged(&name.display().to_string()).into());
     }
     let mut documents = Documents::read(client, project)?;
-    let mut given: BTreeMap<String, Given> = BTreeMap::new();
+    let mut by_document: BTreeMap<String, NewQuestions> = BTreeMap::new();
     let (mut questions, mut pages) = (0, 0);
     for (path, asked) in file.pages() {
         let targets = documents.of(client, path)?;
@@ -65,31 +65,31 @@ pub(super) fn import(client: &mut Client, project: &str, bytes: &[u8], name: &Pa
         let (placed, mut complaints) = placed(path, asked, &of_pages, HINTS);
         warnings.append(&mut complaints);
         for (target, own) in targets.iter().zip(placed) {
-            let given = given.entry(target.slug.clone()).or_default();
+            let new = by_document.entry(target.slug.clone()).or_default();
             match &target.page {
-                Some(page) => drop(given.pages.insert(page.key.clone())),
-                None => given.is_whole = true,
+                Some(page) => drop(new.pages.insert(page.key.clone())),
+                None => new.is_whole = true,
             }
-            let before = given.list.questions.len();
+            let before = new.list.questions.len();
             for question in own {
                 let anchor = target.page.as_ref().map(|page| page.anchor(&question.anchor));
                 let anchor = anchor.unwrap_or_else(|| question.anchor.clone());
-                if let Err(reason) = given.list.add(Question { anchor, ..question }) {
+                if let Err(reason) = new.list.add(Question { anchor, ..question }) {
                     warnings.push(left_out(path, asked, &reason));
                 }
             }
-            questions += (given.list.questions.len() - before) as i64;
+            questions += (new.list.questions.len() - before) as i64;
             pages += 1;
         }
     }
     let mut lost = Vec::new();
-    for (slug, mut given) in given {
-        if !given.is_whole {
-            lost.extend(documents.keep_others(client, &slug, &mut given)?);
+    for (slug, mut new) in by_document {
+        if !new.is_whole {
+            lost.extend(documents.keep_others(client, &slug, &mut new)?);
         }
         client.query_one(
             "SELECT docsearch.set_questions($1, $2, $3::jsonb)",
-            &[&project, &slug, &Json(json!(given.list.questions))],
+            &[&project, &slug, &Json(json!(new.list.questions))],
         )?;
     }
     if pages > 0 {
@@ -112,15 +112,15 @@ fn warn(warnings: &[Warning]) {
     }
 }
 
-/// The documents of a project, by the names that files have for them.
+/// The documents of a project, by the names that files use for them.
 struct Documents<'a> {
     project: &'a str,
-    /// The pages of documents that pages were grouped into, by the slugs of these.
+    /// The pages of grouped documents, by the slugs of these documents.
     grouped: BTreeMap<String, Vec<GroupedPage>>,
-    /// Slugs of such documents, and places of pages in them, by the paths of the pages and by their slugs.
+    /// Slugs of grouped documents and indexes of pages in them, by the paths and slugs of the pages.
     by_path: HashMap<String, Vec<(String, usize)>>,
     by_slug: HashMap<String, Vec<(String, usize)>>,
-    /// Of documents that were needed.
+    /// Parts of documents, read on demand.
     parts: HashMap<String, Vec<Part>>,
 }
 
@@ -155,11 +155,11 @@ impl<'a> Documents<'a> {
         Ok(documents)
     }
 
-    /// What a file means by a path: the documents and grouped pages of that source, or else what has it as a slug.
-    fn of(&mut self, client: &mut Client, path: &str) -> Result<Vec<Target>, Error> {
+    /// The targets of a path in a file: documents and grouped pages with this source path, or else with this slug.
+    fn of(&mut self, client: &mut Client, path: &str) -> Result<Vec<QuestionTarget>, Error> {
         let pages = self.by_path.get(path).cloned().unwrap_or_default();
         let mut targets = self.documents(client, "source_path", path)?;
-        // A document has the path of its first page, if its pages are of no folder.
+        // A document whose pages are in no folder has the path of its first page.
         targets.retain(|target| pages.iter().all(|(slug, _)| *slug != target.slug));
         targets.append(&mut self.pages(client, pages)?);
         if targets.is_empty() {
@@ -172,11 +172,11 @@ impl<'a> Documents<'a> {
         Ok(targets)
     }
 
-    fn documents(&self, client: &mut Client, column: &str, name: &str) -> Result<Vec<Target>, Error> {
+    fn documents(&self, client: &mut Client, column: &str, name: &str) -> Result<Vec<QuestionTarget>, Error> {
         let statement = format!("SELECT d.slug, d.title, d.body {OF_PROJECT} AND d.{column} = $2 ORDER BY d.slug");
         let rows = client.query(&statement, &[&self.project, &name])?;
         let target = |row: &postgres::Row| {
-            Ok(Target {
+            Ok(QuestionTarget {
                 slug: row.try_get(0)?,
                 title: row.try_get(1)?,
                 body: row.try_get(2)?,
@@ -186,13 +186,13 @@ impl<'a> Documents<'a> {
         rows.iter().map(target).collect()
     }
 
-    fn pages(&mut self, client: &mut Client, places: Vec<(String, usize)>) -> Result<Vec<Target>, Error> {
+    fn pages(&mut self, client: &mut Client, places: Vec<(String, usize)>) -> Result<Vec<QuestionTarget>, Error> {
         let mut targets = Vec::new();
         for (slug, place) in places {
             let Some(part) = self.parts(client, &slug)?.get(place) else {
                 continue;
             };
-            targets.push(Target {
+            targets.push(QuestionTarget {
                 title: part.title.clone(),
                 body: part.headings.clone(),
                 page: Some(part.clone()),
@@ -218,8 +218,8 @@ impl<'a> Documents<'a> {
         Ok(&self.parts[slug])
     }
 
-    /// Adds the questions that a document has for pages which the file does not name. Says what could not be added.
-    fn keep_others(&self, client: &mut Client, slug: &str, given: &mut Given) -> Result<Option<String>, Error> {
+    /// Adds the stored questions of pages that the file does not name. Returns a message if some could not be added.
+    fn keep_others(&self, client: &mut Client, slug: &str, new: &mut NewQuestions) -> Result<Option<String>, Error> {
         let statement = format!("SELECT d.body {OF_PROJECT} AND d.slug = $2");
         let Some(row) = client.query_opt(&statement, &[&self.project, &slug])? else {
             return Ok(None);
@@ -234,13 +234,13 @@ impl<'a> Documents<'a> {
         for row in stored {
             let (anchor, question): (String, String) = (row.try_get(0)?, row.try_get(1)?);
             let page = page_at(&self.grouped[slug], &anchor).map_or("", |(page, _)| page.anchor.as_str());
-            if given.pages.contains(page) {
+            if new.pages.contains(page) {
                 continue;
             }
-            // The section of a question that is stale may be gone: it counts for the page then, or for the document.
+            // The section of a stale question may be gone: then the question counts for the page, or for the document.
             let known = [anchor.as_str(), page].into_iter().find(|anchor| sections.has(anchor));
             let anchor = known.unwrap_or_default().to_owned();
-            if let Err(problem) = given.list.add(Question { anchor, question }) {
+            if let Err(problem) = new.list.add(Question { anchor, question }) {
                 lost += 1;
                 reason = problem;
             }

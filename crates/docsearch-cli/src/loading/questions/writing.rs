@@ -1,4 +1,4 @@
-//! `docsearch questions write`: the language model of the server writes questions, for some sections in each transaction.
+//! `docsearch questions write`: the server's language model writes questions, a few sections per transaction.
 
 use std::time::{Duration, Instant};
 
@@ -14,16 +14,16 @@ use crate::process::outcome::Outcome;
 use crate::terminal::report::progress_bar;
 use crate::terminal::shown;
 
-/// Most sections of a transaction: the replies of one that does not come to its end are lost.
+/// Maximum number of sections per transaction: an aborted one loses its replies.
 const MAX_SECTIONS: i32 = 4;
-/// Pages of a transaction, which reads them all.
+/// Pages per transaction, which reads them all.
 const PAGES: usize = 16;
-/// Before the next call where the endpoint has had too many requests, twice as long each time.
+/// Pause after the endpoint has rejected a request for exceeding its rate limit; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// How long one that takes no requests is waited for.
-const PATIENCE: Duration = Duration::from_secs(600);
-/// Between two lines of progress where there is no bar.
+/// How long to wait for an endpoint that rejects requests.
+const MAX_WAIT: Duration = Duration::from_secs(600);
+/// Between two lines of progress when there is no bar.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 const TOO_MANY_REQUESTS: &str = "53400";
@@ -39,30 +39,30 @@ pub(super) struct WriteArgs {
     /// Project of the pages
     #[arg(value_name = "PROJECT")]
     project: String,
-    /// End before more than N tokens are taken
+    /// Stop before more than N tokens are spent
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(i32).range(1..))]
     max_tokens: i32,
-    /// Only print how many sections there are, and how many tokens they would take
+    /// Only print the number of sections and an estimate of their tokens
     #[arg(long)]
     estimate: bool,
-    /// Send at most N requests a minute
+    /// Send at most N requests per minute
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
     requests_per_minute: Option<i32>,
 }
 
-/// What calls have done.
+/// Totals of the calls.
 #[derive(Debug, Default)]
-struct Written {
+struct WriteTotals {
     done: i64,
     left: i64,
     questions: i64,
     dropped: i64,
     estimated: i64,
-    /// `None` if the endpoint did not say it of one of the replies.
+    /// `None` if the endpoint did not report it for one of the replies.
     spent: Option<i64>,
 }
 
-impl Written {
+impl WriteTotals {
     fn read(row: &Row) -> Result<Self, Error> {
         Ok(Self {
             done: row.try_get(0)?,
@@ -74,7 +74,7 @@ impl Written {
         })
     }
 
-    /// What counts against a limit of tokens, as in the function.
+    /// Tokens that count against the limit, as in the SQL function.
     fn taken(&self) -> i64 {
         self.estimated.max(self.spent.unwrap_or_default())
     }
@@ -82,9 +82,9 @@ impl Written {
 
 /// Why no more calls are made.
 enum Ending {
-    /// Every page was looked at.
+    /// All pages were processed.
     Complete,
-    /// The next section could exceed the tokens.
+    /// The next section could exceed the limit on tokens.
     UsedUp,
     Interrupted,
 }
@@ -106,9 +106,9 @@ pub(super) fn run(args: &WriteArgs, connection: &ConnectionArgs) -> Result<Outco
         client,
         interrupt: Interrupt::watch()?,
         total: estimate.left,
-        written: Written {
+        written: WriteTotals {
             spent: Some(0),
-            ..Written::default()
+            ..WriteTotals::default()
         },
         taken: 0,
         waiting: None,
@@ -118,7 +118,7 @@ pub(super) fn run(args: &WriteArgs, connection: &ConnectionArgs) -> Result<Outco
     let ending = run.write();
     run.bar.finish_and_clear();
     let left = match &ending {
-        // Pages came, went and changed meanwhile.
+        // Pages may have been added, deleted and changed meanwhile.
         Ok(Ending::Complete) => self::estimate(&mut run.client, &args.project)?.left,
         _ => run.total.saturating_sub(run.written.done).max(0),
     };
@@ -136,22 +136,22 @@ pub(super) fn run(args: &WriteArgs, connection: &ConnectionArgs) -> Result<Outco
     })
 }
 
-/// The sections that are to be written for, and what they would take; sends nothing.
-fn estimate(client: &mut Client, project: &str) -> Result<Written, Error> {
+/// The sections without questions and an estimate of their tokens. Sends nothing to the model.
+fn estimate(client: &mut Client, project: &str) -> Result<WriteTotals, Error> {
     let (pages, limit) = (None::<Vec<String>>, None::<i64>);
-    Written::read(&client.query_one(WRITE, &[&project, &0_i64, &pages, &limit, &limit])?)
+    WriteTotals::read(&client.query_one(WRITE, &[&project, &0_i64, &pages, &limit, &limit])?)
 }
 
 struct Run<'a> {
     args: &'a WriteArgs,
     client: Client,
     interrupt: Interrupt,
-    /// Sections that had no questions at first.
+    /// Sections without questions at the start.
     total: i64,
-    written: Written,
-    /// Tokens that count against the limit.
+    written: WriteTotals,
+    /// Tokens counted against the limit.
     taken: i64,
-    /// Since when the endpoint takes no requests, and the next pause.
+    /// Since when the endpoint rejects requests, and the next pause.
     waiting: Option<(Instant, Duration)>,
     bar: ProgressBar,
     last_line: Option<Instant>,
@@ -179,7 +179,7 @@ impl Run<'_> {
                             break;
                         }
                     }
-                    // All arguments but the tokens have been in use before.
+                    // All arguments but the limit on tokens were accepted before.
                     Err(error) if error.sqlstate() == Some(INVALID_ARGUMENT) && self.taken > 0 => {
                         return Ok(Ending::UsedUp);
                     }
@@ -202,15 +202,15 @@ impl Run<'_> {
         Ok(Ending::Complete)
     }
 
-    /// The pages of the project, or those of these that are still there.
+    /// The pages of the project, or those in `of` that still exist.
     fn slugs(&mut self, of: Option<Vec<String>>) -> Result<Vec<String>, Error> {
         let rows = self.client.query(SLUGS, &[&self.args.project, &of])?;
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
-    fn call(&mut self, limit: i64, pages: &[String]) -> Result<Written, Error> {
+    fn call(&mut self, limit: i64, pages: &[String]) -> Result<WriteTotals, Error> {
         let requests = self.args.requests_per_minute;
-        // A transaction takes a quarter of a minute, as far as the limit of requests decides that.
+        // With a limit on requests, a transaction lasts about a quarter of a minute.
         let sections = requests.map_or(MAX_SECTIONS, |requests| (requests / 4).clamp(1, MAX_SECTIONS));
         let row = self.client.query_one(
             WRITE,
@@ -222,16 +222,16 @@ impl Run<'_> {
                 &requests.map(i64::from),
             ],
         )?;
-        Written::read(&row)
+        WriteTotals::read(&row)
     }
 
-    fn add(&mut self, written: &Written) {
+    fn add(&mut self, written: &WriteTotals) {
         let all = &mut self.written;
         all.done += written.done;
         all.questions += written.questions;
         all.dropped += written.dropped;
         all.estimated += written.estimated;
-        // A call that sent nothing has nothing to report.
+        // A call that sent nothing reports no tokens.
         if written.estimated > 0 {
             all.spent = all.spent.zip(written.spent).map(|(all, one)| all.saturating_add(one));
         }
@@ -245,11 +245,11 @@ impl Run<'_> {
         }
     }
 
-    /// Waits for an endpoint that has had too many requests; false if the user ends that. What was not sent costs nothing, and
-    /// the server sends nothing to an endpoint that has asked to be left alone.
+    /// Waits for an endpoint that rejects requests. Returns `false` if the user interrupts. Rejected requests cost nothing,
+    /// and the server sends none while the endpoint has asked it to wait.
     fn wait(&mut self, error: Error) -> Result<bool, Error> {
         let (since, pause) = self.waiting.unwrap_or((Instant::now(), FIRST_PAUSE));
-        if since.elapsed() + pause > PATIENCE {
+        if since.elapsed() + pause > MAX_WAIT {
             return Err(error);
         }
         self.waiting = Some((since, (pause * 2).min(LONGEST_PAUSE)));
@@ -268,7 +268,7 @@ impl Run<'_> {
     }
 
     fn summary(&self, left: i64) -> String {
-        let Written {
+        let WriteTotals {
             done,
             questions,
             dropped,

@@ -112,7 +112,7 @@ fn a_checkout_belongs_to_its_remote_and_takes_over_what_belonged_to_its_path() {
         ]
     );
     let root = Root {
-        formerly: Some(docs.to_string_lossy().into_owned()),
+        former_name: Some(docs.to_string_lossy().into_owned()),
         ..Root::named("host.test/x/kit/docs")
     };
     assert_eq!(plan.folders, [root]);

@@ -1,8 +1,8 @@
-//! The pages of a site, one after the other.
+//! Crawling the pages of a site, one request at a time.
 
 pub(crate) mod address;
-pub(crate) mod asking;
 pub(crate) mod cache;
+pub(crate) mod crawl_questions;
 pub(crate) mod crawler;
 pub(crate) mod delivery;
 pub(crate) mod fetch;

@@ -1,10 +1,10 @@
-//! Which network addresses are open to everybody.
+//! Which IP addresses are public.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What keeps an address from being public; `None` for a public one.
+/// The class of a non-public address; `None` for a public one.
 ///
-/// Addresses that carry an IPv4 address inside are as private as that address.
+/// An address that contains an IPv4 address has the class of that one.
 pub(crate) fn private_class(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => class_v4(address),
@@ -12,7 +12,7 @@ pub(crate) fn private_class(address: IpAddr) -> Option<&'static str> {
     }
 }
 
-/// After the IANA registry of special-purpose addresses.
+/// From the IANA registry of special-purpose addresses.
 fn class_v4(address: Ipv4Addr) -> Option<&'static str> {
     match address.octets() {
         [0, ..] => Some("an unspecified address"),
@@ -59,7 +59,7 @@ fn class_v6(address: Ipv6Addr) -> Option<&'static str> {
         [0x5f00, ..] => Some("a reserved address"),
         // ISATAP.
         [.., 0 | 0x200, 0x5efe, high, low] => embedded(high, low),
-        // Everything outside the unicast block that is given out.
+        // Everything outside the allocated unicast block.
         [0x2000..=0x3fff, ..] => None,
         _ => Some("a reserved address"),
     }
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_that_only_some_can_reach() {
+    fn private_addresses() {
         let addresses = [
             "0.0.0.0",
             "0.1.2.3",
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_everybody_can_reach() {
+    fn public_addresses() {
         let addresses = [
             "1.1.1.1",
             "9.255.255.255",

@@ -1,5 +1,4 @@
-//! The responses of earlier requests, on disk: what a later crawl need not fetch again, and what lets
-//! an interrupted one go on.
+//! Cached responses on disk: a later crawl need not fetch them again, and an interrupted one can continue.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -14,12 +13,12 @@ use url::Url;
 use crate::process::cache_folder;
 use crate::process::error::Error;
 
-/// An interrupted crawl that is older starts anew: its pages may have changed.
+/// An interrupted crawl that is older starts again: its pages may have changed.
 const MAX_RUN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A response worth keeping: a page, a redirect, or word that there is no such page.
+/// A cached response: a page, a redirect, or a page that does not exist.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct CacheEntry {
     pub(crate) url: String,
     pub(crate) status: u16,
     pub(crate) location: Option<String>,
@@ -28,14 +27,14 @@ pub(crate) struct Entry {
     pub(crate) last_modified: Option<String>,
     /// The `X-Robots-Tag` headers.
     pub(crate) robots: Vec<String>,
-    /// When the page was changed, in the words of the sitemap that listed it.
+    /// `lastmod` of the sitemap that listed the page.
     pub(crate) changed: Option<String>,
     pub(super) run: u64,
     #[serde(skip)]
     pub(crate) body: Vec<u8>,
 }
 
-/// A crawl from its first request to its last, over all interruptions.
+/// A crawl from its first request to its last, across interruptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Run {
     id: u64,
@@ -47,20 +46,20 @@ pub(crate) struct Cache {
     folder: PathBuf,
     run: Run,
     is_resumed: bool,
-    ignores_others: bool,
-    /// Whether the run is on disk; one that has fetched nothing need not go on.
+    ignores_earlier: bool,
+    /// Whether the run is on disk: one that has fetched nothing cannot be resumed.
     has_begun: Cell<bool>,
     max_bytes: u64,
-    /// What the entries take.
+    /// Total size of the entries.
     bytes: Cell<u64>,
     is_full: Cell<bool>,
-    /// Held as long as the cache is in use.
+    /// Held while the cache is in use.
     _lock: File,
 }
 
 impl Cache {
-    /// Opens the cache of the crawl that `name` tells from others, below `root`. With `refresh`, what
-    /// earlier crawls have left does not count. It grows to `max_bytes`.
+    /// Opens the cache of the crawl named `name`, below `root`. With `refresh`, entries of earlier crawls are ignored. It
+    /// grows to at most `max_bytes`.
     pub(crate) fn open(root: &Path, name: &str, refresh: bool, max_bytes: u64) -> Result<Self, Error> {
         let folder = root.join(&cache_folder::digest(name)[..32]);
         let pages = folder.join("pages");
@@ -78,36 +77,36 @@ impl Cache {
             folder,
             run,
             is_resumed: unfinished.is_some(),
-            ignores_others: refresh,
+            ignores_earlier: refresh,
             has_begun: Cell::new(unfinished.is_some()),
             _lock: lock,
         })
     }
 
-    /// Whether this crawl goes on where an earlier one was interrupted.
+    /// Whether this crawl continues an interrupted one.
     pub(crate) fn is_resumed(&self) -> bool {
         self.is_resumed
     }
 
-    /// What is known about `url`; `None` if there is no entry, or one that cannot be read or does not count.
-    pub(crate) fn get(&self, url: &Url) -> Option<Entry> {
+    /// The entry for `url`; `None` if there is none, or if it is unreadable or ignored.
+    pub(crate) fn get(&self, url: &Url) -> Option<CacheEntry> {
         let entry = read_entry(&self.folder.join(file_name(url.as_str())))?;
-        let counts = self.is_fresh(&entry) || !self.ignores_others;
+        let counts = self.is_fresh(&entry) || !self.ignores_earlier;
         (counts && entry.url == url.as_str()).then_some(entry)
     }
 
     /// Whether an entry is from this crawl.
-    pub(crate) fn is_fresh(&self, entry: &Entry) -> bool {
+    pub(crate) fn is_fresh(&self, entry: &CacheEntry) -> bool {
         entry.run == self.run.id
     }
 
-    /// Whether there was no room for an entry.
+    /// Whether an entry was dropped for lack of room.
     pub(crate) fn is_full(&self) -> bool {
         self.is_full.get()
     }
 
-    /// Keeps an entry as one of this crawl, if there is room for it.
-    pub(crate) fn put(&self, entry: &mut Entry) -> Result<(), Error> {
+    /// Stores an entry of this crawl, if there is room.
+    pub(crate) fn put(&self, entry: &mut CacheEntry) -> Result<(), Error> {
         if !self.has_begun.replace(true) {
             self.write("run.json", &serde_json::to_vec(&self.run).unwrap_or_default(), &[])?;
         }
@@ -125,7 +124,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Whether there is room for a file, in whose place there is none then: what earlier crawls have left goes first.
+    /// Removes the old version of a file and, if needed, entries of earlier crawls. Returns whether there is room.
     fn makes_room(&self, name: &str, length: u64) -> Result<bool, Error> {
         let path = self.folder.join(name);
         let has_room = |earlier| self.bytes.get() - earlier + length <= self.max_bytes;
@@ -141,7 +140,7 @@ impl Cache {
         Ok(has_room(0))
     }
 
-    /// Ends the crawl: the next one begins anew.
+    /// Ends the crawl: the next one starts from the beginning.
     pub(crate) fn finish(&self) -> Result<(), Error> {
         if self.has_begun.replace(false) {
             let path = self.folder.join("run.json");
@@ -150,7 +149,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Drops the entries of earlier crawls, except those of the addresses in `keep`.
+    /// Removes the entries of earlier crawls, except those of the addresses in `keep`.
     pub(crate) fn prune(&self, keep: &HashSet<String>) -> Result<(), Error> {
         let pages = self.folder.join("pages");
         for file in fs::read_dir(&pages).map_err(Error::file(&pages))? {
@@ -165,25 +164,25 @@ impl Cache {
         Ok(())
     }
 
-    /// Writes beside the file and renames, so that there is never half a file. There is one writer.
+    /// Writes a temporary file and renames it, so that there is never half a file. There is only one writer.
     fn write(&self, name: &str, head: &[u8], body: &[u8]) -> Result<(), Error> {
         let path = self.folder.join(name);
-        let beside = self.folder.join("new");
+        let temporary = self.folder.join("new");
         let write = || -> io::Result<()> {
-            let mut file = File::create(&beside)?;
+            let mut file = File::create(&temporary)?;
             file.write_all(head)?;
             file.write_all(body)?;
             drop(file);
-            fs::rename(&beside, &path)
+            fs::rename(&temporary, &path)
         };
         write().map_err(Error::file(&path))
     }
 }
 
-/// Where caches are unless told otherwise.
+/// The default folder for caches.
 pub(crate) fn default_root() -> Result<PathBuf, Error> {
     cache_folder::default_root("crawl")
-        .ok_or_else(|| Error::Usage("no home directory to keep responses in\nHINT:  Set --cache-dir.".to_owned()))
+        .ok_or_else(|| Error::Usage("no home directory for the cache\nHINT:  Set --cache-dir.".to_owned()))
 }
 
 fn lock(path: &Path) -> Result<File, Error> {
@@ -191,7 +190,7 @@ fn lock(path: &Path) -> Result<File, Error> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Error::Usage(
-            "another crawl of the same start is running\nHINT:  Wait for it, or set another --cache-dir.".to_owned(),
+            "another crawl from the same start is running\nHINT:  Wait for it, or set another --cache-dir.".to_owned(),
         )),
         Err(TryLockError::Error(error)) => Err(Error::file(path)(error)),
     }
@@ -212,13 +211,13 @@ fn read_run(path: &Path) -> Option<Run> {
     (now().saturating_sub(run.started) <= MAX_RUN_AGE.as_secs()).then_some(run)
 }
 
-fn read_entry(path: &Path) -> Option<Entry> {
+fn read_entry(path: &Path) -> Option<CacheEntry> {
     let (mut entry, mut rest) = read_head(path)?;
     rest.read_to_end(&mut entry.body).ok()?;
     Some(entry)
 }
 
-fn read_head(path: &Path) -> Option<(Entry, BufReader<File>)> {
+fn read_head(path: &Path) -> Option<(CacheEntry, BufReader<File>)> {
     let mut file = BufReader::new(File::open(path).ok()?);
     let mut head = Vec::new();
     file.read_until(b'\n', &mut head).ok()?;
@@ -240,13 +239,13 @@ mod tests {
 
     const ROOMY: u64 = 1 << 20;
 
-    fn entry(url: &str) -> Entry {
-        Entry {
+    fn entry(url: &str) -> CacheEntry {
+        CacheEntry {
             url: url.to_owned(),
             status: 200,
             etag: Some("\"1\"".to_owned()),
             body: b"{\n\0body".to_vec(),
-            ..Entry::default()
+            ..CacheEntry::default()
         }
     }
 
@@ -255,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_run_goes_on_and_a_finished_one_does_not() {
+    fn only_an_unfinished_run_is_resumed() {
         let root = tempfile::tempdir().unwrap();
         let cache = Cache::open(root.path(), "site", false, ROOMY).unwrap();
         assert!(!cache.is_resumed());
@@ -282,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crawl_that_fetched_nothing_need_not_go_on() {
+    fn a_crawl_that_fetched_nothing_is_not_resumed() {
         let root = tempfile::tempdir().unwrap();
         drop(Cache::open(root.path(), "site", false, ROOMY).unwrap());
         let cache = Cache::open(root.path(), "site", false, ROOMY).unwrap();
@@ -315,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_entry_is_none() {
+    fn a_broken_entry_is_ignored() {
         let root = tempfile::tempdir().unwrap();
         let cache = Cache::open(root.path(), "site", false, ROOMY).unwrap();
         let address = url("https://x.org/a");
@@ -324,9 +323,9 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_has_a_limit_and_old_entries_go_first() {
+    fn a_full_cache_removes_old_entries_first() {
         let root = tempfile::tempdir().unwrap();
-        let large = |path: &str, size: usize| Entry {
+        let large = |path: &str, size: usize| CacheEntry {
             body: vec![b'x'; size],
             ..entry(&format!("https://x.org/{path}"))
         };
@@ -348,7 +347,7 @@ mod tests {
         cache.put(&mut large("d", 4_000)).unwrap();
         assert!(cache.is_full());
         assert!(kept(&cache, "a") && kept(&cache, "c") && !kept(&cache, "d"));
-        // A new version of what is there takes its place, if it has room.
+        // A new version replaces the old one, if there is room.
         cache.put(&mut large("a", 5_000)).unwrap();
         assert!(kept(&cache, "a"));
         cache.put(&mut large("a", 50_000)).unwrap();

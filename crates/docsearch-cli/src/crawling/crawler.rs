@@ -1,4 +1,4 @@
-//! The crawl itself: from address to address, each page to whoever wants it.
+//! The crawl loop: visits addresses and passes their pages on.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -7,10 +7,10 @@ use serde::Serialize;
 use ureq::http::StatusCode;
 use url::Url;
 
-use super::cache::{Cache, Entry};
+use super::cache::{Cache, CacheEntry};
 use super::fetch::Fetcher;
 use super::frontier::{Frontier, Visit};
-use super::http::{Failure, Kind, Response, Validators};
+use super::http::{Failure, RequestKind, Response, Validators};
 use super::page::{self, Hints};
 use super::scope::{BadAddress, Scope};
 use crate::process::error::Error;
@@ -20,39 +20,39 @@ const MAX_REDIRECTS: usize = 5;
 
 /// What to crawl.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct CrawlPlan {
     pub(crate) scope: Scope,
     pub(crate) follow: bool,
     pub(crate) max_pages: u64,
 }
 
-/// A page that has been fetched.
+/// A fetched page.
 #[derive(Debug)]
-pub(crate) struct Page {
-    /// Where it was found, after all redirects.
+pub(crate) struct CrawledPage {
+    /// Its address after all redirects.
     pub(crate) url: Url,
     pub(crate) content_type: Option<String>,
     pub(crate) body: Vec<u8>,
 }
 
-/// Why an address gave no page although everything went well.
+/// Why an address gave no page without any failure.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Omission {
-    #[error("robots.txt forbids it")]
+    #[error("disallowed by robots.txt")]
     Robots,
-    #[error("it asks not to be indexed")]
+    #[error("marked noindex")]
     NoIndex,
-    #[error("left out by --include or --exclude")]
+    #[error("excluded by --include or --exclude")]
     Excluded,
     #[error("{0}")]
     Missing(StatusCode),
-    #[error("{0} is no page")]
+    #[error("{0} is not a page format")]
     ContentType(String),
-    #[error("the page is {0}")]
+    #[error("its canonical URL is {0}")]
     Canonical(Url),
-    #[error("sends its readers to {0}")]
+    #[error("redirects to {0} (meta refresh)")]
     Refresh(String),
-    #[error("redirects to {0}, which is outside of the crawl")]
+    #[error("redirects to {0}, outside the scope of the crawl")]
     OutOfScope(Url),
     #[error("redirects to {target}: {reason}")]
     BadRedirect { target: String, reason: BadAddress },
@@ -62,87 +62,87 @@ pub(crate) enum Omission {
 
 /// Why an address gave no page.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Problem {
+pub(crate) enum VisitProblem {
     #[error(transparent)]
     Skipped(#[from] Omission),
     #[error(transparent)]
     Failed(#[from] Failure),
 }
 
-/// Takes what a crawl finds.
-pub(crate) trait Output {
-    fn page(&mut self, page: Page) -> Result<(), Error>;
-    fn problem(&mut self, visit: &Visit, problem: &Problem);
+/// Receives the results of a crawl.
+pub(crate) trait CrawlOutput {
+    fn page(&mut self, page: CrawledPage) -> Result<(), Error>;
+    fn problem(&mut self, visit: &Visit, problem: &VisitProblem);
     fn progress(&mut self, counts: &Counts);
 }
 
-/// How far a crawl has come.
+/// Progress of a crawl.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
     pub(crate) visited: u64,
-    /// Addresses known and not yet visited.
+    /// Known addresses that are not visited yet.
     pub(crate) waiting: u64,
     pub(crate) pages: u64,
-    /// Responses that were sent anew.
+    /// Responses that the site sent.
     pub(crate) fetched: u64,
-    /// Responses from the cache: not modified since, or of this crawl before it was interrupted.
+    /// Responses from the cache: unmodified, or fetched by this crawl before it was interrupted.
     pub(crate) cached: u64,
     pub(crate) skipped: u64,
     pub(crate) failed: u64,
 }
 
-/// Why a crawl has not seen everything.
+/// Why a crawl is incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Incomplete {
     #[error("the crawl was interrupted")]
     Interrupted,
     #[error("there are more addresses than --max-pages")]
     Pages,
-    #[error("there are addresses further away than --max-depth")]
+    #[error("some addresses are further away than --max-depth")]
     Depth,
-    #[error("there are more addresses than a crawl keeps in mind")]
+    #[error("there are more addresses than a crawl can remember")]
     Memory,
-    #[error("the links of pages that failed are not known")]
+    #[error("the links of failed pages are unknown")]
     Links,
 }
 
-/// How a crawl ended.
+/// The result of a crawl.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
     pub(crate) counts: Counts,
     /// Why there may be more pages than were found.
     pub(crate) incomplete: Option<Incomplete>,
-    /// Addresses that failed and so may still be there.
+    /// Addresses that failed, so their pages may still exist.
     pub(crate) failed: HashSet<String>,
     /// The first address that gave no page.
-    pub(crate) first_problem: Option<(Url, Problem)>,
+    pub(crate) first_problem: Option<(Url, VisitProblem)>,
 }
 
-/// Where an address led to.
-enum Arrival {
-    Page(Url, Entry),
-    Problem(Problem),
-    /// The address that failed may be another one than the one that was asked for.
+/// The result of following an address.
+enum VisitResult {
+    Page(Url, CacheEntry),
+    Problem(VisitProblem),
+    /// The address that failed may be the target of a redirect.
     Failure(Url, Failure),
 }
 
 pub(crate) struct Crawler<'a, O> {
-    plan: &'a Plan,
+    plan: &'a CrawlPlan,
     fetcher: &'a mut Fetcher,
     cache: &'a Cache,
     stop: &'a Interrupt,
     output: &'a mut O,
     frontier: Frontier,
-    /// Addresses that other pages call their own.
+    /// Addresses that other pages name as canonical.
     canonical: HashSet<Url>,
     found: HashSet<Url>,
     links_lost: bool,
     summary: Summary,
 }
 
-impl<'a, O: Output> Crawler<'a, O> {
+impl<'a, O: CrawlOutput> Crawler<'a, O> {
     pub(crate) fn new(
-        plan: &'a Plan,
+        plan: &'a CrawlPlan,
         frontier: Frontier,
         fetcher: &'a mut Fetcher,
         cache: &'a Cache,
@@ -163,7 +163,7 @@ impl<'a, O: Output> Crawler<'a, O> {
         }
     }
 
-    /// Visits all there is.
+    /// Visits all addresses.
     pub(crate) fn run(mut self) -> Result<Summary, Error> {
         while let Some(visit) = self.frontier.next() {
             if self.summary.counts.visited >= self.plan.max_pages {
@@ -187,25 +187,25 @@ impl<'a, O: Output> Crawler<'a, O> {
         Ok(self.summary)
     }
 
-    /// Visits one address; `false` when interrupted before it gave an answer.
+    /// Visits one address; returns `false` if interrupted before a response.
     fn visit(&mut self, visit: &Visit) -> Result<bool, Error> {
-        let problem = match self.arrive(visit)? {
-            Arrival::Failure(_, Failure::Interrupted) => return Ok(false),
-            Arrival::Failure(_, Failure::ContentType(kind)) => Some(Omission::ContentType(kind).into()),
-            Arrival::Failure(url, failure) => {
-                self.keep(visit, &url, &failure);
+        let problem = match self.follow_redirects(visit)? {
+            VisitResult::Failure(_, Failure::Interrupted) => return Ok(false),
+            VisitResult::Failure(_, Failure::ContentType(kind)) => Some(Omission::ContentType(kind).into()),
+            VisitResult::Failure(url, failure) => {
+                self.handle_failure(visit, &url, &failure);
                 Some(failure.into())
             }
-            Arrival::Problem(problem) => Some(problem),
-            Arrival::Page(url, entry) => self.take(visit, url, entry)?.map(Problem::from),
+            VisitResult::Problem(problem) => Some(problem),
+            VisitResult::Page(url, entry) => self.process_page(visit, url, entry)?.map(VisitProblem::from),
         };
         if problem != Some(Omission::Robots.into()) {
             self.summary.counts.visited += 1;
         }
         if let Some(problem) = problem {
             match problem {
-                Problem::Skipped(_) => self.summary.counts.skipped += 1,
-                Problem::Failed(_) => self.summary.counts.failed += 1,
+                VisitProblem::Skipped(_) => self.summary.counts.skipped += 1,
+                VisitProblem::Failed(_) => self.summary.counts.failed += 1,
             }
             self.output.problem(visit, &problem);
             self.summary
@@ -215,42 +215,42 @@ impl<'a, O: Output> Crawler<'a, O> {
         Ok(true)
     }
 
-    /// Goes where the address leads; every hop has to be allowed.
-    fn arrive(&mut self, visit: &Visit) -> Result<Arrival, Error> {
+    /// Follows redirects; each hop must be allowed.
+    fn follow_redirects(&mut self, visit: &Visit) -> Result<VisitResult, Error> {
         let mut url = visit.url.clone();
         let mut changed = visit.changed.clone();
         for _ in 0..=MAX_REDIRECTS {
             match self.fetcher.is_allowed(&url) {
                 Ok(true) => {}
-                Ok(false) => return Ok(Arrival::Problem(Omission::Robots.into())),
-                Err(failure) => return Ok(Arrival::Failure(url, failure)),
+                Ok(false) => return Ok(VisitResult::Problem(Omission::Robots.into())),
+                Err(failure) => return Ok(VisitResult::Failure(url, failure)),
             }
-            let entry = match self.obtain(&url, changed.take())? {
+            let entry = match self.fetch_or_reuse(&url, changed.take())? {
                 Ok(entry) => entry,
-                Err(failure) => return Ok(Arrival::Failure(url, failure)),
+                Err(failure) => return Ok(VisitResult::Failure(url, failure)),
             };
             let Some(target) = &entry.location else {
                 return Ok(match StatusCode::from_u16(entry.status) {
-                    Ok(StatusCode::OK) | Err(_) => Arrival::Page(url, entry),
-                    Ok(status) => Arrival::Problem(Omission::Missing(status).into()),
+                    Ok(StatusCode::OK) | Err(_) => VisitResult::Page(url, entry),
+                    Ok(status) => VisitResult::Problem(Omission::Missing(status).into()),
                 });
             };
             match self.plan.scope.resolve(&url, target) {
                 Ok(next) if self.plan.scope.contains(&next) => url = next,
-                // A start is asked for its links, whatever the patterns say.
+                // A start is fetched for its links, even if the patterns exclude it.
                 Ok(next) if visit.depth == 0 && self.plan.scope.covers(&next) => url = next,
-                Ok(next) => return Ok(Arrival::Problem(Omission::OutOfScope(next).into())),
+                Ok(next) => return Ok(VisitResult::Problem(Omission::OutOfScope(next).into())),
                 Err(reason) => {
                     let target = target.clone();
-                    return Ok(Arrival::Problem(Omission::BadRedirect { target, reason }.into()));
+                    return Ok(VisitResult::Problem(Omission::BadRedirect { target, reason }.into()));
                 }
             }
         }
-        Ok(Arrival::Problem(Omission::Redirects.into()))
+        Ok(VisitResult::Problem(Omission::Redirects.into()))
     }
 
-    /// The response for an address, from the cache where that is as good as a new one.
-    fn obtain(&mut self, url: &Url, changed: Option<String>) -> Result<Result<Entry, Failure>, Error> {
+    /// The response for an address, from the cache if the page is unchanged.
+    fn fetch_or_reuse(&mut self, url: &Url, changed: Option<String>) -> Result<Result<CacheEntry, Failure>, Error> {
         let known = self.cache.get(url);
         if let Some(mut entry) = known.clone() {
             let is_unchanged = changed.is_some() && entry.changed == changed && entry.status == StatusCode::OK;
@@ -265,14 +265,14 @@ impl<'a, O: Output> Crawler<'a, O> {
         }
         let known = known.filter(|entry| entry.status == StatusCode::OK);
         let validators = known.as_ref().map(validators).unwrap_or_default();
-        let response = match self.fetcher.get(url, Kind::Page, &validators) {
+        let response = match self.fetcher.get(url, RequestKind::Page, &validators) {
             Ok(response) => response,
             Err(failure) => return Ok(Err(failure)),
         };
         let mut entry = match (response.status, known) {
             (StatusCode::NOT_MODIFIED, Some(known)) => {
                 self.summary.counts.cached += 1;
-                Entry { changed, ..known }
+                CacheEntry { changed, ..known }
             }
             (StatusCode::NOT_MODIFIED, None) => return Ok(Err(Failure::Status(response.status))),
             _ => {
@@ -284,11 +284,11 @@ impl<'a, O: Output> Crawler<'a, O> {
         Ok(Ok(entry))
     }
 
-    /// Follows what a page points to and hands it on, unless it asks not to.
-    fn take(&mut self, visit: &Visit, url: Url, entry: Entry) -> Result<Option<Omission>, Error> {
+    /// Adds the links of a page and passes it on, unless it is redirected or not to be indexed.
+    fn process_page(&mut self, visit: &Visit, url: Url, entry: CacheEntry) -> Result<Option<Omission>, Error> {
         let hints = hints(&url, &entry);
         let base = self.base(&url, &hints);
-        self.follow(visit, &url, &base, &hints);
+        self.add_links(visit, &url, &base, &hints);
         if let Some(target) = &hints.refresh {
             self.add(visit, None, &base, target, visit.depth);
             return Ok(Some(Omission::Refresh(target.clone())));
@@ -306,7 +306,7 @@ impl<'a, O: Output> Crawler<'a, O> {
         }
         if self.found.insert(url.clone()) {
             self.summary.counts.pages += 1;
-            self.output.page(Page {
+            self.output.page(CrawledPage {
                 url,
                 content_type: entry.content_type,
                 body: entry.body,
@@ -315,8 +315,8 @@ impl<'a, O: Output> Crawler<'a, O> {
         Ok(None)
     }
 
-    /// The address that a page calls its own, if that is another one. A page that another one calls
-    /// its own is taken as it is, or two that name each other would both be lost.
+    /// The canonical address of a page, if it differs. A page that another one names as canonical is taken as it is:
+    /// otherwise two pages that name each other would both be lost.
     fn canonical_address(&self, visit: &Visit, url: &Url, base: &Url, hints: &Hints) -> Option<Url> {
         let own = self.plan.scope.resolve(base, hints.canonical.as_ref()?).ok()?;
         let is_last = self.canonical.contains(url) || self.canonical.contains(&visit.url);
@@ -328,7 +328,7 @@ impl<'a, O: Output> Crawler<'a, O> {
         base.unwrap_or_else(|| url.clone())
     }
 
-    fn follow(&mut self, visit: &Visit, url: &Url, base: &Url, hints: &Hints) {
+    fn add_links(&mut self, visit: &Visit, url: &Url, base: &Url, hints: &Hints) {
         if self.plan.follow && !hints.nofollow {
             let page = Rc::new(url.clone());
             for link in &hints.links {
@@ -337,7 +337,7 @@ impl<'a, O: Output> Crawler<'a, O> {
         }
     }
 
-    /// Adds an address that `page` links to, or that stands for the one that is visited.
+    /// Adds an address that `page` links to, or that replaces the visited one.
     fn add(&mut self, visit: &Visit, page: Option<&Rc<Url>>, base: &Url, reference: &str, depth: u32) {
         if let Ok(target) = self.plan.scope.resolve(base, reference)
             && self.plan.scope.contains(&target)
@@ -352,17 +352,17 @@ impl<'a, O: Output> Crawler<'a, O> {
         }
     }
 
-    /// What is behind an address that failed is not gone: its page stays, and its links are taken
-    /// from the last copy, if there is one and they need not fail likewise.
-    fn keep(&mut self, visit: &Visit, url: &Url, failure: &Failure) {
+    /// Handles an address that failed. Its page is not deleted, and its links are taken from the cached copy, unless the
+    /// whole site failed.
+    fn handle_failure(&mut self, visit: &Visit, url: &Url, failure: &Failure) {
         self.summary.failed.extend([visit.url.to_string(), url.to_string()]);
         match self.cache.get(url).filter(|_| !failure.concerns_site()) {
             Some(entry) if entry.status == StatusCode::OK => {
                 let hints = hints(url, &entry);
                 let base = self.base(url, &hints);
-                self.follow(visit, url, &base, &hints);
+                self.add_links(visit, url, &base, &hints);
             }
-            Some(Entry {
+            Some(CacheEntry {
                 location: Some(target), ..
             }) => self.add(visit, None, url, &target, visit.depth),
             _ => self.links_lost |= self.plan.follow,
@@ -370,21 +370,21 @@ impl<'a, O: Output> Crawler<'a, O> {
     }
 }
 
-fn hints(url: &Url, entry: &Entry) -> Hints {
+fn hints(url: &Url, entry: &CacheEntry) -> Hints {
     let mut hints = Hints::read(&entry.body, entry.content_type.as_deref(), url.path());
     entry.robots.iter().for_each(|header| hints.add_header(header));
     hints
 }
 
-fn validators(entry: &Entry) -> Validators {
+fn validators(entry: &CacheEntry) -> Validators {
     Validators {
         etag: entry.etag.clone(),
         last_modified: entry.last_modified.clone(),
     }
 }
 
-fn entry(url: &Url, response: Response, changed: Option<String>) -> Entry {
-    Entry {
+fn entry(url: &Url, response: Response, changed: Option<String>) -> CacheEntry {
+    CacheEntry {
         url: url.to_string(),
         status: response.status.as_u16(),
         location: response.location.filter(|_| response.status.is_redirection()),
@@ -394,25 +394,25 @@ fn entry(url: &Url, response: Response, changed: Option<String>) -> Entry {
         robots: response.robots,
         changed,
         body: response.body,
-        ..Entry::default()
+        ..CacheEntry::default()
     }
 }
 
-/// A crawl without a single page, whose problems have been told.
-pub(crate) fn nothing(address: &str, problem: &Problem) -> Error {
+/// The error for a crawl without pages, whose problems were reported before.
+pub(crate) fn nothing(address: &str, problem: &VisitProblem) -> Error {
     let hint = match problem {
-        Problem::Skipped(Omission::OutOfScope(target)) => format!("\nHINT:  Start at {target}, or set --scope origin."),
-        Problem::Skipped(_) => String::new(),
-        Problem::Failed(failure) => match failure.cause() {
-            Failure::Private(_) => "\nHINT:  --allow-private lets the crawl connect there.".to_owned(),
+        VisitProblem::Skipped(Omission::OutOfScope(target)) => format!("\nHINT:  Start at {target}, or set --scope origin."),
+        VisitProblem::Skipped(_) => String::new(),
+        VisitProblem::Failed(failure) => match failure.cause() {
+            Failure::Private(_) => "\nHINT:  Use --allow-private to connect to private addresses.".to_owned(),
             Failure::Network(_) | Failure::Protocol(_) if address.starts_with("https:") => {
-                "\nHINT:  Can this machine reach the site, and does it trust it? SSL_CERT_FILE names more certificates."
+                "\nHINT:  Check that this machine reaches the site and trusts its certificate; SSL_CERT_FILE can name more."
                     .to_owned()
             }
             Failure::Timeout | Failure::Network(_) => {
-                "\nHINT:  Is the address right, and can this machine reach it?".to_owned()
+                "\nHINT:  Check the address, and whether this machine can reach it.".to_owned()
             }
-            Failure::TooLarge(_) => "\nHINT:  --max-page-size sets the limit.".to_owned(),
+            Failure::TooLarge(_) => "\nHINT:  Raise --max-page-size.".to_owned(),
             _ => String::new(),
         },
     };

@@ -1,4 +1,4 @@
-//! From the pages of a crawl to documents.
+//! Turns the pages of a crawl into documents.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,44 +8,49 @@ use docsearch_readers::document::{self, Document, ReadOptions, Reading};
 use serde_json::json;
 use url::Url;
 
-use super::asking::Asking;
-use super::crawler::{Counts, Output, Page, Problem};
+use super::crawl_questions::CrawlQuestions;
+use super::crawler::{Counts, CrawlOutput, CrawledPage, VisitProblem};
 use super::frontier::Visit;
 use crate::process::error::Error;
 use crate::terminal::report::Report;
 
-/// Takes documents one by one.
+/// Receives the documents.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(Document) -> Result<(), Error>;
 
-/// Makes documents of pages and hands them on.
+/// Converts pages to documents and passes them to a sink.
 pub(crate) struct Delivery<'a> {
     options: ReadOptions<'a>,
     sink: Sink<'a>,
     report: &'a Report,
-    /// The page and the content of every slug.
+    /// The URL and the hash of the content of each slug.
     slugs: HashMap<String, (Url, u64)>,
-    /// Paths of pages that could not be read: their documents stay.
+    /// Paths of pages that could not be read: their documents are kept.
     unread: Vec<String>,
-    /// Pages that are no documentation, or another one over again.
+    /// Pages without documentation, and duplicates.
     skipped: u64,
-    /// Questions of front matter that pages do not have.
+    /// Questions in front matter that were left out.
     questions_left_out: u64,
-    asking: Option<Asking>,
+    questions: Option<CrawlQuestions>,
 }
 
-/// What came through.
-pub(crate) struct Receipt {
-    /// The page of every slug.
+/// The result of a delivery.
+pub(crate) struct DeliveryResult {
+    /// The URL of each slug.
     pub(crate) slugs: HashMap<String, Url>,
     /// Paths of pages that could not be read.
     pub(crate) unread: Vec<String>,
     pub(crate) skipped: u64,
-    /// Questions that pages do not have, of front matter and of a file.
+    /// Questions left out, in front matter and in the question file.
     pub(crate) questions_left_out: u64,
 }
 
 impl<'a> Delivery<'a> {
-    pub(crate) fn new(options: ReadOptions<'a>, sink: Sink<'a>, report: &'a Report, asking: Option<Asking>) -> Self {
+    pub(crate) fn new(
+        options: ReadOptions<'a>,
+        sink: Sink<'a>,
+        report: &'a Report,
+        questions: Option<CrawlQuestions>,
+    ) -> Self {
         Self {
             options,
             sink,
@@ -54,15 +59,17 @@ impl<'a> Delivery<'a> {
             unread: Vec::new(),
             skipped: 0,
             questions_left_out: 0,
-            asking,
+            questions,
         }
     }
 
     /// `is_whole`: whether all pages were visited.
-    pub(crate) fn finish(self, is_whole: bool) -> Receipt {
-        let of_file = self.asking.map_or(0, |asking| asking.finish(is_whole, self.report));
+    pub(crate) fn finish(self, is_whole: bool) -> DeliveryResult {
+        let of_file = self
+            .questions
+            .map_or(0, |questions| questions.finish(is_whole, self.report));
         let slugs = self.slugs.into_iter().map(|(slug, (url, _))| (slug, url));
-        Receipt {
+        DeliveryResult {
             slugs: slugs.collect(),
             unread: self.unread,
             skipped: self.skipped,
@@ -81,7 +88,7 @@ impl<'a> Delivery<'a> {
         }
         let content = fingerprint(&document.body);
         match self.slugs.get(&document.slug) {
-            // Two addresses of one page, such as a folder and its `index.html`.
+            // Two URLs of one page, such as a folder and its `index.html`.
             Some((first, known)) if *known == content => {
                 self.skipped += 1;
                 self.report.skipped(url.as_str(), format!("the same page as {first}"));
@@ -97,8 +104,8 @@ impl<'a> Delivery<'a> {
                     self.report.warning(url.as_str(), left_out.reason);
                     self.questions_left_out += left_out.count as u64;
                 }
-                if let Some(asking) = &mut self.asking {
-                    asking.ask(url, &mut document, self.report);
+                if let Some(questions) = &mut self.questions {
+                    questions.add_to(url, &mut document, self.report);
                 }
                 self.slugs.insert(document.slug.clone(), (url.clone(), content));
                 (self.sink)(document)
@@ -112,8 +119,8 @@ impl<'a> Delivery<'a> {
     }
 }
 
-impl Output for Delivery<'_> {
-    fn page(&mut self, page: Page) -> Result<(), Error> {
+impl CrawlOutput for Delivery<'_> {
+    fn page(&mut self, page: CrawledPage) -> Result<(), Error> {
         let kind = page.content_type.as_deref();
         match document::from_response(page.url.as_str(), kind, page.body, &self.options) {
             Ok(readings) => readings
@@ -131,10 +138,10 @@ impl Output for Delivery<'_> {
         }
     }
 
-    fn problem(&mut self, visit: &Visit, problem: &Problem) {
+    fn problem(&mut self, visit: &Visit, problem: &VisitProblem) {
         let event = match problem {
-            Problem::Skipped(_) => "skipped",
-            Problem::Failed(_) => "failed",
+            VisitProblem::Skipped(_) => "skipped",
+            VisitProblem::Failed(_) => "failed",
         };
         let from = visit.from.as_deref().map(Url::as_str);
         self.report.message(event, visit.url.as_str(), from, problem);
@@ -156,8 +163,8 @@ fn fingerprint(text: &str) -> u64 {
 mod tests {
     use super::*;
 
-    fn page(path: &str, body: &[u8]) -> Page {
-        Page {
+    fn page(path: &str, body: &[u8]) -> CrawledPage {
+        CrawledPage {
             url: Url::parse("https://x.org/").unwrap().join(path).unwrap(),
             content_type: Some("text/markdown".to_owned()),
             body: body.to_vec(),
@@ -183,7 +190,7 @@ mod tests {
         delivery.page(page("guide/a", b"# A")).unwrap();
         delivery.page(page("guide/a/index.md", b"# Other")).unwrap();
         delivery.page(page("bad.md", b"\xff")).unwrap();
-        let Receipt {
+        let DeliveryResult {
             slugs, unread, skipped, ..
         } = delivery.finish(true);
         assert_eq!(slugs.keys().collect::<Vec<_>>(), ["kit/guide/a"]);

@@ -1,4 +1,4 @@
-//! Asking a site for its pages without being a burden to it.
+//! Polite requests to sites: delays, retries and `robots.txt`.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -7,34 +7,34 @@ use std::time::{Duration, Instant, SystemTime};
 use ureq::http::StatusCode;
 use url::Url;
 
-use super::http::{Client, ClientOptions, Failure, Kind, Response, Validators};
+use super::http::{Client, ClientOptions, Failure, RequestKind, Response, Validators};
 use super::robots::Robots;
 use super::scope;
 use crate::process::interrupt::Interrupt;
 
-/// The longest pause between two requests that a site can ask for.
+/// Maximum delay between two requests that a site can ask for.
 const MAX_DELAY: Duration = Duration::from_secs(30);
-/// The longest wait for a server that is busy; a longer one is for another day.
+/// Maximum wait for a busy server; if it asks for more, the request fails.
 const MAX_WAIT: Duration = Duration::from_secs(300);
-/// The pause before the first repetition; it doubles with every other.
+/// Pause before the first retry; it doubles each time.
 const FIRST_BACKOFF: Duration = Duration::from_secs(1);
-/// A site that leaves so many requests in a row unanswered is not asked again.
-const UNANSWERED_REQUESTS: u32 = 5;
+/// A site that leaves this many requests in a row unanswered gets no more requests.
+const MAX_UNANSWERED: u32 = 5;
 const MAX_ROBOTS_REDIRECTS: usize = 5;
 
-/// How polite and how patient to be.
+/// How often to send requests, and how often to retry them.
 #[derive(Debug, Clone)]
-pub(crate) struct Manners {
+pub(crate) struct Politeness {
     pub(crate) delay: Duration,
-    /// Repetitions after a failure that may pass.
+    /// Retries after a temporary failure.
     pub(crate) retries: u32,
 }
 
-/// Makes one request at a time.
+/// Sends one request at a time.
 #[derive(Debug)]
 pub(crate) struct Fetcher {
     client: Client,
-    manners: Manners,
+    politeness: Politeness,
     stop: Interrupt,
     sites: HashMap<String, Site>,
 }
@@ -42,23 +42,23 @@ pub(crate) struct Fetcher {
 #[derive(Debug, Default)]
 struct Site {
     robots: Option<Result<Rc<Robots>, Failure>>,
-    /// The pause that the site asked for, or that its answers call for.
+    /// The delay that the site asked for, or that its responses require.
     delay: Duration,
     last_request: Option<Instant>,
     unanswered: u32,
 }
 
 impl Fetcher {
-    pub(crate) fn new(options: &ClientOptions, manners: Manners, stop: Interrupt) -> Self {
+    pub(crate) fn new(options: &ClientOptions, politeness: Politeness, stop: Interrupt) -> Self {
         Self {
             client: Client::new(options),
-            manners,
+            politeness,
             stop,
             sites: HashMap::new(),
         }
     }
 
-    /// Whether the site's `robots.txt` allows to fetch `url`.
+    /// Whether the site's `robots.txt` allows fetching `url`.
     pub(crate) fn is_allowed(&mut self, url: &Url) -> Result<bool, Failure> {
         let known = self.sites.get(&origin(url)).and_then(|site| site.robots.clone());
         let robots = match known {
@@ -69,8 +69,8 @@ impl Fetcher {
                     return Err(Failure::Interrupted);
                 }
                 let site = self.sites.entry(origin(url)).or_default();
-                let asked = robots.as_ref().ok().and_then(|robots| robots.delay);
-                site.delay = asked.unwrap_or_default().min(MAX_DELAY).max(site.delay);
+                let delay = robots.as_ref().ok().and_then(|robots| robots.delay);
+                site.delay = delay.unwrap_or_default().min(MAX_DELAY).max(site.delay);
                 site.robots.insert(robots).clone()
             }
         };
@@ -80,8 +80,7 @@ impl Fetcher {
         Ok(robots?.allows(&path))
     }
 
-    /// As RFC 9309 has it: without the file everything is allowed, and nothing while it cannot be
-    /// reached.
+    /// As RFC 9309 requires: everything is allowed without the file, and nothing while it cannot be reached.
     fn fetch_robots(&mut self, page: &Url) -> Result<Robots, Failure> {
         let unreachable = |failure| match failure {
             Failure::Private(_) | Failure::Interrupted => failure,
@@ -91,7 +90,7 @@ impl Fetcher {
         url.set_path("/robots.txt");
         url.set_query(None);
         for _ in 0..=MAX_ROBOTS_REDIRECTS {
-            let response = match self.get(&url, Kind::Robots, &Validators::default()) {
+            let response = match self.get(&url, RequestKind::Robots, &Validators::default()) {
                 Ok(response) => response,
                 Err(Failure::Status(status)) if is_missing(status) => return Ok(Robots::default()),
                 Err(failure) => return Err(unreachable(failure)),
@@ -108,8 +107,8 @@ impl Fetcher {
         Ok(Robots::default())
     }
 
-    /// The response of a server that had something to say: 200, 304, a redirect, 404 or 410.
-    pub(crate) fn get(&mut self, url: &Url, kind: Kind, validators: &Validators) -> Result<Response, Failure> {
+    /// A usable response: status 200, 304, 404, 410 or a redirect.
+    pub(crate) fn get(&mut self, url: &Url, kind: RequestKind, validators: &Validators) -> Result<Response, Failure> {
         let origin = origin(url);
         let mut attempt = 0;
         loop {
@@ -120,7 +119,7 @@ impl Fetcher {
             let (failure, wait) = match answer {
                 Ok(response) if is_busy(response.status) => {
                     if response.status == StatusCode::TOO_MANY_REQUESTS {
-                        site.delay = (2 * site.delay.max(self.manners.delay)).min(MAX_DELAY);
+                        site.delay = (2 * site.delay.max(self.politeness.delay)).min(MAX_DELAY);
                     }
                     let wait = response
                         .retry_after
@@ -142,7 +141,7 @@ impl Fetcher {
             if wait > MAX_WAIT {
                 return Err(Failure::Busy(wait));
             }
-            if attempt == self.manners.retries {
+            if attempt == self.politeness.retries {
                 site.unanswered += u32::from(!is_page_error(&failure));
                 return Err(failure);
             }
@@ -159,10 +158,10 @@ impl Fetcher {
         let Some(site) = self.sites.get(origin) else {
             return self.wait(Duration::ZERO);
         };
-        if site.unanswered >= UNANSWERED_REQUESTS {
+        if site.unanswered >= MAX_UNANSWERED {
             return Err(Failure::GivenUp(origin.to_owned()));
         }
-        let delay = site.delay.max(self.manners.delay);
+        let delay = site.delay.max(self.politeness.delay);
         let passed = site.last_request.map_or(delay, |last| last.elapsed());
         self.wait(delay.saturating_sub(passed))
     }
@@ -190,18 +189,18 @@ fn is_missing(status: StatusCode) -> bool {
     status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS
 }
 
-/// An error of one page says nothing about the others.
+/// Whether a failure says nothing about other pages of the site.
 fn is_page_error(failure: &Failure) -> bool {
     matches!(failure, Failure::Status(status) if !is_busy(*status))
 }
 
-/// Spread a little, so that crawls that failed together do not come back together.
+/// Adds jitter, so that crawls that failed together do not retry together.
 fn backoff(attempt: u32) -> Duration {
     let pause = FIRST_BACKOFF * 2_u32.saturating_pow(attempt.min(8));
     pause.mul_f64(1.0 + fastrand::f64() / 4.0)
 }
 
-/// What `Retry-After` asks for, seconds or a date as RFC 9110 has it; `None` if it is neither.
+/// The wait in `Retry-After`, in seconds or as a date (RFC 9110); `None` if it is neither.
 pub(super) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     match value.parse() {
@@ -218,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn when_to_come_back() {
+    fn retry_after_is_seconds_or_a_date() {
         let now = httpdate::parse_http_date("Fri, 31 Dec 1999 23:59:00 GMT").unwrap();
         assert_eq!(retry_after(" 120 ", now), Some(Duration::from_secs(120)));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The addresses that are still to be visited.
+//! The addresses that a crawl has yet to visit.
 
 use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
@@ -9,22 +9,22 @@ use url::Url;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Visit {
     pub(crate) url: Url,
-    /// Links between a start and here.
+    /// Number of links between a start and this address.
     pub(crate) depth: u32,
-    /// The page whose link leads here.
+    /// The page that links to it.
     pub(crate) from: Option<Rc<Url>>,
-    /// When it was changed, in the words of the sitemap that lists it.
+    /// `lastmod` of the sitemap that lists it.
     pub(crate) changed: Option<String>,
 }
 
-/// How many addresses a crawl keeps in mind, and their bytes: pages made by a program can link to new ones for ever.
+/// Limits on the addresses that a crawl remembers: generated pages can link to new ones without end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Memory {
+pub(crate) struct FrontierLimits {
     pub(crate) addresses: usize,
     pub(crate) bytes: usize,
 }
 
-impl Default for Memory {
+impl Default for FrontierLimits {
     fn default() -> Self {
         Self {
             addresses: 500_000,
@@ -33,25 +33,25 @@ impl Default for Memory {
     }
 }
 
-/// Addresses in the order in which they were found, every one once.
+/// Addresses in the order in which they were found, each once.
 #[derive(Debug)]
 pub(crate) struct Frontier {
     queue: VecDeque<Visit>,
     seen: HashSet<Url>,
     max_depth: u32,
-    memory: Memory,
+    limits: FrontierLimits,
     is_cut: bool,
     is_full: bool,
 }
 
 impl Frontier {
-    /// Addresses more than `max_depth` links away are left out.
-    pub(crate) fn new(max_depth: u32, memory: Memory) -> Self {
+    /// Leaves out addresses more than `max_depth` links away.
+    pub(crate) fn new(max_depth: u32, limits: FrontierLimits) -> Self {
         Self {
             queue: VecDeque::new(),
             seen: HashSet::new(),
             max_depth,
-            memory,
+            limits,
             is_cut: false,
             is_full: false,
         }
@@ -66,16 +66,16 @@ impl Frontier {
             return;
         }
         let length = visit.url.as_str().len();
-        if self.seen.len() >= self.memory.addresses || self.memory.bytes < length {
+        if self.seen.len() >= self.limits.addresses || self.limits.bytes < length {
             self.is_full = true;
             return;
         }
-        self.memory.bytes -= length;
+        self.limits.bytes -= length;
         self.seen.insert(visit.url.clone());
         self.queue.push_back(visit);
     }
 
-    /// The page whose turn it is; `None` if no page waits.
+    /// The next page to visit.
     pub(crate) fn next(&mut self) -> Option<Visit> {
         self.queue.pop_front()
     }
@@ -84,12 +84,12 @@ impl Frontier {
         self.queue.len()
     }
 
-    /// Whether an address was too far away.
+    /// Whether an address was left out for its depth.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// Whether there was no room for an address.
+    /// Whether an address was left out for the limits.
     pub(crate) fn is_full(&self) -> bool {
         self.is_full
     }
@@ -109,8 +109,8 @@ mod tests {
     }
 
     #[test]
-    fn every_address_once_and_near_ones_first() {
-        let mut frontier = Frontier::new(1, Memory::default());
+    fn every_address_comes_once_and_near_ones_first() {
+        let mut frontier = Frontier::new(1, FrontierLimits::default());
         for (path, depth) in [("/a", 0), ("/b", 1), ("/a", 1), ("/b", 1)] {
             frontier.add(visit(path, depth));
         }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn addresses_too_far_away_are_left_out() {
-        let mut frontier = Frontier::new(1, Memory::default());
+        let mut frontier = Frontier::new(1, FrontierLimits::default());
         frontier.add(visit("/a", 2));
         assert!(frontier.is_cut());
         assert_eq!(frontier.next(), None);
@@ -132,20 +132,20 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_addresses_are_kept_in_mind() {
-        let found = |memory| {
-            let mut frontier = Frontier::new(1, memory);
+    fn the_number_and_size_of_addresses_are_limited() {
+        let found = |limits| {
+            let mut frontier = Frontier::new(1, limits);
             for path in ["/a", "/b", "/b", "/c"] {
                 frontier.add(visit(path, 0));
             }
-            // What was visited has been seen all the same.
+            // A visited address counts as seen.
             while frontier.next().is_some() {}
             frontier.add(visit("/a", 0));
             (frontier.seen.len(), frontier.waiting(), frontier.is_full())
         };
-        let memory = |addresses, bytes| Memory { addresses, bytes };
-        assert_eq!(found(memory(3, 1000)), (3, 0, false));
-        assert_eq!(found(memory(2, 1000)), (2, 0, true));
-        assert_eq!(found(memory(3, 2 * "https://x.org/a".len())), (2, 0, true));
+        let limits = |addresses, bytes| FrontierLimits { addresses, bytes };
+        assert_eq!(found(limits(3, 1000)), (3, 0, false));
+        assert_eq!(found(limits(2, 1000)), (2, 0, true));
+        assert_eq!(found(limits(3, 2 * "https://x.org/a".len())), (2, 0, true));
     }
 }

@@ -1,4 +1,4 @@
-//! What sites answer to a crawler.
+//! Fuzz targets for what sites send to a crawler.
 
 use std::time::SystemTime;
 
@@ -32,8 +32,8 @@ fn robots(input: &[u8]) {
 }
 
 fn sitemaps(input: &[u8]) {
-    let mut allowance = sitemap::Allowance::default();
-    if let Ok(sitemap::Sitemap::Pages(listed) | sitemap::Sitemap::Index(listed)) = sitemap::read(input, &mut allowance)
+    let mut limits = sitemap::SitemapLimits::default();
+    if let Ok(sitemap::Sitemap::Pages(listed) | sitemap::Sitemap::Index(listed)) = sitemap::read(input, &mut limits)
         && !input.starts_with(&[0x1f, 0x8b])
     {
         let size: usize = listed.iter().map(|listed| listed.url.len()).sum();
@@ -69,8 +69,8 @@ fn addresses(input: &[u8]) {
         for address in [scope.parse(line), scope.resolve(&base, line)].into_iter().flatten() {
             assert!(matches!(address.scheme(), "http" | "https"));
             scope.contains(&address);
-            let again = scope.parse(address.as_str()).expect("an address in its one spelling");
-            assert_eq!(again, address, "one spelling");
+            let again = scope.parse(address.as_str()).expect("a normalized address");
+            assert_eq!(again, address, "normalized twice");
         }
     }
 }

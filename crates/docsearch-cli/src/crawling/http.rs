@@ -14,26 +14,26 @@ use url::Url;
 
 use super::{page, robots, sitemap};
 
-/// How requests are made.
+/// Options of all requests.
 #[derive(Debug, Clone)]
 pub(crate) struct ClientOptions {
     pub(crate) timeout: Duration,
     pub(crate) max_page_bytes: u64,
-    /// What keeps an address from being connected to, if anything does.
+    /// Returns why an IP address is refused, if it is.
     pub(crate) refuses: fn(IpAddr) -> Option<&'static str>,
-    /// Take proxies from the environment. They look up names themselves.
+    /// Use the proxies in the environment. They resolve names themselves.
     pub(crate) use_proxy: bool,
 }
 
-/// What is asked for.
+/// What is requested, which decides on type and size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RequestKind {
     Page,
     Sitemap,
     Robots,
 }
 
-/// What tells a server which version of a page is here already.
+/// The version of a page that is cached, for conditional requests.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Validators {
     pub(crate) etag: Option<String>,
@@ -52,35 +52,35 @@ pub(crate) struct Response {
     pub(crate) body: Vec<u8>,
 }
 
-/// Why there is no response, or none that is of use.
+/// Why there is no usable response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Failure {
     #[error(transparent)]
     Private(#[from] PrivateAddress),
     #[error("larger than {0} bytes")]
     TooLarge(u64),
-    #[error("no answer in time")]
+    #[error("timed out")]
     Timeout,
     #[error("{0}")]
     Network(String),
-    /// Certificates, encodings, and what else will be no better next time.
+    /// Certificates, encodings and other problems that a retry does not solve.
     #[error("{0}")]
     Protocol(String),
     #[error("{0}")]
     Status(StatusCode),
-    #[error("the server asks to come back in {} s", .0.as_secs())]
+    #[error("the server asks to retry after {} s", .0.as_secs())]
     Busy(Duration),
-    #[error("not asked for: {0} did not answer several times in a row")]
+    #[error("not requested: {0} did not respond several times in a row")]
     GivenUp(String),
     #[error("robots.txt cannot be read: {0}")]
     Robots(Box<Failure>),
-    #[error("{0} is no page")]
+    #[error("{0} is not a page format")]
     ContentType(String),
     #[error("interrupted")]
     Interrupted,
 }
 
-/// A name that stands for an address that only some can reach.
+/// A host that resolves to a non-public address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{host} is {class} ({address})")]
 pub(crate) struct PrivateAddress {
@@ -99,7 +99,7 @@ impl Client {
     pub(crate) fn new(options: &ClientOptions) -> Self {
         let config = Config::builder()
             .http_status_as_error(false)
-            // Every hop of a redirect has to be checked.
+            // Every hop of a redirect is checked against the scope.
             .max_redirects(0)
             .proxy(options.use_proxy.then(Proxy::try_from_env).flatten())
             .user_agent(concat!("pg_docsearch/", env!("CARGO_PKG_VERSION")))
@@ -118,7 +118,7 @@ impl Client {
         }
     }
 
-    pub(crate) fn get(&self, url: &Url, kind: Kind, validators: &Validators) -> Result<Response, Failure> {
+    pub(crate) fn get(&self, url: &Url, kind: RequestKind, validators: &Validators) -> Result<Response, Failure> {
         let mut request = self.agent.get(url.as_str());
         if let Some(etag) = &validators.etag {
             request = request.header(header::IF_NONE_MATCH, etag);
@@ -143,13 +143,13 @@ impl Client {
         if response.status != StatusCode::OK {
             return Ok(response);
         }
-        if kind == Kind::Page && !page::is_page(response.content_type.as_deref(), url.path()) {
+        if kind == RequestKind::Page && !page::is_page(response.content_type.as_deref(), url.path()) {
             return Err(Failure::ContentType(response.content_type.unwrap_or_default()));
         }
         let limit = match kind {
-            Kind::Page => self.max_page_bytes,
-            Kind::Sitemap => sitemap::MAX_BYTES,
-            Kind::Robots => robots::MAX_BYTES as u64,
+            RequestKind::Page => self.max_page_bytes,
+            RequestKind::Sitemap => sitemap::MAX_BYTES,
+            RequestKind::Robots => robots::MAX_BYTES as u64,
         };
         answer
             .body_mut()
@@ -157,8 +157,8 @@ impl Client {
             .take(limit + 1)
             .read_to_end(&mut response.body)
             .map_err(|error| Failure::from(ureq::Error::from(error)))?;
-        // The beginning of a long `robots.txt` counts.
-        if response.body.len() as u64 > limit && kind != Kind::Robots {
+        // A long `robots.txt` counts up to the limit.
+        if response.body.len() as u64 > limit && kind != RequestKind::Robots {
             return Err(Failure::TooLarge(limit));
         }
         Ok(response)
@@ -175,12 +175,12 @@ fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
 }
 
 impl Failure {
-    /// Whether all pages of a site fail in this way.
+    /// Whether all pages of the site fail in this way.
     pub(crate) fn concerns_site(&self) -> bool {
         matches!(self, Self::Private(_) | Self::GivenUp(_) | Self::Robots(_))
     }
 
-    /// What is behind it, where `robots.txt` was only the first thing to be asked for.
+    /// The failure itself, or the one that prevented reading `robots.txt`.
     pub(crate) fn cause(&self) -> &Self {
         match self {
             Self::Robots(cause) => cause,
@@ -205,7 +205,7 @@ impl From<ureq::Error> for Failure {
     }
 }
 
-/// Gives the addresses of a name that are not refused; connections go to these and to no others.
+/// Resolves a name to the addresses that are not refused; connections go only to these.
 #[derive(Debug)]
 struct CheckingResolver {
     resolver: DefaultResolver,

@@ -1,4 +1,4 @@
-//! What a page says to a crawler: its links, where it really lives, and what may be done with it.
+//! What a page tells a crawler: links, canonical address, and whether it may be indexed.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -13,20 +13,20 @@ use pulldown_cmark::{Event, Parser, Tag as MarkdownTag};
 
 use super::robots::AGENT;
 
-/// The hints on a page, as they are written.
+/// The hints of a page, unresolved.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Hints {
     pub(crate) links: Vec<String>,
-    /// What relative links start from, where that is not the page's own address.
+    /// The base of relative links, if it is not the address of the page.
     pub(crate) base: Option<String>,
     pub(crate) canonical: Option<String>,
-    /// Where the page sends its readers at once.
+    /// Target of a meta refresh.
     pub(crate) refresh: Option<String>,
     pub(crate) noindex: bool,
     pub(crate) nofollow: bool,
 }
 
-/// The formats that can hold a page.
+/// Formats with links or hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PageFormat {
     Html,
@@ -34,13 +34,13 @@ enum PageFormat {
     Text,
 }
 
-/// Whether what is at this path can be documentation, by the type that the server gives.
+/// Whether content of this type and path can be documentation.
 pub(crate) fn is_page(content_type: Option<&str>, path: &str) -> bool {
     let content_type = content_type.map(ContentType::parse).unwrap_or_default();
     content_type.markup(Path::new(path)).is_ok()
 }
 
-/// Whether a path ends in what no page ends in, so that nothing has to be fetched to know.
+/// Whether the extension of a path excludes a page, so that it need not be fetched.
 pub(crate) fn is_file(path: &str) -> bool {
     const ENDINGS: [&str; 48] = [
         "7z", "apk", "avi", "bin", "bmp", "bz2", "class", "css", "csv", "deb", "dmg", "doc", "eot", "exe", "gif", "gz",
@@ -88,7 +88,7 @@ impl Hints {
         let mut applies = true;
         for directive in value.split(',') {
             let directive = match directive.split_once(':') {
-                // Any other word before a colon names a crawler.
+                // Any other word before a colon is the name of a crawler.
                 Some((name, _)) if WITH_VALUE.contains(&name.trim().to_ascii_lowercase().as_str()) => continue,
                 Some((name, directive)) => {
                     applies = name.trim().eq_ignore_ascii_case(AGENT);
@@ -171,7 +171,7 @@ impl TokenSink for Collector {
             return TokenSinkResult::Continue;
         }
         self.0.borrow_mut().add_tag(&tag);
-        // A tree would tell the tokenizer that tags in here are none.
+        // Without a tree builder, the tokenizer has to be told that these contain no tags.
         match &*tag.name {
             "script" => TokenSinkResult::RawData(RawKind::ScriptData),
             "style" | "xmp" | "iframe" | "noembed" | "noframes" => TokenSinkResult::RawData(RawKind::Rawtext),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_page_lives_and_where_it_sends_to() {
+    fn canonical_address_and_meta_refresh() {
         let page = hints("<link rel=canonical href=/a><link rel=canonical href=/b>");
         assert_eq!(page.canonical.as_deref(), Some("/a"));
         let page = hints("<meta http-equiv=Refresh content=\"0; URL='new.html'\">");
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_that_are_pages() {
+    fn types_and_extensions_of_pages() {
         assert!(is_page(None, "/a"));
         assert!(is_page(HTML, "/a"));
         assert!(is_page(Some("Text/Markdown"), "/a"));

@@ -1,15 +1,15 @@
-//! `robots.txt` as RFC 9309 describes it, with the `Crawl-delay` that many sites add.
+//! `robots.txt` (RFC 9309), with the common extension `Crawl-delay`.
 
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
 
-/// The name that `robots.txt` files and robots tags call this program by.
+/// The name of this program in `robots.txt` files and robots tags.
 pub(crate) const AGENT: &str = "pg_docsearch";
 /// Longer files are cut here, as the standard allows.
 pub(crate) const MAX_BYTES: usize = 500 * 1024;
 
-/// What a site allows this program to do.
+/// What a site allows this program to fetch.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Robots {
     rules: Vec<Rule>,
@@ -22,19 +22,19 @@ struct Rule {
     pattern: Vec<u8>,
 }
 
-/// The lines that follow one or more user-agent lines.
+/// A group: one or more user-agent lines and the rules that follow.
 #[derive(Debug, Default)]
-struct Group {
+struct AgentGroup {
     robots: Robots,
     named: bool,
-    for_everybody: bool,
+    for_all: bool,
 }
 
 impl Robots {
-    /// Reads a file; what is beyond its first [`MAX_BYTES`] and lines of other kinds do not count.
+    /// Parses a file. Ignores unknown lines and everything beyond [`MAX_BYTES`].
     pub(crate) fn parse(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<AgentGroup> = Vec::new();
         let mut in_heading = false;
         for line in text.trim_start_matches('\u{feff}').split(['\r', '\n']) {
             let line = line.split('#').next().unwrap_or_default();
@@ -44,11 +44,11 @@ impl Robots {
             let (key, value) = (key.trim().to_ascii_lowercase(), value.trim());
             if key == "user-agent" {
                 if !in_heading {
-                    groups.push(Group::default());
+                    groups.push(AgentGroup::default());
                 }
                 in_heading = true;
                 if let Some(group) = groups.last_mut() {
-                    group.for_everybody |= value == "*";
+                    group.for_all |= value == "*";
                     group.named |= product(value).eq_ignore_ascii_case(AGENT);
                 }
                 continue;
@@ -72,14 +72,14 @@ impl Robots {
                     let delay = value.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
                     group.robots.delay = delay.max(group.robots.delay);
                 }
-                // Sitemaps belong to no group and end none.
+                // Sitemap lines do not end a group.
                 _ => {}
             }
         }
         let named = groups.iter().any(|group| group.named);
         let mut robots = Self::default();
         for group in groups {
-            if if named { group.named } else { group.for_everybody } {
+            if if named { group.named } else { group.for_all } {
                 robots.rules.extend(group.robots.rules);
                 robots.delay = robots.delay.max(group.robots.delay);
             }
@@ -87,7 +87,7 @@ impl Robots {
         robots
     }
 
-    /// Whether `path`, with its query string, may be fetched: the longest rule decides.
+    /// Whether `path`, with its query string, may be fetched. The longest matching rule decides.
     pub(crate) fn allows(&self, path: &str) -> bool {
         let path = normal(path);
         self.rules
@@ -99,8 +99,8 @@ impl Robots {
 }
 
 impl Rule {
-    /// `*` stands for any characters, `$` at the end for the end of the path. The parts between are
-    /// looked for from the left, each where it comes first: linear in the path for every part.
+    /// `*` matches any characters, `$` at the end the end of the path. Each part between is matched at its first position
+    /// from the left, which takes linear time for each part.
     fn matches(&self, path: &[u8]) -> bool {
         let (pattern, anchored) = match self.pattern.strip_suffix(b"$") {
             Some(pattern) => (pattern, true),
@@ -135,15 +135,15 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
 }
 
-/// `pg_docsearch/1.0 (bot)` names the product `pg_docsearch`.
+/// The product name in `pg_docsearch/1.0 (bot)`.
 fn product(agent: &str) -> &str {
     let is_name = |c: char| c.is_ascii_alphabetic() || c == '_' || c == '-';
     let end = agent.find(|c| !is_name(c)).unwrap_or(agent.len());
     &agent[..end]
 }
 
-/// The bytes that a path stands for, so that `/%7Ejoe` and `/~joe` are one. Signs that mean something
-/// in a path, or in a pattern, stay encoded.
+/// Decodes a path, so that `/%7Ejoe` and `/~joe` are equal. Characters with a meaning in paths or patterns stay
+/// encoded.
 fn normal(path: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path;
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_group_of_this_program_goes_before_the_one_for_everybody() {
+    fn the_group_of_this_program_goes_before_the_one_for_all() {
         let robots = "User-agent: *\nDisallow: /\n\nuser-agent: Other\nUSER-AGENT: PG_docsearch/2.0 # it\n\
                       Disallow: /private\n\nUser-agent: pg_docsearch\nDisallow: /more";
         assert!(allows(robots, "/guide"));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_delay_is_the_groups_own() {
+    fn the_delay_belongs_to_its_group() {
         let delay = |text: &str| Robots::parse(text.as_bytes()).delay;
         assert_eq!(
             delay("User-agent: *\nCrawl-delay: 1.5"),
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_limit_does_not_count() {
+    fn text_beyond_the_limit_is_ignored() {
         let long = format!("User-agent: *\n#{}\nDisallow: /", "x".repeat(MAX_BYTES));
         assert!(allows(&long, "/x"));
     }

@@ -1,4 +1,4 @@
-//! Which addresses belong to a crawl, and one spelling for each of them.
+//! Which addresses belong to a crawl, and the normal form of an address.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use percent_encoding::percent_decode_str;
@@ -6,29 +6,29 @@ use url::Url;
 
 use crate::process::error::Error;
 
-/// Bytes of an address, by the protocol of sitemaps. Longer ones lead nowhere that a reader would go.
+/// Maximum length of an address in bytes, from the sitemap protocol.
 pub(crate) const MAX_ADDRESS: usize = 2_048;
 
-/// How far a crawl goes from where it starts.
+/// How far a crawl follows links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Reach {
     /// The whole site: same scheme, host and port
     Origin,
-    /// The start's folder and what is below it
+    /// The folder of the start page and everything below
     Path,
 }
 
-/// The rules that decide on an address.
+/// The rules that decide whether an address belongs to a crawl.
 #[derive(Debug)]
 pub(crate) struct Scope {
-    roots: Vec<Root>,
+    roots: Vec<ScopeRoot>,
     include: Option<GlobSet>,
     exclude: GlobSet,
     keep_query: bool,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Root {
+struct ScopeRoot {
     origin: String,
     folder: String,
 }
@@ -40,14 +40,14 @@ pub(crate) enum BadAddress {
     Syntax(url::ParseError),
     #[error("only http and https can be crawled")]
     Scheme,
-    #[error("the URL holds a user name or password")]
+    #[error("the URL contains a user name or password")]
     Credentials,
     #[error("the URL is longer than {MAX_ADDRESS} bytes")]
     TooLong,
 }
 
 impl Scope {
-    /// The scope of a crawl that begins at `starts`.
+    /// The scope of a crawl from `starts`.
     pub(crate) fn new(
         starts: &[Url],
         reach: Reach,
@@ -55,9 +55,9 @@ impl Scope {
         exclude: &[String],
         keep_query: bool,
     ) -> Result<Self, Error> {
-        let mut roots: Vec<Root> = starts
+        let mut roots: Vec<ScopeRoot> = starts
             .iter()
-            .map(|start| Root {
+            .map(|start| ScopeRoot {
                 origin: start.origin().ascii_serialization(),
                 folder: match reach {
                     Reach::Origin => "/".to_owned(),
@@ -78,24 +78,24 @@ impl Scope {
         })
     }
 
-    /// The address that `reference` means on the page at `base`, in its one spelling.
+    /// Resolves `reference` on the page at `base` to a normalized address.
     pub(crate) fn resolve(&self, base: &Url, reference: &str) -> Result<Url, BadAddress> {
         checked(base.join(reference.trim()).map_err(BadAddress::Syntax)?).and_then(|url| self.normal(url))
     }
 
-    /// An address as somebody wrote it, in its one spelling.
+    /// Parses and normalizes an address.
     pub(crate) fn parse(&self, address: &str) -> Result<Url, BadAddress> {
         parse(address).and_then(|url| self.normal(url))
     }
 
-    /// Whether `url` is on the site or below the folder where the crawl starts.
+    /// Whether `url` is in the site or folder of a start.
     pub(crate) fn covers(&self, url: &Url) -> bool {
         let origin = url.origin().ascii_serialization();
-        let is_below = |root: &Root| root.origin == origin && url.path().starts_with(&root.folder);
+        let is_below = |root: &ScopeRoot| root.origin == origin && url.path().starts_with(&root.folder);
         self.roots.iter().any(is_below)
     }
 
-    /// Whether the crawl wants `url`, an address in its one spelling.
+    /// Whether `url`, a normalized address, belongs to the crawl.
     pub(crate) fn contains(&self, url: &Url) -> bool {
         let path = percent_decode_str(url.path()).decode_utf8_lossy();
         self.covers(url)
@@ -103,8 +103,7 @@ impl Scope {
             && !self.exclude.is_match(&*path)
     }
 
-    /// One spelling for addresses that mean the same page. The `url` crate sees to case, default
-    /// ports and dot segments.
+    /// Normalizes an address, so that a page has one. The `url` crate handles case, default ports and dot segments.
     fn normal(&self, mut url: Url) -> Result<Url, BadAddress> {
         url.set_fragment(None);
         if !self.keep_query || url.query() == Some("") {
@@ -119,7 +118,7 @@ impl Scope {
     }
 }
 
-/// An address that can be crawled.
+/// Parses an address that can be crawled.
 pub(crate) fn parse(address: &str) -> Result<Url, BadAddress> {
     checked(Url::parse(address.trim()).map_err(BadAddress::Syntax)?)
 }
@@ -139,8 +138,11 @@ fn folder(path: &str) -> &str {
 }
 
 fn globs(patterns: &[String]) -> Result<GlobSet, Error> {
-    let usage =
-        |error: globset::Error| Error::Usage(format!("{error}\nHINT:  Patterns are like /guide/** or **/old-*."));
+    let usage = |error: globset::Error| {
+        Error::Usage(format!(
+            "{error}\nHINT:  Patterns match whole paths, such as /guide/** or **/old-*."
+        ))
+    };
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
         set.add(
@@ -153,7 +155,7 @@ fn globs(patterns: &[String]) -> Result<GlobSet, Error> {
     set.build().map_err(usage)
 }
 
-/// `%7e` as `~`, `%2f` as `%2F`: RFC 3986, sections 6.2.2.1 and 6.2.2.2.
+/// Decodes unreserved characters (`%7e` to `~`) and writes other codes in capitals: RFC 3986, 6.2.2.1 and 6.2.2.2.
 fn unreserved_decoded(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
     let mut rest = path;
@@ -190,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn one_spelling() {
+    fn addresses_are_normalized() {
         let scope = scope("https://x.org/", Reach::Origin);
         let base = parse("https://x.org/docs/guide/page.html").unwrap();
         for (reference, expected) in [
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn query_strings_stay_when_wanted() {
+    fn query_strings_are_kept_on_request() {
         let start = parse("https://x.org/").unwrap();
         let scope = Scope::new(&[start], Reach::Path, &[], &[], true).unwrap();
         assert_eq!(
@@ -223,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_notations_of_an_address_are_one() {
+    fn odd_notations_of_an_ip_address_are_normalized() {
         for address in [
             "http://2130706433/",
             "http://0x7f.1/",
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_crawled() {
+    fn invalid_addresses_are_rejected() {
         assert_eq!(parse("ftp://x.org/"), Err(BadAddress::Scheme));
         assert_eq!(parse("file:///etc/passwd"), Err(BadAddress::Scheme));
         assert_eq!(parse("mailto:a@x.org"), Err(BadAddress::Scheme));
@@ -244,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_of_the_start_bounds_the_crawl() {
+    fn the_crawl_stays_in_the_folder_of_the_start() {
         let scope = scope("https://x.org/docs/guide/index.html", Reach::Path);
         for (address, inside) in [
             ("https://x.org/docs/guide/", true),

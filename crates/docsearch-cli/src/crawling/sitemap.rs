@@ -9,24 +9,24 @@ use quick_xml::events::Event;
 
 use super::scope::MAX_ADDRESS;
 
-/// Bytes of a sitemap once it is unpacked, by the protocol.
+/// Maximum size of an uncompressed sitemap in bytes, from the protocol.
 pub(crate) const MAX_BYTES: u64 = 50 * 1024 * 1024;
-/// Bytes of a date, with its time and zone.
+/// Maximum length of a date in bytes, with time and zone.
 const MAX_DATE: usize = 64;
 
-/// What may still come from the sitemaps of a crawl: a site is not to fill the memory of who crawls it.
+/// What the sitemaps of a crawl may still take, so that a site cannot fill the memory of the crawler.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Allowance {
-    /// Bytes of sitemaps, unpacked.
+pub(crate) struct SitemapLimits {
+    /// Bytes of uncompressed sitemaps.
     pub(crate) bytes: u64,
     pub(crate) addresses: usize,
     /// Bytes of addresses.
     pub(crate) address_bytes: usize,
-    /// Whether there was no room for an address.
+    /// Whether an address was left out.
     pub(crate) is_exceeded: bool,
 }
 
-impl Default for Allowance {
+impl Default for SitemapLimits {
     fn default() -> Self {
         Self {
             bytes: 10 * MAX_BYTES,
@@ -37,13 +37,13 @@ impl Default for Allowance {
     }
 }
 
-impl Allowance {
-    /// Whether nothing more is to be read.
+impl SitemapLimits {
+    /// Whether nothing more may be read.
     pub(crate) fn is_spent(&self) -> bool {
         self.is_exceeded || self.bytes == 0 || self.addresses == 0
     }
 
-    /// Whether there is room for an address, which is taken.
+    /// Takes room for an address, if there is any.
     fn takes(&mut self, listed: &SitemapEntry) -> bool {
         let length = listed.url.len();
         if self.addresses == 0 || self.address_bytes < length {
@@ -56,7 +56,7 @@ impl Allowance {
     }
 }
 
-/// What a sitemap lists, as far as there was room for it.
+/// The entries of a sitemap, up to the limits.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Sitemap {
     Pages(Vec<SitemapEntry>),
@@ -64,7 +64,7 @@ pub(crate) enum Sitemap {
     Index(Vec<SitemapEntry>),
 }
 
-/// An address and, where told, when what is there was changed.
+/// An address and its `lastmod`.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct SitemapEntry {
     pub(crate) url: String,
@@ -80,12 +80,12 @@ pub(crate) enum BadSitemap {
     TooLarge,
     #[error("not XML: {0}")]
     Xml(#[from] quick_xml::Error),
-    #[error("no sitemap: neither <urlset> nor <sitemapindex>")]
+    #[error("not a sitemap: neither <urlset> nor <sitemapindex>")]
     NoSitemap,
 }
 
-/// Reads a sitemap, as XML or as one address per line, packed or not. Addresses that are too long are left out.
-pub(crate) fn read(bytes: &[u8], allowance: &mut Allowance) -> Result<Sitemap, BadSitemap> {
+/// Reads a sitemap: XML or one address per line, plain or gzip. Leaves out addresses that are too long.
+pub(crate) fn read(bytes: &[u8], limits: &mut SitemapLimits) -> Result<Sitemap, BadSitemap> {
     let unpacked;
     let bytes = if bytes.starts_with(&[0x1f, 0x8b]) {
         unpacked = unpack(bytes)?;
@@ -93,11 +93,11 @@ pub(crate) fn read(bytes: &[u8], allowance: &mut Allowance) -> Result<Sitemap, B
     } else {
         bytes
     };
-    allowance.bytes = allowance.bytes.saturating_sub(bytes.len() as u64);
+    limits.bytes = limits.bytes.saturating_sub(bytes.len() as u64);
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if text.starts_with('<') {
-        return read_xml(text, allowance);
+        return read_xml(text, limits);
     }
     let pages = lines(text)
         .filter(|url| url.len() <= MAX_ADDRESS)
@@ -105,10 +105,10 @@ pub(crate) fn read(bytes: &[u8], allowance: &mut Allowance) -> Result<Sitemap, B
             url: url.to_owned(),
             changed: None,
         });
-    Ok(Sitemap::Pages(pages.take_while(|page| allowance.takes(page)).collect()))
+    Ok(Sitemap::Pages(pages.take_while(|page| limits.takes(page)).collect()))
 }
 
-/// The addresses of a list: one per line; empty lines and lines that begin with `#` do not count.
+/// The addresses of a list, one per line, without empty lines and comments (`#`).
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines()
         .map(str::trim)
@@ -127,7 +127,7 @@ fn unpack(bytes: &[u8]) -> Result<Vec<u8>, BadSitemap> {
     Ok(unpacked)
 }
 
-fn read_xml(text: &str, allowance: &mut Allowance) -> Result<Sitemap, BadSitemap> {
+fn read_xml(text: &str, limits: &mut SitemapLimits) -> Result<Sitemap, BadSitemap> {
     let mut reader = Reader::from_str(text);
     let mut is_index = None;
     let mut listed = Vec::new();
@@ -154,11 +154,11 @@ fn read_xml(text: &str, allowance: &mut Allowance) -> Result<Sitemap, BadSitemap
             },
             Event::End(tag) => {
                 match (depth, tag.local_name().as_ref()) {
-                    // An image or a video of a page has a `loc` too, deeper down.
+                    // Images and videos of a page have a `loc` too, at a greater depth.
                     (3, "loc") => current.url = within(&content, MAX_ADDRESS).unwrap_or_default(),
                     (3, "lastmod") => current.changed = within(&content, MAX_DATE),
                     (2, "url" | "sitemap") if !current.url.is_empty() => {
-                        if !allowance.takes(&current) {
+                        if !limits.takes(&current) {
                             break;
                         }
                         listed.push(std::mem::take(&mut current));
@@ -178,7 +178,7 @@ fn read_xml(text: &str, allowance: &mut Allowance) -> Result<Sitemap, BadSitemap
     }
 }
 
-/// What an element holds, unless that is nothing or too much.
+/// The content of an element, unless it is empty or too long.
 fn within(content: &str, most: usize) -> Option<String> {
     let content = content.trim();
     (1..=most).contains(&content.len()).then(|| content.to_owned())
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8]) -> Result<Sitemap, BadSitemap> {
-        super::read(bytes, &mut Allowance::default())
+        super::read(bytes, &mut SitemapLimits::default())
     }
 
     fn listed(url: &str, changed: Option<&str>) -> SitemapEntry {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_packed() {
+    fn a_compressed_index() {
         let text = b"<sitemapindex><sitemap><loc>https://x.org/1.xml</loc></sitemap></sitemapindex>";
         let mut packed = GzEncoder::new(Vec::new(), Compression::default());
         packed.write_all(text).unwrap();
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sitemap() {
+    fn invalid_sitemaps_are_rejected() {
         assert!(matches!(
             read(b"<html><body></body></html>"),
             Err(BadSitemap::NoSitemap)
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_not_unpacked() {
+    fn a_decompression_bomb_is_rejected() {
         let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
         let zeros = vec![b' '; 1 << 20];
         for _ in 0..51 {
@@ -256,21 +256,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_listed_has_a_limit_over_all_sitemaps() {
+    fn all_sitemaps_share_one_limit() {
         let xml: String = ["a", "b", "c"]
             .iter()
             .map(|name| format!("<url><loc>https://x.org/{name}</loc></url>"))
             .collect();
         let xml = format!("<urlset>{xml}</urlset>");
         let text = "https://x.org/a\nhttps://x.org/b\nhttps://x.org/c\n";
-        let first = |sitemap: &str, mut allowance: Allowance| {
-            let Sitemap::Pages(pages) = super::read(sitemap.as_bytes(), &mut allowance).unwrap() else {
+        let first = |sitemap: &str, mut limits: SitemapLimits| {
+            let Sitemap::Pages(pages) = super::read(sitemap.as_bytes(), &mut limits).unwrap() else {
                 panic!("no pages");
             };
-            (pages.len(), allowance.is_exceeded, allowance.is_spent())
+            (pages.len(), limits.is_exceeded, limits.is_spent())
         };
         for sitemap in [xml.as_str(), text] {
-            let most = |addresses, address_bytes, bytes| Allowance {
+            let most = |addresses, address_bytes, bytes| SitemapLimits {
                 bytes,
                 addresses,
                 address_bytes,
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_and_dates_that_are_none_are_left_out() {
+    fn invalid_addresses_and_dates_are_left_out() {
         let long = format!("https://x.org/{}", "a".repeat(MAX_ADDRESS));
         let xml = format!(
             "<urlset><url><loc>{long}</loc></url><url><loc>https://x.org/b</loc><lastmod>{long}</lastmod></url></urlset>"

@@ -1,4 +1,4 @@
-//! Where a crawl begins: addresses, a sitemap, a list.
+//! Where a crawl starts: URLs, a sitemap, a list.
 
 use std::fs;
 use std::io::Read;
@@ -8,22 +8,22 @@ use ureq::http::StatusCode;
 use url::Url;
 
 use super::fetch::Fetcher;
-use super::http::{Failure, Kind, Validators};
+use super::http::{Failure, RequestKind, Validators};
 use super::scope::{self, BadAddress};
-use super::sitemap::{self, Allowance, Sitemap, SitemapEntry};
+use super::sitemap::{self, Sitemap, SitemapEntry, SitemapLimits};
 use crate::process::error::Error;
 
 const MAX_SITEMAPS: usize = 1_000;
 
 /// A sitemap on the web or on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum SitemapLocation {
     Web(Url),
     File(PathBuf),
 }
 
-impl Place {
-    /// What begins like a URL is one.
+impl SitemapLocation {
+    /// A text with `://` is a URL.
     pub(crate) fn parse(text: &str) -> Result<Self, BadAddress> {
         if text.contains("://") {
             scope::parse(text).map(Self::Web)
@@ -33,13 +33,13 @@ impl Place {
     }
 }
 
-/// Where a user says to start.
+/// Where the user wants to start.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Given<'a> {
+pub(crate) struct StartArgs<'a> {
     pub(crate) urls: &'a [String],
     pub(crate) sitemap: Option<&'a str>,
     pub(crate) url_list: Option<&'a Path>,
-    /// What tells this crawl from others, if it is not where it starts.
+    /// The name that identifies this crawl, unless it is derived from the start.
     pub(crate) source_root: Option<&'a str>,
 }
 
@@ -47,33 +47,33 @@ pub(crate) struct Given<'a> {
 #[derive(Debug)]
 pub(crate) struct Starts {
     pub(crate) urls: Vec<Url>,
-    pub(crate) sitemap: Option<Place>,
+    pub(crate) sitemap: Option<SitemapLocation>,
     pub(crate) list: Vec<String>,
-    /// What tells this crawl from others.
+    /// Identifies the crawl: its cache and the documents that it owns.
     pub(crate) name: String,
 }
 
 impl Starts {
-    pub(crate) fn read(given: &Given<'_>) -> Result<Self, Error> {
-        let urls = given
+    pub(crate) fn read(args: &StartArgs<'_>) -> Result<Self, Error> {
+        let urls = args
             .urls
             .iter()
             .map(|text| parsed(text))
             .collect::<Result<Vec<_>, _>>()?;
-        let sitemap = given
+        let sitemap = args
             .sitemap
-            .map(|text| Place::parse(text).map_err(|reason| bad_address(text, &reason)))
+            .map(|text| SitemapLocation::parse(text).map_err(|reason| bad_address(text, &reason)))
             .transpose()?;
-        let list = given.url_list.map(read_list).transpose()?;
-        let name = match (&urls[..], &sitemap, given.url_list, given.source_root) {
+        let list = args.url_list.map(read_list).transpose()?;
+        let name = match (&urls[..], &sitemap, args.url_list, args.source_root) {
             (_, _, _, Some(name)) => name.to_owned(),
             ([_, ..], ..) => urls.iter().map(Url::as_str).collect::<Vec<_>>().join(" "),
-            (_, Some(Place::Web(url)), ..) => url.to_string(),
-            (_, Some(Place::File(path)), ..) => full_path(path)?,
+            (_, Some(SitemapLocation::Web(url)), ..) => url.to_string(),
+            (_, Some(SitemapLocation::File(path)), ..) => full_path(path)?,
             (_, _, Some(path), _) if path != Path::new("-") => full_path(path)?,
             _ => {
                 return Err(Error::Usage(
-                    "a list from standard input has no name\nHINT:  Set --source-root.".to_owned(),
+                    "no name for a list on standard input\nHINT:  Set --source-root.".to_owned(),
                 ));
             }
         };
@@ -85,11 +85,11 @@ impl Starts {
         })
     }
 
-    /// What the scope is measured from: the first kind of start that is given.
+    /// The URLs that define the scope: those of the first kind of start that was given.
     pub(crate) fn roots(&self, listed: impl FnOnce() -> Vec<Url>) -> Vec<Url> {
         match &self.sitemap {
             _ if !self.urls.is_empty() => self.urls.clone(),
-            Some(Place::Web(url)) => vec![url.clone()],
+            Some(SitemapLocation::Web(url)) => vec![url.clone()],
             _ => listed(),
         }
     }
@@ -108,48 +108,48 @@ pub(crate) fn bad_address(text: &str, reason: &BadAddress) -> Error {
     let hint = match reason {
         BadAddress::Syntax(_) | BadAddress::Scheme => "HINT:  Give the whole URL, such as https://docs.example.com/.",
         BadAddress::Credentials => "HINT:  Pages behind a login cannot be crawled.",
-        BadAddress::TooLong => "HINT:  Give a shorter one.",
+        BadAddress::TooLong => "HINT:  Use a shorter URL.",
     };
-    // A password does not belong on a screen.
+    // A password must not appear on the screen.
     match reason {
         BadAddress::Credentials => Error::Usage(format!("{reason}\n{hint}")),
         _ => Error::Usage(format!("{text}: {reason}\n{hint}")),
     }
 }
 
-/// The addresses of a sitemap and of the sitemaps that it lists.
+/// The pages of a sitemap and of the sitemaps that it lists.
 #[derive(Debug, Default)]
-pub(crate) struct Listing {
+pub(crate) struct SitemapListing {
     pub(crate) pages: Vec<SitemapEntry>,
     /// Sitemaps that could not be read, and why.
     pub(crate) problems: Vec<(String, String)>,
 }
 
-/// Reads the sitemap at `place`, as far as the allowance goes. An error is what hinders the first one from being read.
+/// Reads the sitemap at `location` within `limits`. Returns an error only if the first sitemap cannot be read.
 pub(crate) fn read_sitemap(
-    place: &Place,
+    location: &SitemapLocation,
     fetcher: &mut Fetcher,
-    mut allowance: Allowance,
-) -> Result<Result<Listing, Failure>, Error> {
-    let mut listing = Listing::default();
-    let (first, base) = match place {
-        Place::File(path) => (fs::read(path).map_err(Error::file(path))?, None),
-        Place::Web(url) => match fetch(url, fetcher) {
+    mut limits: SitemapLimits,
+) -> Result<Result<SitemapListing, Failure>, Error> {
+    let mut listing = SitemapListing::default();
+    let (first, base) = match location {
+        SitemapLocation::File(path) => (fs::read(path).map_err(Error::file(path))?, None),
+        SitemapLocation::Web(url) => match fetch(url, fetcher) {
             Ok(bytes) => (bytes, Some(url)),
             Err(failure) => return Ok(Err(failure)),
         },
     };
-    let name = match place {
-        Place::File(path) => path.display().to_string(),
-        Place::Web(url) => url.to_string(),
+    let name = match location {
+        SitemapLocation::File(path) => path.display().to_string(),
+        SitemapLocation::Web(url) => url.to_string(),
     };
-    let sitemap = sitemap::read(&first, &mut allowance).map_err(|reason| Error::Crawl(format!("{name}: {reason}")))?;
+    let sitemap = sitemap::read(&first, &mut limits).map_err(|reason| Error::Crawl(format!("{name}: {reason}")))?;
     drop(first);
     let children = match sitemap {
         Sitemap::Pages(pages) => {
             listing.pages = pages;
-            if allowance.is_exceeded {
-                listing.problems.push((name, Problem::Cut.to_string()));
+            if limits.is_exceeded {
+                listing.problems.push((name, SitemapProblem::Cut.to_string()));
             }
             return Ok(Ok(listing));
         }
@@ -160,19 +160,25 @@ pub(crate) fn read_sitemap(
         listing.problems.push((name, reason));
     }
     for (read, child) in children.iter().take(MAX_SITEMAPS).enumerate() {
-        if allowance.is_spent() {
-            let reason = format!("{}; {} sitemaps are not read", Problem::Cut, children.len() - read);
+        if limits.is_spent() {
+            let reason = format!(
+                "{}; {} sitemaps are not read",
+                SitemapProblem::Cut,
+                children.len() - read
+            );
             listing.problems.push((child.url.clone(), reason));
             break;
         }
-        match read_child(&child.url, base, fetcher, &mut allowance) {
+        match read_child(&child.url, base, fetcher, &mut limits) {
             Ok(pages) => {
                 listing.pages.extend(pages);
-                if allowance.is_exceeded {
-                    listing.problems.push((child.url.clone(), Problem::Cut.to_string()));
+                if limits.is_exceeded {
+                    listing
+                        .problems
+                        .push((child.url.clone(), SitemapProblem::Cut.to_string()));
                 }
             }
-            Err(Problem::Failure(Failure::Interrupted)) => return Ok(Err(Failure::Interrupted)),
+            Err(SitemapProblem::Failure(Failure::Interrupted)) => return Ok(Err(Failure::Interrupted)),
             Err(problem) => listing.problems.push((child.url.clone(), problem.to_string())),
         }
     }
@@ -180,7 +186,7 @@ pub(crate) fn read_sitemap(
 }
 
 #[derive(Debug, thiserror::Error)]
-enum Problem {
+enum SitemapProblem {
     #[error(transparent)]
     Address(#[from] BadAddress),
     #[error("on another site than the sitemap that lists it")]
@@ -189,40 +195,40 @@ enum Problem {
     Failure(#[from] Failure),
     #[error(transparent)]
     BadSitemap(#[from] sitemap::BadSitemap),
-    #[error("a list of sitemaps within another")]
+    #[error("a sitemap index within a sitemap index")]
     Nested,
-    #[error("the sitemaps list more than a crawl takes")]
+    #[error("the sitemaps exceed the limits of a crawl")]
     Cut,
 }
 
-/// The protocol has indexes on their own site only, and none within another.
+/// Reads a sitemap of an index. By the protocol, it is on the same site and not an index itself.
 fn read_child(
     address: &str,
     parent: Option<&Url>,
     fetcher: &mut Fetcher,
-    allowance: &mut Allowance,
-) -> Result<Vec<SitemapEntry>, Problem> {
+    limits: &mut SitemapLimits,
+) -> Result<Vec<SitemapEntry>, SitemapProblem> {
     let url = scope::parse(address)?;
     if parent.is_some_and(|parent| parent.origin() != url.origin()) {
-        return Err(Problem::OtherSite);
+        return Err(SitemapProblem::OtherSite);
     }
-    match sitemap::read(&fetch(&url, fetcher)?, allowance)? {
+    match sitemap::read(&fetch(&url, fetcher)?, limits)? {
         Sitemap::Pages(pages) => Ok(pages),
-        Sitemap::Index(_) => Err(Problem::Nested),
+        Sitemap::Index(_) => Err(SitemapProblem::Nested),
     }
 }
 
 fn fetch(url: &Url, fetcher: &mut Fetcher) -> Result<Vec<u8>, Failure> {
-    // Its `robots.txt` may set the pace. A sitemap itself is there for programs.
+    // For its delay only: sitemaps are meant for programs, so robots.txt does not forbid them.
     fetcher.is_allowed(url)?;
-    let response = fetcher.get(url, Kind::Sitemap, &Validators::default())?;
+    let response = fetcher.get(url, RequestKind::Sitemap, &Validators::default())?;
     match response.status {
         StatusCode::OK => Ok(response.body),
         status => Err(Failure::Status(status)),
     }
 }
 
-/// The addresses in a file, or on standard input where that is `-`.
+/// The addresses in a file, or on standard input if the path is `-`.
 pub(crate) fn read_list(path: &Path) -> Result<Vec<String>, Error> {
     let mut text = String::new();
     let read = if path == Path::new("-") {

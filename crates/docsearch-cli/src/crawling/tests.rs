@@ -13,9 +13,9 @@ use tempfile::TempDir;
 use url::Url;
 
 use super::cache::Cache;
-use super::crawler::{Counts, Crawler, Incomplete, Output, Page, Plan, Problem, Summary};
-use super::fetch::{Fetcher, Manners};
-use super::frontier::{Frontier, Memory, Visit};
+use super::crawler::{Counts, CrawlOutput, CrawlPlan, CrawledPage, Crawler, Incomplete, Summary, VisitProblem};
+use super::fetch::{Fetcher, Politeness};
+use super::frontier::{Frontier, FrontierLimits, Visit};
 use super::http::ClientOptions;
 use super::scope::{Reach, Scope};
 use crate::process::error::Error;
@@ -24,15 +24,15 @@ use server::{Reply, Request, Server};
 
 /// What one crawl found.
 #[derive(Default)]
-struct Pages {
-    pages: Vec<Page>,
+struct FoundPages {
+    pages: Vec<CrawledPage>,
     problems: Vec<(String, String)>,
-    /// Ends the crawl after so many pages.
+    /// Number of pages after which the crawl ends.
     stop_after: Option<(usize, Interrupt)>,
 }
 
-impl Output for Pages {
-    fn page(&mut self, page: Page) -> Result<(), Error> {
+impl CrawlOutput for FoundPages {
+    fn page(&mut self, page: CrawledPage) -> Result<(), Error> {
         self.pages.push(page);
         match &self.stop_after {
             Some((pages, stop)) if self.pages.len() == *pages => stop.raise(),
@@ -41,14 +41,14 @@ impl Output for Pages {
         Ok(())
     }
 
-    fn problem(&mut self, visit: &Visit, problem: &Problem) {
+    fn problem(&mut self, visit: &Visit, problem: &VisitProblem) {
         self.problems.push((visit.url.path().to_owned(), problem.to_string()));
     }
 
     fn progress(&mut self, _counts: &Counts) {}
 }
 
-impl Pages {
+impl FoundPages {
     fn paths(&self) -> Vec<&str> {
         self.pages.iter().map(|page| page.url.path()).collect()
     }
@@ -59,23 +59,23 @@ impl Pages {
     }
 }
 
-/// A crawl with what can be set.
-struct Setting {
+/// The settings of a crawl.
+struct TestCrawl {
     starts: Vec<Url>,
     cache: TempDir,
     client: ClientOptions,
-    manners: Manners,
+    politeness: Politeness,
     reach: Reach,
     include: Vec<String>,
     follow: bool,
     max_pages: u64,
     max_depth: u32,
-    memory: Memory,
+    frontier_limits: FrontierLimits,
     refresh: bool,
     stop_after: Option<usize>,
 }
 
-impl Setting {
+impl TestCrawl {
     fn new(start: Url) -> Self {
         Self {
             starts: vec![start],
@@ -86,7 +86,7 @@ impl Setting {
                 refuses: |_| None,
                 use_proxy: false,
             },
-            manners: Manners {
+            politeness: Politeness {
                 delay: Duration::ZERO,
                 retries: 0,
             },
@@ -95,21 +95,21 @@ impl Setting {
             follow: true,
             max_pages: 100,
             max_depth: 10,
-            memory: Memory::default(),
+            frontier_limits: FrontierLimits::default(),
             refresh: false,
             stop_after: None,
         }
     }
 
-    fn crawl(&self) -> (Pages, Summary) {
+    fn crawl(&self) -> (FoundPages, Summary) {
         let stop = Interrupt::default();
         let cache = Cache::open(self.cache.path(), "test", self.refresh, 1 << 30).unwrap();
-        let plan = Plan {
+        let plan = CrawlPlan {
             scope: Scope::new(&self.starts, self.reach, &self.include, &[], false).unwrap(),
             follow: self.follow,
             max_pages: self.max_pages,
         };
-        let mut frontier = Frontier::new(self.max_depth, self.memory);
+        let mut frontier = Frontier::new(self.max_depth, self.frontier_limits);
         for url in &self.starts {
             frontier.add(Visit {
                 url: url.clone(),
@@ -118,10 +118,10 @@ impl Setting {
                 changed: None,
             });
         }
-        let mut fetcher = Fetcher::new(&self.client, self.manners.clone(), stop.clone());
-        let mut found = Pages {
+        let mut fetcher = Fetcher::new(&self.client, self.politeness.clone(), stop.clone());
+        let mut found = FoundPages {
             stop_after: self.stop_after.map(|pages| (pages, stop.clone())),
-            ..Pages::default()
+            ..FoundPages::default()
         };
         let summary = Crawler::new(&plan, frontier, &mut fetcher, &cache, &stop, &mut found)
             .run()
@@ -152,7 +152,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn links_are_followed_and_the_crawler_names_itself() {
     let server = Server::start(small_site);
-    let (found, summary) = Setting::new(server.url("/")).crawl();
+    let (found, summary) = TestCrawl::new(server.url("/")).crawl();
     assert_eq!(found.paths(), ["/", "/a", "/b"]);
     assert_eq!(server.paths(), ["/", "/a", "/b"]);
     assert_eq!(summary.incomplete, None);
@@ -171,11 +171,15 @@ fn the_folder_of_the_start_and_patterns_bound_the_crawl() {
         "/docs/guide/out" => Reply::redirect("/docs/"),
         _ => Reply::html("other"),
     });
-    let mut setting = Setting::new(server.url("/docs/guide/index.html"));
+    let mut setting = TestCrawl::new(server.url("/docs/guide/index.html"));
     setting.include = vec!["/docs/guide/{a/**,out,index.html}".to_owned()];
     let (found, _) = setting.crawl();
     assert_eq!(found.paths(), ["/docs/guide/index.html", "/docs/guide/a/b"]);
-    assert!(found.problem("/docs/guide/out").contains("outside of the crawl"));
+    assert!(
+        found
+            .problem("/docs/guide/out")
+            .contains("outside the scope of the crawl")
+    );
     assert_eq!(
         server.paths(),
         ["/docs/guide/index.html", "/docs/guide/a/b", "/docs/guide/out"]
@@ -183,9 +187,9 @@ fn the_folder_of_the_start_and_patterns_bound_the_crawl() {
 }
 
 #[test]
-fn a_start_that_the_patterns_leave_out_gives_its_links() {
+fn an_excluded_start_is_read_for_its_links() {
     let server = Server::start(small_site);
-    let mut setting = Setting::new(server.url("/"));
+    let mut setting = TestCrawl::new(server.url("/"));
     setting.include = vec!["/a".to_owned()];
     let (found, _) = setting.crawl();
     assert_eq!(found.paths(), ["/a"]);
@@ -201,10 +205,10 @@ fn robots_txt_is_obeyed() {
         _ => Reply::html(""),
     });
     let started = Instant::now();
-    let (found, summary) = Setting::new(server.url("/")).crawl();
+    let (found, summary) = TestCrawl::new(server.url("/")).crawl();
     assert_eq!(found.paths(), ["/", "/b"]);
-    assert_eq!(found.problem("/a"), "robots.txt forbids it");
-    assert_eq!(found.problem("/r"), "robots.txt forbids it");
+    assert_eq!(found.problem("/a"), "disallowed by robots.txt");
+    assert_eq!(found.problem("/r"), "disallowed by robots.txt");
     assert_eq!(server.paths(), ["/", "/b", "/r"]);
     assert!(
         started.elapsed() >= Duration::from_millis(900),
@@ -220,7 +224,7 @@ fn nothing_is_fetched_while_robots_txt_cannot_be_read() {
         "/robots.txt" => Reply::status(500),
         _ => Reply::html(""),
     });
-    let (found, summary) = Setting::new(server.url("/")).crawl();
+    let (found, summary) = TestCrawl::new(server.url("/")).crawl();
     assert!(found.pages.is_empty());
     assert!(
         found.problem("/").starts_with("robots.txt cannot be read: 500"),
@@ -232,12 +236,12 @@ fn nothing_is_fetched_while_robots_txt_cannot_be_read() {
 }
 
 #[test]
-fn a_site_that_is_down_is_told_once() {
+fn a_site_that_is_down_is_reported_once() {
     let server = Server::start(|request, earlier| match (request.path.as_str(), earlier) {
         ("/robots.txt", 1) => Reply::status(500),
         _ => small_site(request, earlier),
     });
-    let setting = Setting::new(server.url("/"));
+    let setting = TestCrawl::new(server.url("/"));
     setting.crawl();
     let (found, summary) = setting.crawl();
     assert_eq!(found.problems.len(), 1);
@@ -252,12 +256,12 @@ fn robots_txt_may_be_elsewhere_or_refused() {
         "/real-robots.txt" => Reply::status(200).body("User-agent: *\nDisallow: /a"),
         _ => small_site(request, 0),
     });
-    assert_eq!(Setting::new(server.url("/")).crawl().0.paths(), ["/"]);
+    assert_eq!(TestCrawl::new(server.url("/")).crawl().0.paths(), ["/"]);
     let server = Server::start(|request, earlier| match request.path.as_str() {
         "/robots.txt" => Reply::status(403),
         _ => small_site(request, earlier),
     });
-    assert_eq!(Setting::new(server.url("/")).crawl().0.pages.len(), 3);
+    assert_eq!(TestCrawl::new(server.url("/")).crawl().0.pages.len(), 3);
 }
 
 #[test]
@@ -269,7 +273,7 @@ fn robots_tags_and_headers_are_obeyed() {
         "/header" => Reply::html("<a href=/z>").header("X-Robots-Tag", "none"),
         _ => Reply::html(""),
     });
-    let (found, _) = Setting::new(server.url("/")).crawl();
+    let (found, _) = TestCrawl::new(server.url("/")).crawl();
     assert_eq!(found.paths(), ["/", "/nofollow", "/x"]);
 }
 
@@ -287,23 +291,23 @@ fn canonical_addresses_are_taken_once() {
         "/far" => Reply::html("<link rel=canonical href=https://elsewhere.example/far><a href=/slash>"),
         _ => Reply::html(""),
     });
-    let (found, _) = Setting::new(server.url("/")).crawl();
+    let (found, _) = TestCrawl::new(server.url("/")).crawl();
     assert_eq!(found.paths(), ["/", "/a", "/pong", "/far", "/slash"]);
     assert!(found.problem("/copy").ends_with("/a"));
 }
 
 #[test]
-fn pages_that_send_their_readers_away_are_redirects() {
+fn a_meta_refresh_is_a_redirect() {
     let server = Server::start(|request, _| match request.path.as_str() {
         "/" => Reply::html("<meta http-equiv=refresh content='0; url=/b'>"),
         _ => small_site(request, 0),
     });
-    let (found, _) = Setting::new(server.url("/")).crawl();
+    let (found, _) = TestCrawl::new(server.url("/")).crawl();
     assert_eq!(found.paths(), ["/b"]);
 }
 
 #[test]
-fn a_second_crawl_is_sent_nothing_that_it_has() {
+fn a_second_crawl_sends_conditional_requests() {
     let server = Server::start(|request, earlier| {
         let known = request.header("If-None-Match") == Some("\"v1\"")
             || request.header("If-Modified-Since") == Some("Fri, 31 Dec 1999 23:59:59 GMT");
@@ -313,7 +317,7 @@ fn a_second_crawl_is_sent_nothing_that_it_has() {
             _ => small_site(request, earlier).header("Last-Modified", "Fri, 31 Dec 1999 23:59:59 GMT"),
         }
     });
-    let mut setting = Setting::new(server.url("/"));
+    let mut setting = TestCrawl::new(server.url("/"));
     let (_, first) = setting.crawl();
     assert_eq!((first.counts.fetched, first.counts.cached), (3, 0));
     let (found, second) = setting.crawl();
@@ -326,9 +330,9 @@ fn a_second_crawl_is_sent_nothing_that_it_has() {
 }
 
 #[test]
-fn an_interrupted_crawl_goes_on() {
+fn an_interrupted_crawl_continues() {
     let server = Server::start(small_site);
-    let mut setting = Setting::new(server.url("/"));
+    let mut setting = TestCrawl::new(server.url("/"));
     setting.stop_after = Some(2);
     let (found, summary) = setting.crawl();
     assert_eq!(found.paths(), ["/", "/a"]);
@@ -343,12 +347,12 @@ fn an_interrupted_crawl_goes_on() {
 }
 
 #[test]
-fn a_page_that_fails_for_now_keeps_its_links() {
+fn a_temporary_failure_keeps_the_links_of_a_page() {
     let server = Server::start(|request, earlier| match (request.path.as_str(), earlier) {
         ("/a", 1) => Reply::status(500),
         _ => small_site(request, earlier),
     });
-    let setting = Setting::new(server.url("/"));
+    let setting = TestCrawl::new(server.url("/"));
     setting.crawl();
     let (found, summary) = setting.crawl();
     assert_eq!(found.paths(), ["/", "/b"]);
@@ -358,13 +362,13 @@ fn a_page_that_fails_for_now_keeps_its_links() {
 }
 
 #[test]
-fn a_missing_page_is_told_and_no_failure() {
+fn a_missing_page_is_reported_but_not_a_failure() {
     let server = Server::start(|request, _| match request.path.as_str() {
         "/" => Reply::html("<a href=/gone><a href=/lost>"),
         "/gone" => Reply::status(410),
         _ => Reply::status(404),
     });
-    let (found, summary) = Setting::new(server.url("/")).crawl();
+    let (found, summary) = TestCrawl::new(server.url("/")).crawl();
     assert_eq!(found.problem("/gone"), "410 Gone");
     assert_eq!(found.problem("/lost"), "404 Not Found");
     assert_eq!((summary.counts.skipped, summary.counts.failed), (2, 0));
@@ -383,20 +387,20 @@ fn other_types_are_skipped() {
             .body("[more](more.md)"),
         _ => Reply::status(200).body("# More"),
     });
-    let (found, summary) = Setting::new(server.url("/")).crawl();
-    assert_eq!(found.problem("/data"), "application/octet-stream is no page");
+    let (found, summary) = TestCrawl::new(server.url("/")).crawl();
+    assert_eq!(found.problem("/data"), "application/octet-stream is not a page format");
     assert_eq!(found.paths(), ["/", "/notes.md", "/more.md"]);
     assert_eq!(summary.counts.failed, 0);
 }
 
 #[test]
-fn an_answer_that_makes_no_sense_is_not_asked_for_again() {
+fn a_response_that_cannot_be_decoded_is_not_retried() {
     let server = Server::start(|request, earlier| match request.path.as_str() {
         "/a" => Reply::html("").header("Content-Encoding", "gzip").body("no gzip"),
         _ => small_site(request, earlier),
     });
-    let mut setting = Setting::new(server.url("/"));
-    setting.manners.retries = 3;
+    let mut setting = TestCrawl::new(server.url("/"));
+    setting.politeness.retries = 3;
     let (found, _) = setting.crawl();
     assert_eq!(found.paths(), ["/"]);
     assert!(!found.problem("/a").is_empty());
@@ -404,10 +408,10 @@ fn an_answer_that_makes_no_sense_is_not_asked_for_again() {
 }
 
 #[test]
-fn requests_keep_their_distance() {
+fn requests_are_delayed() {
     let server = Server::start(small_site);
-    let mut setting = Setting::new(server.url("/"));
-    setting.manners.delay = Duration::from_millis(200);
+    let mut setting = TestCrawl::new(server.url("/"));
+    setting.politeness.delay = Duration::from_millis(200);
     let started = Instant::now();
     setting.crawl();
     assert!(
@@ -420,7 +424,7 @@ fn requests_keep_their_distance() {
 #[test]
 fn a_list_is_not_followed() {
     let server = Server::start(small_site);
-    let mut setting = Setting::new(server.url("/"));
+    let mut setting = TestCrawl::new(server.url("/"));
     setting.follow = false;
     let (found, summary) = setting.crawl();
     assert_eq!(found.paths(), ["/"]);
@@ -428,26 +432,26 @@ fn a_list_is_not_followed() {
 }
 
 #[test]
-fn a_page_that_its_sitemap_calls_unchanged_is_not_asked_for() {
+fn a_page_with_the_same_lastmod_is_not_requested() {
     let server = Server::start(small_site);
-    let setting = Setting::new(server.url("/"));
+    let setting = TestCrawl::new(server.url("/"));
     let stop = Interrupt::default();
     let visit = |changed: &str| {
         let cache = Cache::open(setting.cache.path(), "test", false, 1 << 30).unwrap();
-        let plan = Plan {
+        let plan = CrawlPlan {
             scope: Scope::new(&setting.starts, Reach::Path, &[], &[], false).unwrap(),
             follow: false,
             max_pages: 10,
         };
-        let mut frontier = Frontier::new(0, Memory::default());
+        let mut frontier = Frontier::new(0, FrontierLimits::default());
         frontier.add(Visit {
             url: server.url("/a"),
             depth: 0,
             from: None,
             changed: Some(changed.to_owned()),
         });
-        let mut fetcher = Fetcher::new(&setting.client, setting.manners.clone(), stop.clone());
-        let mut found = Pages::default();
+        let mut fetcher = Fetcher::new(&setting.client, setting.politeness.clone(), stop.clone());
+        let mut found = FoundPages::default();
         Crawler::new(&plan, frontier, &mut fetcher, &cache, &stop, &mut found)
             .run()
             .unwrap();

@@ -13,16 +13,16 @@ use docsearch_readers::document::{Document, ReadOptions};
 
 use crate::connection::ConnectionArgs;
 use crate::crawling::address;
-use crate::crawling::asking::Asking;
 use crate::crawling::cache::{self, Cache};
-use crate::crawling::crawler::{Crawler, Incomplete, Plan, Summary, nothing};
-use crate::crawling::delivery::{Delivery, Receipt, Sink};
-use crate::crawling::fetch::{Fetcher, Manners};
-use crate::crawling::frontier::{Frontier, Memory, Visit};
+use crate::crawling::crawl_questions::CrawlQuestions;
+use crate::crawling::crawler::{CrawlPlan, Crawler, Incomplete, Summary, nothing};
+use crate::crawling::delivery::{Delivery, DeliveryResult, Sink};
+use crate::crawling::fetch::{Fetcher, Politeness};
+use crate::crawling::frontier::{Frontier, FrontierLimits, Visit};
 use crate::crawling::http::{ClientOptions, Failure};
 use crate::crawling::scope::{self, BadAddress, Reach, Scope};
-use crate::crawling::sitemap::{Allowance, SitemapEntry};
-use crate::crawling::start::{self, Given, Starts, bad_address};
+use crate::crawling::sitemap::{SitemapEntry, SitemapLimits};
+use crate::crawling::start::{self, StartArgs, Starts, bad_address};
 use crate::loading::backlog::{self, Backlog, WaitArgs};
 use crate::loading::index;
 use crate::loading::printer::{Printer, Reader};
@@ -155,7 +155,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(args: &CrawlArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
-    let starts = Starts::read(&Given {
+    let starts = Starts::read(&StartArgs {
         urls: &args.urls,
         sitemap: args.sitemap.as_deref(),
         url_list: args.url_list.as_deref(),
@@ -297,18 +297,18 @@ impl Crawl<'_> {
             },
             use_proxy: args.use_proxy,
         };
-        let manners = Manners {
+        let politeness = Politeness {
             delay: args.delay,
             retries: args.retries,
         };
-        let mut fetcher = Fetcher::new(&options, manners, self.stop.clone());
+        let mut fetcher = Fetcher::new(&options, politeness, self.stop.clone());
         let listing = match self
             .starts
             .sitemap
             .as_ref()
-            .map(|place| start::read_sitemap(place, &mut fetcher, Allowance::default()))
+            .map(|location| start::read_sitemap(location, &mut fetcher, SitemapLimits::default()))
         {
-            None => start::Listing::default(),
+            None => start::SitemapListing::default(),
             Some(listing) => match listing? {
                 Ok(listing) => listing,
                 Err(Failure::Interrupted) => return Ok(CrawlResult::interrupted()),
@@ -329,14 +329,17 @@ impl Crawl<'_> {
             max_file_size: options.max_page_bytes,
             ..ReadOptions::default()
         };
-        let asking = args.questions.as_deref().map(|path| Asking::read(path, &self.report));
-        let mut delivery = Delivery::new(read_options, sink, &self.report, asking.transpose()?);
+        let questions = args
+            .questions
+            .as_deref()
+            .map(|path| CrawlQuestions::read(path, &self.report));
+        let mut delivery = Delivery::new(read_options, sink, &self.report, questions.transpose()?);
         let mut summary = Crawler::new(&plan, frontier, &mut fetcher, self.cache, self.stop, &mut delivery).run()?;
         if self.cache.is_full() {
             let reason = "the cache is full: the next crawl fetches the other pages again (--max-cache)";
             self.report.warning("", reason);
         }
-        let Receipt {
+        let DeliveryResult {
             slugs,
             unread,
             skipped,
@@ -359,7 +362,7 @@ impl Crawl<'_> {
     }
 
     /// The rules of the crawl and its first addresses.
-    fn plan(&self, listed: Vec<SitemapEntry>) -> Result<(Plan, Frontier), Error> {
+    fn plan(&self, listed: Vec<SitemapEntry>) -> Result<(CrawlPlan, Frontier), Error> {
         let args = self.args;
         let starts = self.starts;
         let given: Vec<&str> = starts.list.iter().map(String::as_str).collect();
@@ -368,7 +371,7 @@ impl Crawl<'_> {
             all.filter_map(|text| scope::parse(text).ok()).collect()
         });
         let scope = Scope::new(&roots, args.scope, &args.include, &args.exclude, args.keep_query)?;
-        let mut frontier = Frontier::new(args.max_depth, Memory::default());
+        let mut frontier = Frontier::new(args.max_depth, FrontierLimits::default());
         let mut add = |url: Url, changed: Option<String>| {
             frontier.add(Visit {
                 url,
@@ -388,7 +391,7 @@ impl Crawl<'_> {
         for text in given {
             match scope.parse(text) {
                 Ok(url) if scope.contains(&url) => add(url, None),
-                Ok(url) => self.report.skipped(url.as_str(), "outside of the crawl"),
+                Ok(url) => self.report.skipped(url.as_str(), "outside the scope of the crawl"),
                 Err(BadAddress::Credentials) => {
                     self.report.skipped("(hidden)", BadAddress::Credentials);
                 }
@@ -409,7 +412,7 @@ impl Crawl<'_> {
                     .to_owned(),
             ));
         }
-        let plan = Plan {
+        let plan = CrawlPlan {
             follow: args.follow || (args.sitemap.is_none() && args.url_list.is_none()),
             max_pages: args.max_pages,
             scope,

@@ -1,15 +1,15 @@
-//! What a crawl takes from a site, and how long it waits for it.
+//! Limits on size, redirects and time.
 
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use super::super::crawler::Incomplete;
 use super::super::fetch::Fetcher;
-use super::super::http::{Client, Failure, Kind, Validators};
-use super::super::sitemap::Allowance;
-use super::super::start::{self, Place};
+use super::super::http::{Client, Failure, RequestKind, Validators};
+use super::super::sitemap::SitemapLimits;
+use super::super::start::{self, SitemapLocation};
 use super::server::{Reply, Server};
-use super::{Setting, gzip, small_site};
+use super::{TestCrawl, gzip, small_site};
 use crate::process::interrupt::Interrupt;
 
 #[test]
@@ -23,26 +23,26 @@ fn redirects_have_an_end() {
         "/file" => Reply::redirect("file:///etc/passwd"),
         _ => Reply::status(404),
     });
-    let (found, _) = Setting::new(server.url("/")).crawl();
+    let (found, _) = TestCrawl::new(server.url("/")).crawl();
     assert_eq!(found.paths(), ["/2"]);
     assert_eq!(found.problem("/loop"), "more than 5 redirects");
     assert!(found.problem("/file").contains("only http and https"));
 }
 
 #[test]
-fn a_busy_server_is_left_alone_for_as_long_as_it_asks() {
+fn retry_after_is_obeyed() {
     let server = Server::start(|request, earlier| match (request.path.as_str(), earlier) {
         ("/", 0) => Reply::status(429).header("Retry-After", "1"),
         ("/a", 0) => Reply::status(503).header("Retry-After", "86400"),
         _ => small_site(request, earlier),
     });
-    let mut setting = Setting::new(server.url("/"));
-    setting.manners.retries = 1;
+    let mut setting = TestCrawl::new(server.url("/"));
+    setting.politeness.retries = 1;
     let started = Instant::now();
     let (found, summary) = setting.crawl();
     assert!(started.elapsed() >= Duration::from_secs(1));
     assert_eq!(found.paths(), ["/"]);
-    assert_eq!(found.problem("/a"), "the server asks to come back in 86400 s");
+    assert_eq!(found.problem("/a"), "the server asks to retry after 86400 s");
     assert_eq!(server.paths(), ["/", "/", "/a"]);
     assert_eq!(summary.incomplete, Some(Incomplete::Links));
 }
@@ -56,7 +56,7 @@ fn large_bodies_are_not_read_however_they_are_packed() {
         "/bomb" => Reply::html("").header("Content-Encoding", "gzip").body(&bomb),
         _ => Reply::html("").header("Content-Encoding", "gzip").body(gzip(b"text")),
     });
-    let (found, summary) = Setting::new(server.url("/")).crawl();
+    let (found, summary) = TestCrawl::new(server.url("/")).crawl();
     assert_eq!(found.problem("/large"), "larger than 10000 bytes");
     assert_eq!(found.problem("/bomb"), "larger than 10000 bytes");
     assert_eq!(found.paths(), ["/", "/packed"]);
@@ -65,21 +65,21 @@ fn large_bodies_are_not_read_however_they_are_packed() {
 }
 
 #[test]
-fn a_slow_server_is_not_waited_for() {
-    // Says nothing for as long as the test runs.
+fn a_slow_server_times_out() {
+    // Sends nothing while the test runs.
     let (_release, held) = mpsc::channel::<()>();
     let held = Mutex::new(held);
     let server = Server::start(move |_, _| {
         held.lock().unwrap().recv().ok();
         Reply::html("late")
     });
-    let mut setting = Setting::new(server.url("/"));
+    let mut setting = TestCrawl::new(server.url("/"));
     setting.client.timeout = Duration::from_millis(300);
-    let answer = Client::new(&setting.client).get(&server.url("/"), Kind::Page, &Validators::default());
+    let answer = Client::new(&setting.client).get(&server.url("/"), RequestKind::Page, &Validators::default());
     assert_eq!(answer.map(|_| ()), Err(Failure::Timeout));
-    // It is asked for `robots.txt` first.
+    // The first request is for `robots.txt`.
     let (found, _) = setting.crawl();
-    assert_eq!(found.problem("/"), "robots.txt cannot be read: no answer in time");
+    assert_eq!(found.problem("/"), "robots.txt cannot be read: timed out");
 }
 
 #[test]
@@ -92,13 +92,13 @@ fn a_long_robots_txt_is_read_to_its_limit() {
         "/robots.txt" => Reply::status(200).header("Content-Encoding", "gzip").body(&packed),
         _ => small_site(request, earlier),
     });
-    let (found, _) = Setting::new(server.url("/")).crawl();
+    let (found, _) = TestCrawl::new(server.url("/")).crawl();
     assert_eq!(found.paths(), ["/"]);
-    assert_eq!(found.problem("/a"), "robots.txt forbids it");
+    assert_eq!(found.problem("/a"), "disallowed by robots.txt");
 }
 
 #[test]
-fn a_site_without_an_end_does_not_fill_the_memory() {
+fn an_endless_site_does_not_fill_the_memory() {
     let server = Server::start(|request, _| match request.path.as_str() {
         "/robots.txt" => Reply::status(404),
         path => Reply::html(&format!(
@@ -106,15 +106,15 @@ fn a_site_without_an_end_does_not_fill_the_memory() {
             "x".repeat(5_000)
         )),
     });
-    let mut setting = Setting::new(server.url("/"));
-    setting.memory.addresses = 4;
+    let mut setting = TestCrawl::new(server.url("/"));
+    setting.frontier_limits.addresses = 4;
     let (found, summary) = setting.crawl();
     assert_eq!(found.paths(), ["/", "/a/", "/b/", "/a/a/"]);
     assert_eq!(summary.incomplete, Some(Incomplete::Memory));
 }
 
 #[test]
-fn a_server_that_is_gone_is_not_asked_for_every_page() {
+fn an_unreachable_server_is_not_asked_for_every_page() {
     let server = Server::start(|request, _| {
         let links: String = (0..20).map(|page| format!("<a href=/{page}>")).collect();
         match request.path.as_str() {
@@ -123,18 +123,18 @@ fn a_server_that_is_gone_is_not_asked_for_every_page() {
             _ => Reply::status(503),
         }
     });
-    let mut setting = Setting::new(server.url("/"));
-    setting.manners.retries = 0;
+    let mut setting = TestCrawl::new(server.url("/"));
+    setting.politeness.retries = 0;
     let (found, summary) = setting.crawl();
     assert_eq!(server.paths().len(), 6);
     assert_eq!(summary.counts.failed, 20);
-    assert!(found.problem("/19").contains("did not answer"));
+    assert!(found.problem("/19").contains("did not respond"));
 }
 
 #[test]
 fn limits_make_a_crawl_incomplete() {
     let server = Server::start(small_site);
-    let mut setting = Setting::new(server.url("/"));
+    let mut setting = TestCrawl::new(server.url("/"));
     setting.max_pages = 2;
     let (found, summary) = setting.crawl();
     assert_eq!(found.paths(), ["/", "/a"]);
@@ -163,10 +163,10 @@ fn an_index_of_sitemaps_packed_and_broken() {
             _ => Reply::status(404),
         }
     });
-    let setting = Setting::new(server.url("/"));
-    let mut fetcher = Fetcher::new(&setting.client, setting.manners.clone(), Interrupt::default());
-    let place = Place::parse(server.url("/index.xml").as_str()).unwrap();
-    let listing = start::read_sitemap(&place, &mut fetcher, Allowance::default())
+    let setting = TestCrawl::new(server.url("/"));
+    let mut fetcher = Fetcher::new(&setting.client, setting.politeness.clone(), Interrupt::default());
+    let location = SitemapLocation::parse(server.url("/index.xml").as_str()).unwrap();
+    let listing = start::read_sitemap(&location, &mut fetcher, SitemapLimits::default())
         .unwrap()
         .unwrap();
     assert_eq!(listing.pages.len(), 1);
@@ -178,7 +178,7 @@ fn an_index_of_sitemaps_packed_and_broken() {
         [
             "404 Not Found",
             "on another site than the sitemap that lists it",
-            "a list of sitemaps within another"
+            "a sitemap index within a sitemap index"
         ]
     );
 }
@@ -198,24 +198,24 @@ fn sitemaps_have_a_limit_together() {
             path => Reply::status(200).body(format!("{host}{path}/a\n{host}{path}/b\n")),
         }
     });
-    let setting = Setting::new(server.url("/"));
-    let read = |path: &str, allowance: Allowance| {
-        let mut fetcher = Fetcher::new(&setting.client, setting.manners.clone(), Interrupt::default());
-        let place = Place::parse(server.url(path).as_str()).unwrap();
+    let setting = TestCrawl::new(server.url("/"));
+    let read = |path: &str, limits: SitemapLimits| {
+        let mut fetcher = Fetcher::new(&setting.client, setting.politeness.clone(), Interrupt::default());
+        let location = SitemapLocation::parse(server.url(path).as_str()).unwrap();
         let before = server.paths().len();
-        let listing = start::read_sitemap(&place, &mut fetcher, allowance).unwrap().unwrap();
+        let listing = start::read_sitemap(&location, &mut fetcher, limits).unwrap().unwrap();
         (listing.pages.len(), listing.problems, server.paths().len() - before)
     };
-    let (pages, problems, requests) = read("/index.xml", Allowance::default());
+    let (pages, problems, requests) = read("/index.xml", SitemapLimits::default());
     assert_eq!((pages, problems.len(), requests), (200, 0, 101));
     // The 100 sitemaps of the index count, too.
-    let addresses = |addresses| Allowance {
+    let addresses = |addresses| SitemapLimits {
         addresses,
-        ..Allowance::default()
+        ..SitemapLimits::default()
     };
     let (pages, problems, requests) = read("/index.xml", addresses(105));
     assert_eq!((pages, requests), (5, 4));
-    let said = "the sitemaps list more than a crawl takes";
+    let said = "the sitemaps exceed the limits of a crawl";
     assert_eq!(problems[0], (server.url("/2.xml").to_string(), said.to_owned()));
     assert_eq!(
         problems[1],
@@ -224,9 +224,9 @@ fn sitemaps_have_a_limit_together() {
             format!("{said}; 97 sitemaps are not read")
         )
     );
-    let few_bytes = Allowance {
+    let few_bytes = SitemapLimits {
         bytes: 10_000,
-        ..Allowance::default()
+        ..SitemapLimits::default()
     };
     let (pages, problems, requests) = read("/index.xml", few_bytes);
     assert!(

@@ -1,4 +1,4 @@
-//! Addresses that only some can reach.
+//! Private addresses.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -7,9 +7,9 @@ use url::Url;
 use super::super::address;
 use super::super::crawler::nothing;
 use super::server::{Reply, Server};
-use super::{Setting, small_site};
+use super::{TestCrawl, small_site};
 
-/// Stands for the check of addresses, which would refuse every server on the loopback interface.
+/// Replaces the check of addresses, which would refuse every server on the loopback interface.
 fn second_is_private(address: IpAddr) -> Option<&'static str> {
     (address == Ipv4Addr::new(127, 0, 0, 2)).then_some("a private address")
 }
@@ -27,7 +27,7 @@ fn private_addresses_are_not_reached_however_they_are_written() {
         "[::ffff:127.0.0.1]",
         "0",
     ] {
-        let mut setting = Setting::new(Url::parse(&format!("http://{host}:{port}/")).unwrap());
+        let mut setting = TestCrawl::new(Url::parse(&format!("http://{host}:{port}/")).unwrap());
         setting.client.refuses = address::private_class;
         let (found, summary) = setting.crawl();
         assert!(found.pages.is_empty(), "{host}");
@@ -47,7 +47,7 @@ fn redirects_to_private_addresses_are_refused() {
         "/in" => Reply::redirect(&target),
         _ => Reply::status(404),
     });
-    let mut setting = Setting::new(outside.url("/"));
+    let mut setting = TestCrawl::new(outside.url("/"));
     // Even where the scope has room for it.
     setting.starts.push(inside.url("/"));
     setting.client.refuses = second_is_private;
@@ -66,7 +66,7 @@ fn robots_txt_does_not_lead_to_private_addresses() {
         "/robots.txt" => Reply::redirect(&target),
         _ => Reply::html(""),
     });
-    let mut setting = Setting::new(outside.url("/"));
+    let mut setting = TestCrawl::new(outside.url("/"));
     setting.client.refuses = second_is_private;
     assert!(setting.crawl().0.pages.is_empty());
     assert!(inside.paths().is_empty());

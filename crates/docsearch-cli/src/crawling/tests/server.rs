@@ -1,4 +1,4 @@
-//! A web server on the loopback interface that says what a test wants it to.
+//! A web server on the loopback interface with scripted responses.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::thread;
 
 use url::Url;
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(super) struct Request {
     pub(super) path: String,
@@ -65,7 +65,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts a server; `answer` also gets how often its path was asked for before.
+    /// Starts a server; `answer` also gets the number of earlier requests for the same path.
     pub(super) fn start(answer: impl Fn(&Request, usize) -> Reply + Send + Sync + 'static) -> Self {
         Self::start_at("127.0.0.1:0", answer)
     }
@@ -127,7 +127,7 @@ fn serve(mut stream: TcpStream, log: &Mutex<Vec<Request>>, answer: &dyn Fn(&Requ
         head.push_str(&format!("{name}: {value}\r\n"));
     }
     head.push_str(&format!("Content-Length: {}\r\n\r\n", reply.body.len()));
-    // A client that has seen enough hangs up.
+    // The client may hang up early.
     let _ = stream
         .write_all(head.as_bytes())
         .and_then(|()| stream.write_all(&reply.body));

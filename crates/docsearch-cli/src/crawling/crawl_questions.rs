@@ -1,4 +1,4 @@
-//! The questions that a file gives the pages of a crawl.
+//! Questions from a file for the pages of a crawl.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
@@ -12,34 +12,35 @@ use url::Url;
 use crate::process::error::Error;
 use crate::terminal::report::Report;
 
-/// A file of questions, and which of the pages that it names came.
-pub(crate) struct Asking {
+/// A question file.
+pub(crate) struct CrawlQuestions {
     name: String,
     file: QuestionFile,
+    /// The names of pages in the file that were crawled.
     met: HashSet<String>,
-    /// Lines that are left out.
+    /// Number of questions left out.
     left_out: u64,
 }
 
-impl Asking {
+impl CrawlQuestions {
     pub(crate) fn read(path: &Path, report: &Report) -> Result<Self, Error> {
         let bytes = fs::read(path).map_err(Error::file(path))?;
         let (file, warnings) = QuestionFile::read(&bytes);
-        let mut asking = Self {
+        let mut questions = Self {
             name: path.display().to_string(),
             file,
             met: HashSet::new(),
             left_out: 0,
         };
-        asking.warn(&warnings, report);
-        match asking.file.is_damaged() {
-            true => Err(damaged(&asking.name).into()),
-            false => Ok(asking),
+        questions.warn(&warnings, report);
+        match questions.file.is_damaged() {
+            true => Err(damaged(&questions.name).into()),
+            false => Ok(questions),
         }
     }
 
-    /// Gives a page its questions. Lines name it by its address, the path of that, or its slug.
-    pub(crate) fn ask(&mut self, url: &Url, document: &mut Document, report: &Report) {
+    /// Adds its questions to a page. Lines name the page by its URL, the path of the URL, or its slug.
+    pub(crate) fn add_to(&mut self, url: &Url, document: &mut Document, report: &Report) {
         let names = [
             url.as_str(),
             url.path(),
@@ -48,24 +49,25 @@ impl Asking {
         ];
         let names = names.into_iter().filter(|name| !self.file.of(name).is_empty());
         let names: BTreeSet<String> = names.map(str::to_owned).collect();
-        let mut questions = document.own_questions();
+        let mut own = document.own_questions();
         let mut warnings = Vec::new();
         for name in names {
             let page = Page {
                 title: &document.title,
                 body: &document.body,
-                own: questions,
+                own,
             };
             let (mut of_page, mut left_out) = placed(&name, self.file.of(&name), &[page], HINTS);
-            questions = of_page.pop().unwrap_or_default();
+            own = of_page.pop().unwrap_or_default();
             warnings.append(&mut left_out);
             self.met.insert(name);
         }
-        document.questions = Some(json!(questions));
+        document.questions = Some(json!(own));
         self.warn(&warnings, report);
     }
 
-    /// Ends a crawl; how many lines were left out. If it saw all pages, those that are for none of them are.
+    /// Ends a crawl; returns the number of questions left out. After a complete crawl, these include questions for pages
+    /// that were not crawled.
     pub(crate) fn finish(mut self, is_whole: bool, report: &Report) -> u64 {
         if is_whole {
             self.warn(&self.file.unmet(&self.met), report);

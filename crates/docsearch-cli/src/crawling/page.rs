@@ -1,4 +1,4 @@
-//! What a page tells a crawler: links, canonical address, and whether it may be indexed.
+//! Hints of a page for a crawler: links, canonical address, and whether it may be indexed.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -171,7 +171,7 @@ impl TokenSink for Collector {
             return TokenSinkResult::Continue;
         }
         self.0.borrow_mut().add_tag(&tag);
-        // Without a tree builder, the tokenizer has to be told that these contain no tags.
+        // Without a tree builder, the tokenizer has to learn here that these contain no tags.
         match &*tag.name {
             "script" => TokenSinkResult::RawData(RawKind::ScriptData),
             "style" | "xmp" | "iframe" | "noembed" | "noframes" => TokenSinkResult::RawData(RawKind::Rawtext),

@@ -61,6 +61,7 @@ WORDS = {
 ALLOWED: list[tuple[str, set[str], str]] = [
     ("crates/docsearch-inference/src/service/endpoints/", {"bearer"}, "the scheme of HTTP's Authorization header"),
     ("docs/front-ends.md", {"bearer"}, "the scheme of HTTP's Authorization header"),
+    ("docs/reference/models.md", {"bearer"}, "the scheme of HTTP's Authorization header"),
     ("docs/privacy.md", {"bearer"}, "the scheme of HTTP's Authorization header"),
 ]
 

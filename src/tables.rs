@@ -1,4 +1,4 @@
-//! The tables of schema `docsearch`, each with what it says to Rust: rows, what is read of them, what is written.
+//! The tables of schema `docsearch`: their rows, and the statements that read and write them.
 
 pub(crate) mod confirmation;
 pub(crate) mod document;

@@ -1,6 +1,6 @@
-//! What rows of tables say that only certain roles may decide, such as roles, addresses and files of the server, as those
-//! roles have confirmed it: in the comment on a type of schema `docsearch`. No right to write data is enough to make one, and
-//! the comment is as good as the owner of the type.
+//! Confirmations of rows that only certain roles may decide on, such as roles, addresses and files of the server. The role
+//! confirms a row in the comment on a type of schema `docsearch`. No right to write data is enough for that, and only the
+//! owner of the type can change the comment.
 
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
@@ -10,7 +10,7 @@ use crate::postgres::report::Result;
 use crate::postgres::role::Role;
 use crate::postgres::{statement, subtransaction};
 
-/// Most bytes of a comment.
+/// Longest comment, in bytes.
 pub(crate) const LONGEST: usize = 1 << 20;
 
 /// The text of a comment: for people, and for [`parse`].
@@ -18,19 +18,19 @@ pub(crate) fn text(preface: &str, terms: &Value) -> String {
     format!("{preface}\n{terms}")
 }
 
-/// What a comment says; nothing if it is none of ours.
+/// The terms in a comment; `None` if the extension has not written it.
 pub(crate) fn parse(comment: &str) -> Option<Value> {
     let (_, terms) = comment.split_once('\n')?;
     serde_json::from_str(terms).ok()
 }
 
-/// This database of this server, where numbers of roles mean the same.
+/// Identifies this database of this server: role OIDs mean the same only there.
 pub(crate) fn place() -> String {
     // SAFETY: both are set once, when the process connects to its database.
     unsafe { format!("{}/{}", pg_sys::GetSystemIdentifier(), pg_sys::MyDatabaseId.to_u32()) }
 }
 
-/// Makes the type, which belongs to the role, with the comment. No other role may use the type, so that nothing comes to depend on it.
+/// Creates the type, owned by the role, with the comment. No other role may use the type, so that nothing comes to depend on it.
 pub(crate) fn write(role: &dyn Role, name: &str, text: &str) -> Result<()> {
     let text = pgrx::spi::quote_literal(text);
     let statements = format!(
@@ -41,7 +41,7 @@ pub(crate) fn write(role: &dyn Role, name: &str, text: &str) -> Result<()> {
     statement::utility(role, &statements)
 }
 
-/// What was confirmed, and the owner of the type.
+/// The confirmed terms, and the owner of the type.
 pub(crate) fn read(role: &dyn Role, name: &str) -> Result<Option<(pg_sys::Oid, Value)>> {
     let found = statement::rows(
         role,
@@ -56,7 +56,7 @@ pub(crate) fn read(role: &dyn Role, name: &str) -> Result<Option<(pg_sys::Oid, V
     Ok(found.and_then(|(keeper, comment)| Some((keeper, parse(&comment)?))))
 }
 
-/// Drops the type, if it is there.
+/// Drops the type, if it exists.
 pub(crate) fn forget(role: &mut dyn Role, name: &str) -> Result<()> {
     let exists = statement::one(
         role,
@@ -70,13 +70,13 @@ pub(crate) fn forget(role: &mut dyn Role, name: &str) -> Result<()> {
     let owner = &role.as_schema_owner()?;
     let run = |statement: String| subtransaction::run(|| statement::utility(owner, &statement));
     if run(format!("DROP DOMAIN docsearch.{name}")).is_err() {
-        // Something uses it all the same, or somebody keeps it: without its comment it says nothing.
+        // Another object depends on the type, or another session locks it. Without its comment it confirms nothing.
         run(format!("COMMENT ON DOMAIN docsearch.{name} IS NULL")).ok();
     }
     Ok(())
 }
 
-/// Whether no right to write this table has been given to others than its owner, superusers aside.
+/// Whether only the owner of the table, apart from superusers, may write it.
 pub(crate) fn only_its_owner_writes(role: &dyn Role, table: &str) -> Result<bool> {
     let others = statement::one(
         role,

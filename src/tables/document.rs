@@ -1,4 +1,4 @@
-//! Documents whole, and lists of them.
+//! Reading whole documents, and lists of documents.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ row_type! {
 }
 
 impl DocumentSummary {
-    /// Characters of its columns as text, and one for each that parts it from the next.
+    /// Characters of its columns as text, with one separator each.
     pub(crate) fn chars(&self) -> usize {
         let texts = [&self.project, &self.slug, &self.title, &self.last_updated];
         let options = [&self.category, &self.kind, &self.description, &self.version];
@@ -53,12 +53,12 @@ impl DocumentSummary {
     }
 }
 
-/// A column of times as text: ISO 8601 in UTC, and what Postgres writes of one that has no date.
+/// A column of times as text: ISO 8601 in UTC, or what Postgres writes for infinite times.
 pub(crate) fn as_iso(column: &str) -> String {
     format!("coalesce(to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), {column}::text)")
 }
 
-/// The documents that the caller sees, in the order that `sort_by` names.
+/// The documents that the caller sees, sorted by `sort_by`.
 pub(crate) fn listed(
     caller: &Caller,
     project: Option<&str>,
@@ -106,7 +106,7 @@ pub(crate) fn listed(
     Ok(rows)
 }
 
-/// A document, as it was found.
+/// A document and its keys.
 struct StoredDocument {
     id: DocumentId,
     document: Document,
@@ -144,7 +144,7 @@ pub(crate) fn load_all(
     let Some(most) = shape.max_chars else {
         return slugs.iter().map(|slug| load_within(slug, None)).collect();
     };
-    // Read twice and not kept: what is cut to a little may be large. What is not there is looked for once.
+    // Each text is read twice instead of kept: what is shortened may be large. Unknown slugs are looked up once.
     let length = |slug| load_within(slug, None).map(|text| text.chars().count());
     let measured: Vec<Result<usize>> = slugs.iter().map(length).collect();
     let lengths: Vec<usize> = measured
@@ -189,7 +189,7 @@ pub(crate) fn identify(caller: &mut Caller, given: &str, project: Option<&str>) 
     Ok(resolve(caller, given, project)?.0.id)
 }
 
-/// The document that a slug or a reference names, and the section that the reference names.
+/// The document that a slug or a reference names, and the section of the reference.
 fn resolve<'a>(
     caller: &mut Caller,
     given: &'a str,
@@ -202,7 +202,7 @@ fn resolve<'a>(
     }
     let (mut found, section) = lookup_section(caller, given, project)?;
     let mut anchor = section.map(Cow::Borrowed);
-    // As answers show a reference whose brackets could be taken for theirs.
+    // Answers show brackets in a reference in encoded form.
     if found.is_empty()
         && let Some(decoded) = with_brackets(given)
     {
@@ -219,7 +219,7 @@ fn resolve<'a>(
     }
 }
 
-/// Documents whose slug or reference this is, or else what stands before a `#`, and what stands behind that.
+/// The documents with this slug or reference; else those of the part before a `#`, with the part after it.
 fn lookup_section<'a>(
     caller: &Caller,
     given: &'a str,
@@ -232,7 +232,7 @@ fn lookup_section<'a>(
     }
 }
 
-/// Documents whose slug this is, or else whose reference `project/slug` it is.
+/// The documents with this slug, or else with this reference `project/slug`.
 fn lookup(caller: &Caller, slug: &str, project: Option<&str>) -> Result<Vec<StoredDocument>> {
     let exact = read(
         caller,
@@ -265,7 +265,7 @@ fn read(caller: &Caller, condition: &str, slug: &str, project: Option<&str>) -> 
     )
 }
 
-/// Documents, with all that it takes to know what they and their sections are when they are loaded.
+/// Documents with all that is needed to resolve their sections as loading them does.
 pub(crate) fn of_ids(caller: &Caller, ids: &[DocumentId]) -> Result<Vec<(DocumentId, Document)>> {
     let found = statement::lookup(
         caller,
@@ -339,7 +339,7 @@ fn stored(row: &statement::Row) -> Result<StoredDocument> {
     })
 }
 
-/// The questions of a document that the caller sees.
+/// The questions of a visible document.
 fn answered(caller: &mut Caller, id: DocumentId) -> Result<Vec<AnsweredQuestion>> {
     let owner = &caller.as_owner()?;
     let questions = questions::read(owner, id)?.into_iter().map(|stored| AnsweredQuestion {
@@ -351,7 +351,7 @@ fn answered(caller: &mut Caller, id: DocumentId) -> Result<Vec<AnsweredQuestion>
     Ok(questions.collect())
 }
 
-/// What [`read`] leaves out, since only objects show it.
+/// The columns that [`read`] omits, since only objects show them.
 fn metadata(caller: &Caller, id: DocumentId) -> Result<Value> {
     let found = statement::one(
         caller,
@@ -362,7 +362,7 @@ fn metadata(caller: &Caller, id: DocumentId) -> Result<Value> {
     Ok(found.map_or(Value::Null, |StoredJson(metadata)| metadata))
 }
 
-/// The text of a document with its further fragments, if it has no more bytes.
+/// The text of a document with its further fragments, if it has at most `most` bytes.
 pub(crate) fn body_and_anchors(
     caller: &Caller,
     id: DocumentId,
@@ -373,7 +373,7 @@ pub(crate) fn body_and_anchors(
         .transpose()
 }
 
-/// The text of a document, if it has no more bytes.
+/// The text of a document, if it has at most `most` bytes.
 pub(crate) fn body(caller: &Caller, id: DocumentId, most: i32) -> Result<Option<String>> {
     let [projects, ids] = keys::document_arguments([&id]);
     let bodies = statement::lookup(
@@ -404,12 +404,12 @@ fn anchors(caller: &Caller, id: DocumentId) -> Result<BTreeMap<String, String>> 
     Ok(found.unwrap_or_default())
 }
 
-/// The pages that a document was put together from, as a column of it.
+/// The column of documents with the pages that a document groups.
 pub(crate) fn pages_column() -> &'static str {
     Part::Pages.or_else("d.pages", "'[]'::jsonb")
 }
 
-/// The pages of those documents that were put together from any.
+/// The pages of each document that groups several.
 pub(crate) fn grouped_pages(caller: &Caller, documents: &[DocumentId]) -> Result<Vec<(DocumentId, Vec<GroupedPage>)>> {
     if !Part::Pages.exists() {
         return Ok(Vec::new());
@@ -425,7 +425,7 @@ pub(crate) fn grouped_pages(caller: &Caller, documents: &[DocumentId]) -> Result
     )
 }
 
-/// What is stored of the pages of a document. Rows that were written by hand may hold anything.
+/// The stored pages of a document. Rows that were written by hand may hold anything.
 pub(crate) fn pages_of(StoredJson(pages): StoredJson) -> Vec<GroupedPage> {
     match pages {
         Value::Array(pages) => pages
@@ -436,7 +436,7 @@ pub(crate) fn pages_of(StoredJson(pages): StoredJson) -> Vec<GroupedPage> {
     }
 }
 
-/// The same, with the addresses that their slugs have below that of the project, where they have none of their own.
+/// The same; a page without an address gets the one of its slug below the root URL of the project.
 pub(crate) fn addressed_pages(stored: StoredJson, root_url: Option<&str>) -> Vec<GroupedPage> {
     let mut pages = pages_of(stored);
     for page in &mut pages {
@@ -446,7 +446,7 @@ pub(crate) fn addressed_pages(stored: StoredJson, root_url: Option<&str>) -> Vec
     pages
 }
 
-/// What the rules compare of a page, as a column of its document.
+/// The column of documents with the keys of the page that ranking rules compare.
 pub(crate) fn page_keys_column() -> &'static str {
     Part::PageKeys.or_else("d.page_keys", "NULL::bytea")
 }

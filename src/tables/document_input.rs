@@ -1,4 +1,4 @@
-//! A document as a caller gives it.
+//! A document as a caller passes it.
 
 use std::collections::BTreeMap;
 
@@ -41,18 +41,18 @@ pub(crate) struct DocumentInput {
     pub(crate) source_root: Option<String>,
     #[serde(default)]
     pub(crate) published_at: Option<String>,
-    /// Left out where there are none, so that they change no hash of a document without.
+    /// Omitted from the hash where there are none, so that documents without anchors keep theirs.
     #[serde(
         default,
         deserialize_with = "anchors_or_default",
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub(crate) anchors: BTreeMap<String, String>,
-    /// The pages that it was put together from, if it was.
+    /// The pages that the document groups, if it does.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub(crate) pages: Vec<GroupedPage>,
-    /// Questions that it answers, in place of those that its author gave before; `None`: these stay. They are compared for
-    /// themselves, and change no hash.
+    /// Questions that replace the earlier ones of its author; `None` keeps those. They are compared on their own, and are not
+    /// part of the hash.
     #[serde(default, deserialize_with = "given_questions", skip_serializing)]
     pub(crate) questions: Option<Vec<Question>>,
 }
@@ -70,10 +70,10 @@ const TEXTS: [&str; 10] = [
     "source_root",
     "published_at",
 ];
-/// Keys that hold several.
+/// Keys that hold an array of texts.
 const LISTS: [&str; 2] = ["keywords", "source_urls"];
 
-/// What anchors have to be.
+/// The error for other anchors.
 const ANCHORS_PROBLEM: &str = "anchors must be a JSON object of texts";
 
 fn anchors_or_default<'de, D: serde::Deserializer<'de>>(
@@ -104,7 +104,7 @@ fn or_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// The first key of an element of `index_docs` whose value is of the wrong kind, and which it has to be of.
+/// The problem with the first key of an element of `index_docs` that has a value of the wrong type.
 fn unusable_key(document: &Value) -> Option<String> {
     let is_text = |value: &Value| value.is_string() || value.is_null();
     let problem = |(key, value): (&String, &Value)| {
@@ -127,7 +127,7 @@ fn unusable_key(document: &Value) -> Option<String> {
 }
 
 impl DocumentInput {
-    /// What a document may consist of.
+    /// The keys of a document.
     pub(crate) const KEYS_HINT: &'static str = "A document is an object with slug, title and body, and if you like category, metadata, kind, version, \
          summary, keywords, source_urls, source_path, source_root, published_at, anchors, pages and questions.";
 
@@ -164,7 +164,7 @@ impl DocumentInput {
         question::checked(given).map_err(|problem| questions::refused(&problem))
     }
 
-    /// Reads an element of `index_docs`. The error is the slug, if there is one, and what is wrong.
+    /// Reads an element of `index_docs`. The error is the slug, if there is one, and the problem.
     pub(crate) fn parse(value: Value) -> std::result::Result<Self, (Option<String>, String)> {
         if !value.is_object() {
             return Err((None, "a document must be a JSON object".to_owned()));
@@ -184,8 +184,7 @@ impl DocumentInput {
         input.checked().map_err(|problem| (slug, in_one_line(&problem)))
     }
 
-    /// The document as it is stored, if it fulfils what every document has to. The tables have the same
-    /// bounds as constraints.
+    /// The document as it is stored, after all checks. The tables have the same bounds as constraints.
     pub(crate) fn checked(mut self) -> Result<Self> {
         self.check_slug()?;
         self.title = bounds::title_in_one_line(&self.title);
@@ -315,14 +314,14 @@ impl DocumentInput {
         invalid(format!("document \"{}\": {problem}", bounds::shown(&self.slug)), hint)
     }
 
-    /// SHA-256, hexadecimal, of everything that decides how the document is cut and stored.
+    /// SHA-256, in hexadecimal, of everything that affects how the document is split and stored.
     pub(crate) fn content_hash(&self, max_tokens: usize) -> String {
-        // Keys of a JSON object are written in order, so equal documents give equal text.
+        // Keys of a JSON object are written in order, so equal documents have equal text.
         digest(&[&max_tokens.to_string(), &serde_json::json!(self).to_string()])
     }
 }
 
-/// Whether a text that may be a time is one that lies before the year 1 or behind 9999.
+/// Whether a text that may be a time is before the year 1 or after the year 9999.
 fn is_beyond_years(time: &str) -> bool {
     let time = time.trim().to_ascii_lowercase();
     let year = time.find(|letter: char| !letter.is_ascii_digit());

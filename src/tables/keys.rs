@@ -22,8 +22,8 @@ pub(crate) fn chunk_id(row: &Row) -> Result<ChunkId> {
     })
 }
 
-/// The documents that [`document_arguments`] give as the first two parameters, to be joined: by a list of ids and a project
-/// of which it knows nothing, the planner would read the whole project through another index.
+/// The documents that [`document_arguments`] pass as the first two parameters, to be joined. With a list of ids and an unknown
+/// project, the planner would read the whole project through another index.
 pub(crate) const WANTED_DOCUMENTS: &str = "unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, id)";
 
 /// Documents as two arrays: projects and ids.
@@ -34,7 +34,7 @@ pub(crate) fn document_arguments<'a>(
     [DatumWithOid::from(projects), DatumWithOid::from(ids)]
 }
 
-/// The chunks that [`chunk_arguments`] give as the first three parameters, to be joined.
+/// The chunks that [`chunk_arguments`] pass as the first three parameters, to be joined.
 pub(crate) const WANTED_CHUNKS: &str =
     "unnest($1::bigint[], $2::bigint[], $3::int[]) AS wanted(project_id, document_id, chunk_no)";
 

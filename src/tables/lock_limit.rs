@@ -1,4 +1,4 @@
-//! How long those who read documents wait for a lock that somebody else keeps.
+//! The limit on how long reading documents waits for the lock of another session.
 
 use std::ffi::CStr;
 use std::panic::AssertUnwindSafe;
@@ -15,14 +15,14 @@ use crate::settings;
 /// The tables that writers can lock.
 const TABLES: [&CStr; 2] = [c"project", c"document"];
 
-/// While this lives, no lock is waited for longer than `docsearch.lock_timeout`.
+/// While this lives, waiting for a lock is limited to `docsearch.lock_timeout`.
 pub(crate) struct LockLimit {
-    /// Nothing if the session waits no longer in any case.
+    /// `None` if the limit of the session is not longer.
     _settings: Option<LocalSettings>,
 }
 
 impl LockLimit {
-    /// Begins, with the locks that reading documents needs until the end of the transaction.
+    /// Sets the limit and takes the locks that reading documents needs until the end of the transaction.
     pub(crate) fn begin() -> Result<Self> {
         let limit = settings::lock_timeout().filter(|limit| present().is_none_or(|present| *limit < present));
         let milliseconds = limit.map(|limit| limit.as_millis().to_string());
@@ -36,7 +36,7 @@ impl LockLimit {
     }
 }
 
-/// How long the session waits for a lock; `None` for ever.
+/// The session's own limit; `None` if it has none.
 fn present() -> Option<Duration> {
     // SAFETY: reads a setting of this process.
     let milliseconds = u64::try_from(unsafe { pg_sys::LockTimeout }).unwrap_or_default();
@@ -49,19 +49,19 @@ fn lock(name: &CStr) {
         return;
     };
     let mode = pg_sys::AccessShareLock as i32;
-    // SAFETY: a table that is dropped meanwhile is no error here.
+    // SAFETY: a table that is dropped concurrently is no error here.
     let at_once = unsafe { pg_sys::ConditionalLockRelationOid(table, mode) };
     if at_once {
         return;
     }
     let limit = present();
-    // SAFETY: as above; waiting ends with an error.
+    // SAFETY: as above; a lock that is not granted is an error.
     let wait = AssertUnwindSafe(move || unsafe { pg_sys::LockRelationOid(table, mode) });
     PgTryBuilder::new(move || { wait }.0())
         .catch_when(PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE, move |_| {
             let waited = limit.map_or(0, |limit| limit.as_millis());
             let name = name.to_string_lossy();
-            // Raised here, so that nobody takes it for an error that left the transaction as it was.
+            // Raised here, so that no caller takes it for an error that left the transaction intact.
             error_with_hint(
                 PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE,
                 format!("another session keeps a lock on docsearch.{name}"),

@@ -1,4 +1,4 @@
-//! Whether a transaction may merge what was written since the last merge of a project.
+//! Whether a transaction may merge rows that were appended since the last merge of a project.
 
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
@@ -9,17 +9,17 @@ use crate::postgres::report::{Result, error_with_hint};
 use crate::postgres::role::Owner;
 use crate::postgres::statement;
 
-/// Whether this transaction may merge rows of a table. It keeps the lock until it ends.
+/// Whether this transaction may merge rows of a table. If so, it holds the lock until its end.
 pub(crate) fn may_merge(owner: &Owner<'_>, project: i64, table: &str) -> Result<bool> {
     if !sees_latest() || is_subscribed(owner, table)? {
         return Ok(false);
     }
-    // Before the lock: TRUNCATE waits for it here, and deletes what is merged while it keeps it.
+    // Before the merge lock: TRUNCATE waits here, and deletes the merged rows while it holds its lock.
     statement::execute(owner, "LOCK TABLE docsearch.chunk IN ACCESS SHARE MODE", &[])?;
     if !Lock::Merges(project).try_acquire() {
         return Ok(false);
     }
-    // A project that is being dropped takes its rows along.
+    // Dropping a project drops its rows.
     let locked = statement::change(
         owner,
         "SELECT p.id FROM docsearch.project p WHERE p.id = $1 FOR KEY SHARE SKIP LOCKED",
@@ -29,18 +29,18 @@ pub(crate) fn may_merge(owner: &Owner<'_>, project: i64, table: &str) -> Result<
     Ok(!locked.is_empty())
 }
 
-/// Waits for a merge that is under way, and keeps others from merging until the transaction ends.
+/// Waits for a running merge, and keeps others from starting until the transaction ends.
 pub(crate) fn hold_merges(project: i64) {
     Lock::Merges(project).acquire();
 }
 
-/// Whether each statement has a snapshot of its own: one that is older than another merge would move the same rows again.
+/// Whether each statement has a snapshot of its own: a snapshot older than another merge would move the same rows again.
 pub(crate) fn sees_latest() -> bool {
     // SAFETY: a variable of the server, which holds for the transaction.
     unsafe { pg_sys::XactIsoLevel < pg_sys::XACT_REPEATABLE_READ as i32 }
 }
 
-/// Whether the rows of a table are those of a publisher.
+/// Whether logical replication writes the table.
 pub(crate) fn is_subscribed(owner: &Owner<'_>, table: &str) -> Result<bool> {
     let subscribed = statement::one(
         owner,
@@ -52,7 +52,7 @@ pub(crate) fn is_subscribed(owner: &Owner<'_>, table: &str) -> Result<bool> {
     Ok(subscribed == Some(true))
 }
 
-/// Refuses to make rows of a table again that are those of a publisher.
+/// Raises an error if logical replication writes the table, which is then not rebuilt here.
 pub(crate) fn require_own(owner: &Owner<'_>, table: &str, what: &str) -> Result<()> {
     if !is_subscribed(owner, table)? {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The models that are known.
+//! The registered models.
 
 use pgrx::datum::DatumWithOid;
 
@@ -15,7 +15,7 @@ pub(crate) struct ModelRow {
     pub(crate) directory: String,
     pub(crate) background: f32,
     pub(crate) digest: String,
-    /// Tokens of one text that it reads, special tokens included.
+    /// Longest text that it reads, in tokens, special tokens included.
     pub(crate) max_tokens: usize,
     pub(crate) passage_prefix: String,
     /// Whether an endpoint runs it.
@@ -23,11 +23,11 @@ pub(crate) struct ModelRow {
 }
 
 impl ModelRow {
-    /// Of a table `m`, as [`ModelRow::read`] wants them.
+    /// Columns of a table `m`, in the order that [`ModelRow::read`] expects.
     pub(crate) const COLUMNS: &'static str =
         "m.id, m.name, coalesce(m.directory, m.name), m.background, m.digest, m.max_tokens, m.passage_prefix, m.remote";
 
-    /// Reads the columns that begin with the one numbered `first`.
+    /// Reads the columns from number `first` on.
     pub(crate) fn read(row: &statement::Row, first: usize) -> Result<Self> {
         Ok(Self {
             id: row.required(first)?,
@@ -47,7 +47,7 @@ impl ModelRow {
     }
 }
 
-/// The table of the vectors of a model: the number comes from the catalog.
+/// The table of a model's vectors: the number comes from the catalog.
 pub(crate) fn vector_table(id: i32) -> String {
     format!("docsearch.vector_{id}")
 }

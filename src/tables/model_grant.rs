@@ -1,8 +1,8 @@
-//! Who may have texts sent to a remote model: by giving it to a project, whose documents are then sent, those that
-//! policies hide from him as well; by indexing into such a project; by embedding texts with it.
+//! Which roles may send texts to a remote model: by setting it as the model of a project, whose documents are then sent, hidden
+//! ones included; by indexing into such a project; or by embedding texts with it.
 //!
-//! Others than the owner of the schema may write the table. So a row counts only if that owner has confirmed it, in the
-//! comment on the type `docsearch.model_grant_N`.
+//! Roles other than the owner of the schema may write the table. So a row counts only if that owner has confirmed it, in
+//! the comment on the type `docsearch.model_grant_N`.
 
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
@@ -17,12 +17,12 @@ use crate::postgres::statement;
 use crate::tables::confirmation;
 use crate::tables::schema::Part;
 
-/// Refuses callers who may not have texts sent to this model.
+/// Raises an error if the caller may not send texts to this model.
 pub(crate) fn require(caller: &mut Caller, model: i32) -> Result<()> {
     require_of(caller, "m.id = $1", i64::from(model))
 }
 
-/// The same of the models that documents of a project are sent to: its own, and the one that is to replace it.
+/// The same for the models that a project's documents are sent to: its own, and the one that replaces it.
 pub(crate) fn require_of_project(caller: &mut Caller, project: i64) -> Result<()> {
     if !Part::ModelGrants.exists() {
         return Ok(());
@@ -86,13 +86,12 @@ fn type_name(model: i32) -> String {
     format!("model_grant_{model}")
 }
 
-/// The roles to which the owner of the schema has granted a model. In a database that was restored from a dump, those that have
-/// their names.
+/// The roles to which the owner of the schema has granted a model. In a database restored from a dump, roles are matched by name.
 pub(crate) fn confirmed(role: &dyn Role, model: i32) -> Result<Vec<i64>> {
     let Some((keeper, said)) = confirmation::read(role, &type_name(model))? else {
         return Ok(Vec::new());
     };
-    // SAFETY: asks about roles, which need not exist.
+    // SAFETY: the roles need not exist.
     let by_owner = catalog::schema_owner().is_some_and(|owner| unsafe { pg_sys::has_privs_of_role(keeper, owner) });
     if !by_owner || said["model_id"] != json!(model) {
         return Ok(Vec::new());
@@ -114,7 +113,7 @@ pub(crate) fn confirmed(role: &dyn Role, model: i32) -> Result<Vec<i64>> {
     )
 }
 
-/// Has the owner of the schema confirm that these roles, and no others, have a model.
+/// Has the owner of the schema confirm that exactly these roles have the model.
 fn confirm(caller: &mut Caller, model: i32, roles: &[i64]) -> Result<()> {
     let name = type_name(model);
     confirmation::forget(caller, &name)?;
@@ -144,7 +143,7 @@ pub(crate) fn add(caller: &mut Caller, model: i32, role: pg_sys::Oid) -> Result<
     confirm(caller, model, &roles)
 }
 
-/// Confirms that a role does not have a model any more.
+/// Withdraws the confirmation that a role has a model.
 pub(crate) fn remove(caller: &mut Caller, model: i32, role: i64) -> Result<()> {
     Lock::Models.acquire();
     let mut roles = confirmed(caller, model)?;
@@ -155,7 +154,7 @@ pub(crate) fn remove(caller: &mut Caller, model: i32, role: i64) -> Result<()> {
     confirm(caller, model, &roles)
 }
 
-/// Takes all models from a role.
+/// Withdraws all models from a role.
 pub(crate) fn remove_role(caller: &mut Caller, role: i64) -> Result<()> {
     let models = {
         let owner = &caller.as_owner()?;
@@ -171,8 +170,8 @@ pub(crate) fn remove_role(caller: &mut Caller, role: i64) -> Result<()> {
     models.into_iter().try_for_each(|model| remove(caller, model, role))
 }
 
-/// Confirms the rows of before there were confirmations, once, where none but the owner of the schema and superusers can have
-/// written them. Others have to be granted again.
+/// Confirms, once, the rows of before there were confirmations, if only the owner of the schema and superusers can have written
+/// them. Other grants have to be made again.
 pub(crate) fn confirm_earlier(caller: &mut Caller) -> Result<()> {
     let by_owner = {
         let owner = &caller.as_owner()?;

@@ -12,39 +12,39 @@ use crate::postgres::statement;
 use crate::tables::postings;
 use crate::tables::project::Projects;
 
-/// Where more documents are pending, their sections are found by the index of terms, with all others: reading one by one
-/// took as long from about here on.
+/// Most pending documents for which postings are read. With more, the index of terms finds all sections: reading the chunks
+/// of pending documents takes as long from about here on.
 const MAX_PENDING: i64 = 100;
 
-/// What is read of the postings of projects.
+/// The postings of a query's lexemes in some projects.
 pub(crate) struct PostingLists {
     /// The segments, each with its project.
     pub(crate) segments: Rc<[(i64, SegmentReader)]>,
-    /// Documents that were written or deleted since: what segments have of them does not count.
+    /// Documents written or deleted since the segments: their sections in segments do not count.
     pub(crate) pending: Rc<Set<DocumentId>>,
 }
 
 struct KnownSegment {
     number: i32,
     sections: usize,
-    /// The buckets that were read, and what for.
+    /// The buckets read, each with the place of the lexeme that it was read for.
     read: Map<i32, i64>,
 }
 
 impl KnownSegment {
-    /// Whether a bucket is taken for the lexeme at this place.
+    /// Whether a bucket is used for the lexeme at this place.
     fn takes(&mut self, bucket: i32, place: i64) -> bool {
         *self.read.entry(bucket).or_insert(place) == place
     }
 }
 
-/// What one row says.
+/// The kinds of rows.
 const SEGMENT: i32 = 0;
 const PENDING: i32 = 1;
 const BUCKET: i32 = 2;
 
 impl PostingLists {
-    /// The postings of some lexemes; `None` where too much is not in them yet, or a segment is not whole.
+    /// The postings of some lexemes; `None` if too many documents are pending, or a segment is incomplete.
     pub(crate) fn read(owner: &Owner<'_>, projects: &Projects, lexemes: &[&str]) -> Result<Option<Self>> {
         if !postings::exist() {
             return Ok(None);
@@ -57,7 +57,7 @@ impl PostingLists {
         let mut pending: Set<DocumentId> = Set::default();
         let mut pending_rows = 0;
         let mut is_whole = true;
-        // In one statement, so that a merge is seen whole or not at all. A segment comes before its buckets, and those by part.
+        // One statement, so that a merge is seen completely or not at all. A segment comes before its buckets, and these by part.
         statement::lookup(
             owner,
             "SELECT r.kind, r.project_id, r.segment, r.sections, r.bucket_count, r.superseded, r.id, r.bucket, r.bytes
@@ -107,7 +107,7 @@ impl PostingLists {
                             is_whole = false;
                             return Ok(());
                         };
-                        // Several lexemes may be in one bucket, which is read for each, and taken for one.
+                        // A bucket with several lexemes is read for each of them, and used once.
                         let (place, bucket): (i64, i32) = (row.required(7)?, row.required(8)?);
                         if known.takes(bucket, place) {
                             reader.push(bucket, row.required(9)?);
@@ -126,21 +126,21 @@ impl PostingLists {
         }))
     }
 
-    /// The document of each section of the segments that has a lexeme and counts, at most so many.
-    pub(crate) fn holders(&self, lexeme: &str, most: usize) -> Vec<DocumentId> {
-        let mut holders = Vec::new();
+    /// The documents of the first `most` sections that have a lexeme and count.
+    pub(crate) fn documents_with(&self, lexeme: &str, most: usize) -> Vec<DocumentId> {
+        let mut documents = Vec::new();
         for (project, reader) in self.segments.iter() {
             reader.sections_with(lexeme, |section| {
                 let document = DocumentId {
                     project: *project,
                     document: section.document,
                 };
-                if !self.pending.contains(&document) && holders.len() < most {
-                    holders.push(document);
+                if !self.pending.contains(&document) && documents.len() < most {
+                    documents.push(document);
                 }
-                holders.len() < most
+                documents.len() < most
             });
         }
-        holders
+        documents
     }
 }

@@ -27,14 +27,14 @@ pub(crate) struct Project {
     /// The model of its vectors.
     pub(crate) model: ModelRow,
     pub(crate) text_config: String,
-    /// One vector for a document instead of one for each section.
+    /// Whether a document has one vector instead of one for each section.
     pub(crate) one_vector: bool,
-    /// Weights of its searches, by their names.
+    /// Weights of its searches, by name.
     pub(crate) weights: BTreeMap<String, f64>,
 }
 
 impl Project {
-    /// Where its pages are found.
+    /// The site of its pages.
     pub(crate) fn site(&self) -> Site<'_> {
         Site {
             project: self.id,
@@ -44,12 +44,12 @@ impl Project {
     }
 }
 
-/// Where a page is published that does not say so itself.
+/// The address of a page without one of its own.
 pub(crate) fn address(root_url: Option<&str>, slug: &str) -> Option<String> {
     Some(format!("{}/{slug}", root_url?.trim_end_matches('/')))
 }
 
-/// Projects in a statement, as its first parameter.
+/// The projects of a statement, passed as its first parameter.
 #[derive(Clone, Debug)]
 pub(crate) struct Projects(Vec<i64>);
 
@@ -62,7 +62,7 @@ impl Projects {
         self.0.contains(&project)
     }
 
-    /// That a row of `table` belongs to one of them.
+    /// The condition that a row of `table` belongs to one of them.
     pub(crate) fn condition(&self, table: &str) -> String {
         match self.0.as_slice() {
             [_] => format!("{table}.project_id = $1"),
@@ -70,8 +70,8 @@ impl Projects {
         }
     }
 
-    /// The same for an index over words, whose first column this is and which no other index serves: by what the planner
-    /// knows of a new project it has one row, and is read by the primary key. Of several projects, rows are checked.
+    /// The same as the first column of the indexes over words, an expression that no other index has. The planner expects one row
+    /// of a new project, and would read it by the primary key. Several projects are checked row by row.
     pub(crate) fn check(&self, table: &str) -> String {
         match self.0.as_slice() {
             [_] => format!("{table}.project_id + 0 = $1"),
@@ -91,7 +91,7 @@ impl Projects {
     }
 }
 
-/// The projects that a search is about: the one named, or all.
+/// The projects that a search covers: the named one, or all.
 pub(crate) fn selected(caller: &Caller, name: Option<&str>) -> Result<Vec<Project>> {
     if let Some(name) = name {
         return Ok(vec![by_name(caller, name)?]);
@@ -102,13 +102,13 @@ pub(crate) fn selected(caller: &Caller, name: Option<&str>) -> Result<Vec<Projec
     read(caller, "ORDER BY p.id", &[])
 }
 
-/// All projects, those that policies hide from callers as well.
+/// All projects, also those that policies hide from the caller.
 pub(crate) fn all(owner: &Owner<'_>) -> Result<Vec<Project>> {
     read(owner, "ORDER BY p.id", &[])
 }
 
-/// The projects that a search is about and that can be searched, and what is to be said of the others: one that is
-/// named is an error, of all they are left out.
+/// The projects that a search covers and that can be searched, with a notice about the others. A named project that cannot be
+/// searched is an error.
 pub(crate) fn searched(caller: &Caller, name: Option<&str>) -> Result<(Vec<Project>, Option<Notice>)> {
     let mut projects = selected(caller, name)?;
     if let (Some(_), [named]) = (name, projects.as_slice()) {
@@ -140,7 +140,7 @@ fn unsearchable(project: &Project, problem: TextConfigProblem) -> pg_sys::panic:
     error_with_hint(
         code,
         format!("project \"{name}\" cannot be searched: its text search configuration {text_config} {reason}"),
-        "Its owner can put the configuration into a schema that everybody may use, or create the project anew.",
+        "Its owner can move the configuration to a schema that all roles may use, or create the project again.",
     )
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn given(caller: &Caller, name: Option<&str>) -> Result<Project> {
     )
 }
 
-/// The project of this name, or an error whose hint lists the nearest names.
+/// The project with this name, or an error whose hint lists the nearest names.
 pub(crate) fn by_name(caller: &Caller, name: &str) -> Result<Project> {
     if !schema::exists() {
         return Err(owner::no_tables());
@@ -169,7 +169,7 @@ pub(crate) fn by_name(caller: &Caller, name: &str) -> Result<Project> {
     }
 }
 
-/// Notes whether documents of this source are to stay although no table is attached that they come from.
+/// Records whether documents of this source stay although no attached table has it.
 pub(crate) fn keep_source(caller: &mut Caller, project: i64, source_root: &str, stays: bool) -> Result<()> {
     let owner = &caller.as_owner()?;
     statement::execute(
@@ -185,12 +185,12 @@ pub(crate) fn keep_source(caller: &mut Caller, project: i64, source_root: &str, 
     )
 }
 
-/// Whether there is a project of this name.
+/// Whether a project has this name.
 pub(crate) fn exists(caller: &Caller, name: &str) -> Result<bool> {
     Ok(!read(caller, "WHERE p.name = $1", &[DatumWithOid::from(name)])?.is_empty())
 }
 
-/// The project of this number.
+/// The project with this id.
 pub(crate) fn by_id(role: &dyn Role, id: i64) -> Result<Project> {
     let found = read(role, "WHERE p.id = $1", &[DatumWithOid::from(id)])?;
     found
@@ -223,7 +223,7 @@ fn read(role: &dyn Role, condition: &str, args: &[DatumWithOid<'_>]) -> Result<V
     )
 }
 
-/// The numbers among the settings of a project.
+/// The numeric settings of a project.
 fn weights(settings: &Value) -> BTreeMap<String, f64> {
     let settings = settings.as_object().into_iter().flatten();
     let numbers = settings.filter_map(|(name, value)| Some((name.clone(), value.as_f64()?)));
@@ -252,7 +252,7 @@ fn known_projects(caller: &Caller, name: &str) -> Result<String> {
     })
 }
 
-/// Refuses a category that none of the documents has which the caller sees in these projects.
+/// Raises an error if no visible document of these projects has the category.
 pub(crate) fn require_category(caller: &Caller, projects: &Projects, category: &str) -> Result<()> {
     let trigram = catalog::trigram_schema()?;
     let known = statement::rows(

@@ -1,4 +1,4 @@
-//! Questions that sections of documents answer, as they are stored. Each is a chunk, too.
+//! Questions that sections of documents answer, as they are stored. Each is also a chunk.
 
 use docsearch_core::index::question::{self, Question, SectionText, Sections};
 use docsearch_core::values::bounds;
@@ -15,14 +15,14 @@ use crate::tables::schema::Part;
 /// The source of questions that the author of a document wrote.
 pub(crate) const AUTHOR: &str = "author";
 
-/// A question with what is known of it.
+/// A stored question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredQuestion {
     pub(crate) question: Question,
     pub(crate) source: String,
     pub(crate) section_hash: String,
     pub(crate) stale: bool,
-    /// When it was stored; `None`: now.
+    /// When it was stored; `None` for now.
     created_at: Option<String>,
 }
 
@@ -33,12 +33,12 @@ impl StoredQuestion {
     }
 }
 
-/// The error of questions that cannot be used.
+/// The error for questions that cannot be used.
 pub(crate) fn refused(problem: &question::Problem) -> ErrorReport {
     invalid(format!("questions cannot be used: {problem}"), problem.hint())
 }
 
-/// Whether documents have questions.
+/// Whether the tables have questions.
 pub(crate) fn exist() -> bool {
     Part::Questions.exists()
 }
@@ -68,7 +68,7 @@ pub(crate) fn read(owner: &Owner<'_>, id: DocumentId) -> Result<Vec<StoredQuesti
     )
 }
 
-/// The questions of one source that documents have, as they were given, by the numbers of the documents.
+/// The questions of one source as they were given, by the ids of their documents.
 pub(crate) fn of_documents(
     owner: &Owner<'_>,
     project: i64,
@@ -102,14 +102,14 @@ pub(crate) fn of_documents(
     Ok(questions)
 }
 
-/// Those of one source, as they were given.
+/// The questions of one source, as they were given.
 pub(crate) fn of_source<'a>(stored: &'a [StoredQuestion], source: &str) -> Vec<&'a Question> {
     let own = stored.iter().filter(|stored| stored.source == source);
     own.map(|stored| &stored.question).collect()
 }
 
-/// The questions of a document when those of a source are replaced: they come first, each of them once. Those that were there are as
-/// old as they were. Other sources keep theirs, whatever they have in common.
+/// The questions of a document after those of a source are replaced: these come first, without duplicates. Questions that stay keep
+/// their time. Other sources keep their questions, even if equal.
 pub(crate) fn replaced(
     stored: Vec<StoredQuestion>,
     given: Vec<Question>,
@@ -144,8 +144,8 @@ pub(crate) fn are_same(some: &[StoredQuestion], others: &[StoredQuestion]) -> bo
     by_source(some) == by_source(others)
 }
 
-/// The questions of a document when a source adds some to sections, by their anchors: they take the place of those there that are
-/// replaceable.
+/// The questions of a document after a source adds some to sections, by anchor. They take the place of replaceable questions of
+/// these sections.
 pub(crate) fn added(
     mut stored: Vec<StoredQuestion>,
     new: impl IntoIterator<Item = (String, Vec<String>)>,
@@ -164,14 +164,14 @@ pub(crate) fn added(
     replaced(stored, all, source)
 }
 
-/// The sections that say something and have no questions, or only stale ones.
+/// The sections that have text and no question that is up to date.
 pub(crate) fn missing<'a>(stored: &mut [StoredQuestion], sections: &'a Sections<'_>) -> Vec<SectionText<'a>> {
     compare(stored, sections);
     let fresh = stored.iter().filter(|stored| !stored.stale);
     sections.without(fresh.map(|stored| stored.question.anchor.as_str()))
 }
 
-/// Notes of which questions the section has changed since they were written, or is gone. New ones are of the section as it is.
+/// Marks questions as stale whose section has changed since or does not exist. New questions belong to the section as it is.
 pub(crate) fn compare(questions: &mut [StoredQuestion], sections: &Sections<'_>) {
     for stored in questions {
         let hash = sections.hash(&stored.question.anchor);
@@ -182,17 +182,17 @@ pub(crate) fn compare(questions: &mut [StoredQuestion], sections: &Sections<'_>)
     }
 }
 
-/// Whether a text names who may have written questions.
+/// Whether a text is a valid source of questions.
 pub(crate) fn is_source(source: &str) -> bool {
     let model = source.strip_prefix("model ");
     let is_named = |name: &str| !name.trim().is_empty() && name.len() < bounds::LABEL_BYTES && bounds::is_plain(name);
     matches!(source, AUTHOR | "reader") || model.is_some_and(is_named)
 }
 
-/// A question as a row: slug, anchor, question, source, whether it is stale, and since when it is there.
+/// A row: slug, anchor, question, source, whether it is stale, and when it was stored.
 pub(crate) type ListedQuestion = (String, String, String, String, bool, TimestampWithTimeZone);
 
-/// The questions of the documents of a project that the caller sees, in the order of slugs.
+/// The questions of the visible documents of a project, in the order of slugs.
 pub(crate) fn listed(caller: &mut Caller, project: &Project, slug: Option<&str>) -> Result<Vec<ListedQuestion>> {
     if !exist() {
         return Ok(Vec::new());
@@ -229,8 +229,8 @@ pub(crate) fn listed(caller: &mut Caller, project: &Project, slug: Option<&str>)
     )
 }
 
-/// How many questions the documents of projects have that the caller sees, and how many of these are stale. `limited`:
-/// whether policies apply to the caller. The caller may read documents.
+/// The numbers of questions and of stale ones of the visible documents, by project. `limited`: whether policies apply to the caller,
+/// who may read documents.
 pub(crate) fn counted(caller: &mut Caller, projects: &[i64], limited: bool) -> Result<Map<i64, (i64, i64)>> {
     if !exist() {
         return Ok(Map::default());
@@ -247,7 +247,7 @@ pub(crate) fn counted(caller: &mut Caller, projects: &[i64], limited: bool) -> R
         )?;
         return Ok(counted.into_iter().collect());
     }
-    // Questions are read as the owner of the tables, and documents as the caller, whose policies hold.
+    // Questions are read as the owner of the tables, and documents as the caller, to whom policies apply.
     let of_documents = {
         let owner = &caller.as_owner()?;
         statement::rows(

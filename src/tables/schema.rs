@@ -1,4 +1,4 @@
-//! The version of the tables, what those of earlier versions lack, and who may change it.
+//! The version of the tables, what earlier versions lack, and who may change them.
 
 use std::ffi::CStr;
 
@@ -11,11 +11,11 @@ use crate::postgres::{catalog, statement};
 /// The version of the tables that this extension reads and writes.
 pub(crate) const NEWEST: usize = 16;
 
-/// What tables of earlier versions lack until their owner migrates them. Whatever reads or writes one of these asks whether it
-/// is there: searches, and writing documents, go on meanwhile.
+/// What tables of earlier versions lack until their owner migrates them. Reading or writing a part checks first whether it exists:
+/// searching and writing documents go on meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Tables that are attached.
+    /// Attached tables.
     AttachedTables,
     /// Their changes.
     Changes,
@@ -23,23 +23,23 @@ pub(crate) enum Part {
     Definitions,
     /// Roles that may send texts to a remote model.
     ModelGrants,
-    /// How far a document is a list, and its further fragments.
+    /// The share of a document that is a list of names, and its further fragments.
     EntryShare,
-    /// How often a view is read, that is attached.
+    /// How often an attached view is read.
     PollEvery,
     /// Tables that views are made of.
     WatchedTables,
     /// When the row of an attached table is tried again.
     Attempts,
-    /// The pages that a document was put together from.
+    /// The pages that a document groups.
     Pages,
-    /// What the rules compare of a page.
+    /// The keys of a page that ranking rules compare.
     PageKeys,
-    /// The words of sections, packed.
+    /// The packed words of sections.
     Postings,
     /// Codes of vectors.
     VectorCodes,
-    /// The column of an attached table with questions.
+    /// The column with questions of an attached table.
     QuestionsColumn,
     /// Questions that sections answer.
     Questions,
@@ -74,7 +74,7 @@ impl Part {
         }
     }
 
-    /// Whether the tables have it. Looks into the system's caches, which know it in a transaction that migrates.
+    /// Whether the tables have it. The system caches know it also in the transaction that migrates.
     pub(crate) fn exists(self) -> bool {
         match self.place() {
             (table, None) => catalog::table(table).is_some(),
@@ -82,7 +82,7 @@ impl Part {
         }
     }
 
-    /// What a statement reads where it exists, or else.
+    /// `column` if the part exists, else `otherwise`.
     pub(crate) fn or_else(self, column: &'static str, otherwise: &'static str) -> &'static str {
         if self.exists() { column } else { otherwise }
     }
@@ -98,7 +98,7 @@ pub(crate) fn is_current(role: &dyn Role) -> Result<bool> {
     Ok(behind(role)?.is_none())
 }
 
-/// Refuses what needs tables that an older version did not have.
+/// Raises an error if the tables are of an older version.
 pub(crate) fn require_current(role: &dyn Role) -> Result<()> {
     if is_current(role)? {
         return Ok(());
@@ -106,7 +106,7 @@ pub(crate) fn require_current(role: &dyn Role) -> Result<()> {
     Err(outdated())
 }
 
-/// That the tables are of an older version than what is asked for.
+/// The error for tables of an older version.
 pub(crate) fn outdated() -> pg_sys::panic::ErrorReport {
     error_with_hint(
         PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -136,7 +136,7 @@ pub(crate) fn behind(role: &dyn Role) -> Result<Option<(usize, usize)>> {
     Ok((applied < NEWEST).then_some((applied, NEWEST)))
 }
 
-/// Refuses callers who do not own the schema; `call` is what they can ask its owner to run.
+/// Raises an error if the caller does not own the schema; `call` is what its owner can run.
 pub(crate) fn require_owner(caller: &Caller, call: &str) -> Result<()> {
     let owner = statement::one(
         caller,

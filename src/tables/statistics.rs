@@ -1,5 +1,5 @@
-//! Document frequencies and sizes of projects: changes are appended and added up when read, so that
-//! indexing never waits for a row that everybody changes.
+//! Document frequencies and sizes of projects. Changes are appended and summed up when read, so that indexing calls never wait
+//! for each other's rows.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -17,8 +17,8 @@ use crate::tables::project::Projects;
 
 pub(crate) mod by_hand;
 
-/// Unmerged rows of `term_stat` beyond which an indexing call merges them, if they are also more
-/// than twice the merged ones: so writing them again costs no more than writing them did.
+/// Number of unmerged rows of `term_stat` at which an indexing call merges them, if they are also more than twice the merged
+/// ones: writing them again then costs no more than writing them did.
 const MERGE_AT: i64 = 20_000;
 
 /// Appends a change.
@@ -72,7 +72,7 @@ fn merge_if_due(owner: &Owner<'_>, project: i64) -> Result<()> {
     }
 }
 
-/// Adds up what this transaction sees; a second merge at the same time does nothing.
+/// Sums up the rows that this transaction sees; does nothing while another merge runs.
 pub(crate) fn merge(owner: &Owner<'_>, project: i64) -> Result<()> {
     if !Lock::Statistics(project).try_acquire() {
         return Ok(());
@@ -104,24 +104,24 @@ pub(crate) fn merge(owner: &Owner<'_>, project: i64) -> Result<()> {
     )
 }
 
-/// Where the statistics of a project differ from its tables.
+/// The differences between the statistics of a project and its tables.
 pub(crate) struct Drift {
-    /// Number of lexemes whose frequencies differ.
+    /// Number of lexemes with different frequencies.
     pub(crate) lexemes: i64,
-    /// The one that differs most, with its chunks and documents as recorded and as counted.
+    /// The one that differs most: its chunks and documents as recorded, and as counted.
     pub(crate) worst: Option<(String, [i64; 4])>,
-    /// The sizes that differ: which, as recorded, as counted.
+    /// The sizes that differ: name, recorded, counted.
     pub(crate) sizes: Vec<(&'static str, i64, i64)>,
 }
 
-/// What the chunks of the project `$1` say of its lexemes.
+/// The frequencies of the lexemes in the chunks of the project `$1`.
 const COUNTED: &str = "SELECT l.lexeme, sum(l.chunks)::bigint AS chunks, count(*) AS documents
      FROM (SELECT c.document_id, t.lexeme COLLATE \"C\" AS lexeme, count(*) AS chunks
            FROM docsearch.chunk c, unnest(tsvector_to_array(c.terms)) AS t(lexeme)
            WHERE c.project_id = $1 GROUP BY 1, 2) l
      GROUP BY l.lexeme";
 
-/// What documents and chunks of the project `$1` say of its size; questions are no part of it.
+/// The sizes of the documents and chunks of the project `$1`; questions do not count.
 fn measured() -> String {
     format!(
         "SELECT d.documents, d.words, c.chunks, c.words
@@ -183,13 +183,13 @@ pub(crate) fn drift(owner: &Owner<'_>, project: i64) -> Result<Option<Drift>> {
     Ok((lexemes > 0 || !sizes.is_empty()).then_some(Drift { lexemes, worst, sizes }))
 }
 
-/// Waits for a merge that is under way, and keeps others from running until the transaction ends.
+/// Waits for a running merge, and keeps others from starting until the transaction ends.
 pub(crate) fn hold_merges(project: i64) {
     Lock::Statistics(project).acquire();
 }
 
-/// Makes the statistics of a project anew. The owner holds its merges and has locked the documents: nobody else changes
-/// them.
+/// Counts the statistics of a project again. The owner holds its merges and has locked the documents, so that nothing else
+/// changes them.
 pub(crate) fn recount(owner: &Owner<'_>, project: i64) -> Result<()> {
     for table in ["term_stat", "project_stat"] {
         statement::execute(
@@ -219,7 +219,7 @@ pub(crate) fn recount(owner: &Owner<'_>, project: i64) -> Result<()> {
     )
 }
 
-/// The size of each project.
+/// The sizes of each project.
 pub(crate) fn totals(owner: &Owner<'_>, projects: &Projects) -> Result<Map<i64, Totals>> {
     let totals = statement::lookup(
         owner,
@@ -235,7 +235,7 @@ pub(crate) fn totals(owner: &Owner<'_>, projects: &Projects) -> Result<Map<i64, 
     Ok(totals.into_iter().collect())
 }
 
-/// The size of certain documents.
+/// The sizes of certain documents, by project.
 pub(crate) fn totals_of_documents(
     owner: &Owner<'_>,
     projects: &Projects,
@@ -266,10 +266,10 @@ fn totals_of_project(row: &statement::Row) -> Result<(i64, Totals)> {
     Ok((row.required(1)?, totals))
 }
 
-/// In how many chunks of each project lexemes occur.
+/// The number of chunks in which each lexeme occurs, by project.
 pub(crate) fn frequencies(owner: &Owner<'_>, projects: &Projects, lexemes: Vec<String>) -> Result<ChunkFrequencies> {
     let lexemes: BTreeSet<String> = lexemes.into_iter().collect();
-    // Each by itself: PostgreSQL 16 reads all words of a project of which it knows nothing for a list of them.
+    // One lookup each: for a list of lexemes, PostgreSQL 16 reads all lexemes of a project that is not analyzed.
     let rows = statement::lookup(
         owner,
         &format!(
@@ -319,15 +319,15 @@ pub(crate) fn totals_and_frequencies(
     Ok((totals, ChunkFrequencies::of_rows(frequencies)))
 }
 
-/// A part of the vocabulary: words between two texts, of so many characters.
+/// A range of the vocabulary: words between two texts, with a number of characters in `lengths`.
 pub(crate) struct Between {
     pub(crate) from: String,
     pub(crate) to: String,
     pub(crate) lengths: RangeInclusive<i32>,
 }
 
-/// In how many chunks of each project the words of some parts of the vocabulary occur: of each part those that are
-/// `wanted`.
+/// The number of chunks of each project in which the words of some ranges of the vocabulary occur: of each range, the words that
+/// `wanted` accepts.
 pub(crate) fn frequencies_between(
     owner: &Owner<'_>,
     projects: &Projects,

@@ -1,9 +1,9 @@
-//! Whether an attached table is still as it was read. Changes of the table itself fire no trigger: a column that was dropped
-//! and added again, renamed or given another type may hold other keys and texts, what changed while triggers were disabled was
-//! not noted, and policies that are forced decide which rows its owner reads.
+//! Detects whether an attached table has changed its shape since it was read. ALTER TABLE fires no trigger: a column that was
+//! dropped and added again, renamed or given another type may hold other keys and texts. Changes made while triggers were
+//! disabled are not recorded, and forced policies decide which rows the owner reads.
 
-/// What catalogs say about the columns, triggers and policies of the table of a row `a`, and about the query of a view; NULL
-/// while a column is missing. The version of a catalog row is the transaction that wrote it.
+/// The state in the catalogs of the columns, triggers and policies of a row `a`'s table, and of a view's query; NULL while
+/// a column is missing. The version of a catalog row is the transaction that wrote it.
 macro_rules! shape {
     () => {
         "(SELECT CASE WHEN bool_and(t.attnum IS NOT NULL) THEN
@@ -28,7 +28,7 @@ macro_rules! shape {
     };
 }
 
-/// That a table `a` is not as it was when it was read.
+/// The condition that a table `a` has another shape than when it was read.
 macro_rules! is_reshaped {
     () => {
         concat!("coalesce(", crate::tables::table_shape::shape!(), " <> a.shape, false)")

@@ -1,17 +1,17 @@
-//! Words and the index of them: what dictionaries make of a word, and keeping the index of terms in order.
+//! Lexemes of words, and maintenance of the index of terms.
 
 use crate::postgres::dictionary::Dictionaries;
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Owner};
 use crate::postgres::statement;
 
-/// What the dictionaries of a configuration make of each word, given by the kind of its token.
+/// The lexemes that a configuration's dictionaries give for each word, by the kind of its token.
 pub(crate) fn lexemes(caller: &Caller, text_config: &str, kinds: &[i32], words: &[&str]) -> Result<Vec<Vec<String>>> {
     Ok(Dictionaries::of(caller, text_config)?.lexemes(kinds, words))
 }
 
-/// Sorts what a call has written into the index of terms. One after the other, chunks would be sorted in with five times
-/// the work, and a list that nobody sorts makes searches slow.
+/// Flushes the pending list of the index of terms. Inserting chunks one by one would take five times the work, and a long pending
+/// list makes searches slow.
 pub(crate) fn tidy_index(owner: &Owner<'_>) -> Result<()> {
     statement::execute(
         owner,

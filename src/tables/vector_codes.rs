@@ -1,8 +1,8 @@
-//! Codes of vectors: which sections may be near a query.
+//! Codes of vectors, which estimate the sections nearest to a query.
 //!
-//! The transaction that stores vectors adds a row with their codes, and merges pack many such rows in few. What a code is of may
-//! change or go away: a search reads the vector itself of all that it finds by codes. So a code too many costs a little time,
-//! and a code that is missing costs a section.
+//! The transaction that stores vectors adds a row with their codes, and merges pack many such rows into few. Chunks of codes
+//! may change or be deleted: a search reads the vector of every chunk that it finds by its code. So a surplus code costs a
+//! little time, and a missing code hides a section.
 
 use docsearch_core::index::vector_code::{Best, Code, CodeQuery, Codes, Kind, Packer, Row};
 use docsearch_core::values::id::ChunkId;
@@ -23,23 +23,23 @@ mod instructions;
 pub(crate) use differences::{Differences, differences};
 
 const TABLE: &str = "vector_code";
-/// Rows that are not packed, from which on they are merged. A search reads each in a microsecond or two.
-const MOST_LOOSE: i64 = 64;
-/// Codes for each chunk, beside a thousand, from which on those that are of nothing are removed.
-const MOST_CODES: f64 = 1.3;
-/// Codes that a call which writes makes again, at most: two seconds. More are left to the worker.
-const MADE_BY_CALLS: i64 = 20_000;
+/// Number of unpacked rows at which they are merged. A search reads each in 1 to 2 µs.
+const MAX_LOOSE: i64 = 64;
+/// Number of codes for each chunk, plus 1,000 in all, at which codes of changed chunks are removed.
+const MAX_CODES: f64 = 1.3;
+/// Most codes that a call which writes computes again: two seconds. The worker does the rest.
+const REBUILT_BY_CALLS: i64 = 20_000;
 /// Rows that one statement writes: 2 MB.
 const ROWS: usize = 256;
 /// Vectors that one statement reads: 3 MB of real numbers, at 768 components.
 const VECTORS: usize = 1_000;
 
-/// Whether the table is there.
+/// Whether the table exists.
 pub(crate) fn exist() -> bool {
     Part::VectorCodes.exists()
 }
 
-/// The vectors of a project by a model.
+/// The vectors of a project by one model.
 #[derive(Clone, Copy)]
 pub(crate) struct OfModel {
     pub(crate) project: i64,
@@ -86,7 +86,7 @@ pub(crate) fn merge_if_due(owner: &Owner<'_>, project: i64) -> Result<()> {
         return Ok(());
     }
     for (of, codes) in excessive(owner, Some(project))? {
-        if codes > MADE_BY_CALLS {
+        if codes > REBUILT_BY_CALLS {
             wake::after_commit()?;
         } else {
             rebuild_if_allowed(owner, of)?;
@@ -95,7 +95,7 @@ pub(crate) fn merge_if_due(owner: &Owner<'_>, project: i64) -> Result<()> {
     Ok(())
 }
 
-/// The same for all projects, and without a limit.
+/// The same for all projects, without a limit.
 pub(crate) fn merge_all(owner: &Owner<'_>) -> Result<()> {
     if !exist() {
         return Ok(());
@@ -125,7 +125,7 @@ fn rebuild_if_allowed(owner: &Owner<'_>, of: OfModel) -> Result<()> {
     Ok(())
 }
 
-/// Merges what has many rows that are not packed; false if there is nothing to do.
+/// Merges codes with many unpacked rows; false if there is nothing to do.
 fn merge_due(owner: &Owner<'_>, project: Option<i64>) -> Result<bool> {
     if !exist() || !sees_latest() {
         return Ok(false);
@@ -135,7 +135,7 @@ fn merge_due(owner: &Owner<'_>, project: Option<i64>) -> Result<bool> {
         "SELECT c.project_id, c.model_id FROM docsearch.vector_code c
          WHERE NOT c.packed AND ($1 IS NULL OR c.project_id = $1)
          GROUP BY c.project_id, c.model_id HAVING count(*) >= $2 ORDER BY c.project_id, c.model_id",
-        &[DatumWithOid::from(project), DatumWithOid::from(MOST_LOOSE)],
+        &[DatumWithOid::from(project), DatumWithOid::from(MAX_LOOSE)],
         of_row,
     )?;
     let mut merged = false;
@@ -152,8 +152,8 @@ fn of_row(row: &statement::Row) -> Result<OfModel> {
     })
 }
 
-/// The rows are deleted first, and the vectors are read afterwards, by a later snapshot: what was stored since has a row of its
-/// own, which stays.
+/// Deletes the rows first, and reads the vectors afterwards in a later snapshot: vectors stored since then have rows of their own,
+/// which stay.
 fn merge_rows(owner: &Owner<'_>, of: OfModel) -> Result<bool> {
     if !may_merge(owner, of.project, TABLE)? {
         return Ok(false);
@@ -194,8 +194,8 @@ fn merge_rows(owner: &Owner<'_>, of: OfModel) -> Result<bool> {
     Ok(true)
 }
 
-/// What has many codes of chunks that changed or are deleted, and how many codes that is in all. Statistics know neither headings that are
-/// questions nor which questions several sources have, so chunks are counted, but only where statistics say that there are many codes.
+/// The projects and models with many codes of changed or deleted chunks, and their number of codes. Statistics count neither
+/// headings that are questions nor questions of several sources. So chunks are counted, but only where statistics show many codes.
 fn excessive(owner: &Owner<'_>, project: Option<i64>) -> Result<Vec<(OfModel, i64)>> {
     let _settings = LocalSettings::by_index()?;
     let questions = match questions::exist() {
@@ -213,12 +213,12 @@ fn excessive(owner: &Owner<'_>, project: Option<i64>) -> Result<Vec<(OfModel, i6
                     AND sum(c.codes) > 1000 + $2 * (SELECT count(*) FROM docsearch.chunk k WHERE k.project_id = c.project_id)
              ORDER BY c.project_id, c.model_id"
         ),
-        &[DatumWithOid::from(project), DatumWithOid::from(MOST_CODES)],
+        &[DatumWithOid::from(project), DatumWithOid::from(MAX_CODES)],
         |row| Ok((of_row(row)?, row.required(3)?)),
     )
 }
 
-/// Makes the codes of a project and a model again.
+/// Computes the codes of a project and a model again.
 pub(crate) fn rebuild(owner: &Owner<'_>, of: OfModel) -> Result<()> {
     require_own(owner, TABLE, "codes of vectors")?;
     rebuild_rows(owner, of)
@@ -242,7 +242,7 @@ fn rebuild_rows(owner: &Owner<'_>, of: OfModel) -> Result<()> {
                 DatumWithOid::from(of.project),
                 DatumWithOid::from(document),
                 DatumWithOid::from(chunk),
-                // Whole rows, of the usual dimensions.
+                // Whole rows, at the usual dimensions.
                 DatumWithOid::from(ROWS as i64 * 73),
             ],
             &mut packer,
@@ -253,7 +253,7 @@ fn rebuild_rows(owner: &Owner<'_>, of: OfModel) -> Result<()> {
     Ok(())
 }
 
-/// Reads vectors and adds their codes; the last key.
+/// Reads vectors and adds their codes; returns the last key.
 fn read_vectors(
     owner: &Owner<'_>,
     sql: &str,
@@ -271,7 +271,7 @@ fn read_vectors(
     Ok(last)
 }
 
-/// Writes rows. Those of a merge stay as they are if they are full.
+/// Writes rows. A merge leaves its full rows alone later.
 fn insert(owner: &Owner<'_>, of: OfModel, rows: &[Row], packed: bool) -> Result<()> {
     for rows in rows.chunks(ROWS) {
         let mut args = of.arguments();
@@ -297,7 +297,7 @@ fn insert(owner: &Owner<'_>, of: OfModel, rows: &[Row], packed: bool) -> Result<
     Ok(())
 }
 
-/// Forgets the codes of a project and a model.
+/// Deletes the codes of a project and a model.
 pub(crate) fn remove(owner: &Owner<'_>, of: OfModel) -> Result<()> {
     if !exist() {
         return Ok(());
@@ -309,7 +309,7 @@ pub(crate) fn remove(owner: &Owner<'_>, of: OfModel) -> Result<()> {
     )
 }
 
-/// Forgets everything: there are no chunks any more. The owner keeps others from chunks.
+/// Deletes all codes when there are no chunks any more. The owner locks others out of chunks.
 pub(crate) fn clear(owner: &Owner<'_>) -> Result<()> {
     if exist() {
         statement::execute(owner, "DELETE FROM docsearch.vector_code", &[])?;
@@ -317,8 +317,8 @@ pub(crate) fn clear(owner: &Owner<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Makes the codes of what tables of an earlier version hold. Writers in flight know nothing of codes: they end first, and later
-/// ones wait.
+/// Computes the codes of tables of an earlier version. Writers that are under way know nothing of codes: they end first, and
+/// later ones wait.
 pub(crate) fn build_upgraded(owner: &Owner<'_>) -> Result<()> {
     if is_subscribed(owner, TABLE)? {
         return Ok(());
@@ -341,16 +341,16 @@ pub(crate) fn build_upgraded(owner: &Owner<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Chunks of projects in the order of how near they may be to a query.
+/// Chunks of projects, ordered by estimated similarity to a query.
 pub(crate) struct Estimated {
     /// The first ones, some of which may not exist any more.
     pub(crate) chunks: Vec<ChunkId>,
-    /// How many codes of their kind there are.
+    /// The number of codes of their kind.
     pub(crate) codes: usize,
 }
 
-/// The chunks of each of some kinds that may be nearest to a query, the nearest first: the same ones first whatever the
-/// limit is. `None` where there are no codes.
+/// The chunks of each kind with the highest estimated similarity, best first; the limit does not change their order. `None` if
+/// there are no codes.
 pub(crate) fn nearest<const KINDS: usize>(
     owner: &Owner<'_>,
     projects: &Projects,

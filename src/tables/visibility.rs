@@ -342,11 +342,11 @@ impl LexemeDocuments {
         };
         let mut rare: Vec<(String, Vec<DocumentId>)> = rare
             .iter()
-            .map(|lexeme| (lexeme.clone(), lists.holders(lexeme, usize::MAX)))
+            .map(|lexeme| (lexeme.clone(), lists.documents_with(lexeme, usize::MAX)))
             .collect();
         let frequent = frequent
             .iter()
-            .map(|lexeme| (lexeme.clone(), lists.holders(lexeme, FIRST_CHECKED)));
+            .map(|lexeme| (lexeme.clone(), lists.documents_with(lexeme, FIRST_CHECKED)));
         let frequent = frequent.collect();
         if !lists.pending.is_empty() {
             statement::lookup(

@@ -1,4 +1,4 @@
-//! Postings, compared with the chunks that they are of.
+//! Compares postings with the chunks that they were made from.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -15,19 +15,19 @@ use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
 use crate::postgres::statement;
 
-/// Sections whose words are held in memory at once, each with all of them.
+/// Sections whose words are held in memory at once.
 const SECTIONS_AT_ONCE: usize = 5_000;
 
-/// Where the postings of a project differ from its chunks.
+/// The differences between the postings of a project and its chunks.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Differences {
     /// Documents with a chunk that searches do not find by its words.
     pub(crate) missing: BTreeSet<i64>,
-    /// Documents with a section in a segment that is no chunk, or counts twice.
+    /// Documents with a section in a segment that is not a chunk, or counts twice.
     pub(crate) surplus: BTreeSet<i64>,
-    /// Documents of which a segment has other words.
+    /// Documents with other words in a segment.
     pub(crate) differing: BTreeSet<i64>,
-    /// Segments that cannot be read, or do not hold what their row says.
+    /// Segments that cannot be read, or do not match their row.
     pub(crate) broken: Vec<i32>,
 }
 
@@ -37,7 +37,7 @@ impl Differences {
     }
 }
 
-/// Compares the segments of a project with its chunks, and with `deep` their words, too.
+/// Compares the segments of a project with its chunks; with `deep` also their words.
 pub(crate) fn differences(owner: &Owner<'_>, project: i64, deep: bool) -> Result<Differences> {
     let mut differences = Differences::default();
     let pending = pending(owner, project)?;
@@ -92,7 +92,7 @@ fn pending(owner: &Owner<'_>, project: i64) -> Result<HashSet<i64>> {
     Ok(pending.into_iter().collect())
 }
 
-/// Whether a segment holds the sections that its row announces.
+/// Whether a segment holds the sections that its row describes.
 fn is_of(segment: &SegmentState, sections: &[Section]) -> bool {
     let documents: HashSet<i64> = sections.iter().map(|section| section.document).collect();
     sections.is_sorted_by(|a, b| key(a) < key(b))
@@ -138,7 +138,7 @@ fn compare_words(
     let mut documents: Vec<i64> = sections.iter().map(|section| section.document).collect();
     documents.retain(|document| counts(*document));
     documents.dedup();
-    // A part of the buckets at a time, so that memory is bounded.
+    // A range of buckets at a time bounds the memory.
     let passes = u32::try_from(sections.len().div_ceil(SECTIONS_AT_ONCE))
         .unwrap_or(1)
         .max(1);
@@ -153,7 +153,7 @@ fn compare_words(
             let held = read
                 .binary_search_by_key(&key(&chunk), |(section, _)| key(section))
                 .ok();
-            // Sections that are missing are found without their words.
+            // Missing sections are found without their words.
             if let Some(place) = held
                 && read[place].1 != lexemes(terms, wanted)
             {
@@ -201,13 +201,13 @@ fn words(
     Ok(read_all(rows()).filter(|_| are_in_their_buckets(rows(), bucket_count)))
 }
 
-/// The words of a chunk that are to be in its segment.
+/// The words of a chunk that belong in its segment.
 fn lexemes(terms: &TsVector<'_>, wanted: impl Fn(&str) -> bool) -> Words {
     let mut lexemes = Words::new();
     for (lexeme, places) in terms.entries().filter(|(lexeme, _)| wanted(lexeme)) {
         let mut positions = Vec::new();
         let counts = Counts::of(places, &mut positions);
-        // A word without positions, as by strip(), counts for nothing.
+        // A word without positions, as after strip(), does not count.
         if !positions.is_empty() {
             lexemes.push((lexeme.to_owned(), counts, positions));
         }

@@ -1,4 +1,4 @@
-//! Rows that are written by hand: triggers count what the functions of the extension do not count themselves.
+//! Counts rows that users write themselves: triggers count what the functions of the extension do not.
 
 use std::cell::Cell;
 
@@ -13,12 +13,12 @@ use crate::tables::{postings, vector_codes};
 use docsearch_core::index::question::FIRST;
 
 thread_local! {
-    /// How deep in triggers the statements run that are counted elsewhere.
+    /// The trigger depth of statements that are counted elsewhere.
     static COUNTED_AT: Cell<Option<i32>> = const { Cell::new(None) };
 }
 
-/// While this lives, what statements of the extension write to documents and chunks is counted by the function that runs
-/// them: once for a whole load, where triggers would count each statement.
+/// While this lives, the function that runs statements counts what they write to documents and chunks: once for a whole load,
+/// where triggers would count each statement.
 pub(crate) struct CountedElsewhere {
     before: Option<i32>,
 }
@@ -42,8 +42,8 @@ fn trigger_depth() -> i32 {
     unsafe { pgrx::direct_function_call::<i32>(pg_sys::pg_trigger_depth, &[]) }.unwrap_or(0)
 }
 
-/// Whether the trigger that runs is one of a statement that is counted elsewhere. Triggers of users write by hand, and theirs
-/// run deeper. Those of chunks that go with their document do not: foreign keys leave them to the statement.
+/// Whether the running trigger belongs to a statement that is counted elsewhere. Triggers of users run their statements deeper, and
+/// those are counted here. Cascades to chunks are not deeper: foreign keys leave them to the statement.
 fn is_counted_elsewhere() -> bool {
     COUNTED_AT.get().is_some_and(|depth| trigger_depth() <= depth + 1)
 }
@@ -64,11 +64,10 @@ impl Table {
         }
     }
 
-    /// Adds up the rows that the statement took away and those that it wrote, of projects that are still there, and returns
-    /// the projects.
+    /// Sums up the deleted and inserted rows of projects that still exist, and returns the projects.
     ///
-    /// Documents whose chunks changed are pending for their postings. In how many documents a word is depends on the other
-    /// chunks of each document, as they are now: those before are these without what was written and with what was taken away.
+    /// Documents whose chunks changed become pending for their postings. The document frequency of a word depends on the other
+    /// chunks of each document as they are now: the earlier chunks are these without the inserted and with the deleted ones.
     fn statement(self, changed: &str) -> String {
         match self {
             Self::Document => format!(
@@ -120,7 +119,7 @@ impl Table {
         }
     }
 
-    /// Rows of a transition table, to be added or taken away.
+    /// Rows of a transition table, to be added or subtracted.
     fn rows(self, transition: &str, sign: i32) -> String {
         let columns = match self {
             Self::Document => "t.term_count::bigint AS term_count",
@@ -130,7 +129,7 @@ impl Table {
     }
 }
 
-/// Counts what a statement has changed. Other tables and other triggers change nothing.
+/// Counts what a statement has changed. Other tables and triggers are ignored.
 pub(crate) fn count(caller: &mut Caller, data: &mut pg_sys::TriggerData) -> Result<()> {
     // SAFETY: the relation of a trigger that has fired.
     let Some(table) = Table::of(unsafe { (*data.tg_relation).rd_id }) else {

@@ -1,4 +1,4 @@
-//! Codes compared with the vectors that they are of.
+//! Compares codes with the vectors that they were made from.
 
 use std::collections::HashMap;
 
@@ -11,12 +11,12 @@ use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
 use crate::postgres::statement;
 
-/// What is wrong with the codes of a project and a model.
+/// The problems of the codes of a project and a model.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Differences {
-    /// Rows that are no codes of vectors of the model.
+    /// Rows that do not hold codes of the model's vectors.
     pub(crate) broken: i64,
-    /// Chunks that have a vector and no code: searches do not find them by their vector.
+    /// Chunks with a vector and no code: searches do not find them by their vector.
     pub(crate) missing: Vec<(i64, i32)>,
     /// Chunks whose codes are all of other vectors.
     pub(crate) differing: Vec<(i64, i32)>,
@@ -28,7 +28,7 @@ impl Differences {
     }
 }
 
-/// Compares the codes with the vectors that are there, and with `deep` with what the vectors are.
+/// Compares the codes with the existing vectors; with `deep` also with their values.
 pub(crate) fn differences(owner: &Owner<'_>, of: OfModel, deep: bool) -> Result<Differences> {
     let mut differences = Differences::default();
     let mut known: HashMap<(i64, i32), Vec<Code>> = HashMap::new();

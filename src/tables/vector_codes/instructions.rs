@@ -1,4 +1,4 @@
-//! The comparison of codes, with the instruction that counts bits where the processor has it.
+//! Compares codes, with the processor's instruction for counting bits where there is one.
 
 use docsearch_core::index::vector_code::{Best, CodeQuery, Codes};
 

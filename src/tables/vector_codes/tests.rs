@@ -13,7 +13,7 @@ mod tests {
     use crate::postgres::testing::{Anyone, sql};
     use crate::tables::project::{Project, Projects, by_name};
     use crate::tables::vector_codes::{
-        Differences, Estimated, MOST_LOOSE, OfModel, clear, differences, merge, merge_all, merge_if_due, nearest,
+        Differences, Estimated, MAX_LOOSE, OfModel, clear, differences, merge, merge_all, merge_if_due, nearest,
         rebuild, remove,
     };
     use crate::tables::vectors::{Nearest, VectorTable};
@@ -175,12 +175,12 @@ mod tests {
     fn many_loose_rows_are_packed() -> Result<()> {
         let (project, table, of) = prepare()?;
         let mut numbers = Numbers(1);
-        for document in 1..MOST_LOOSE {
+        for document in 1..MAX_LOOSE {
             write(&project, &table, document, 3, &mut numbers)?;
         }
         merge_all(&Anyone.as_owner()?)?;
-        assert_eq!(rows(of, "NOT c.packed")?, MOST_LOOSE - 1);
-        write(&project, &table, MOST_LOOSE, 3, &mut numbers)?;
+        assert_eq!(rows(of, "NOT c.packed")?, MAX_LOOSE - 1);
+        write(&project, &table, MAX_LOOSE, 3, &mut numbers)?;
         merge_if_due(&Anyone.as_owner()?, project.id)?;
         // 192 codes: two rows are full, and a third one is merged with what comes.
         assert_eq!((rows(of, "c.packed")?, rows(of, "NOT c.packed")?), (2, 1));
@@ -193,7 +193,7 @@ mod tests {
         let (project, table, of) = prepare()?;
         let mut numbers = Numbers(2);
         for _ in 0..8 {
-            for document in 1..=MOST_LOOSE {
+            for document in 1..=MAX_LOOSE {
                 write(&project, &table, document, 3, &mut numbers)?;
             }
             merge_if_due(&Anyone.as_owner()?, project.id)?;

@@ -1,4 +1,4 @@
-//! The tables of the vectors of models: making them, and dropping those that no project needs.
+//! The tables of the vectors of models: creates them, and drops those that no project needs.
 
 use pgrx::datum::DatumWithOid;
 
@@ -8,7 +8,7 @@ use crate::postgres::role::Owner;
 use crate::postgres::statement;
 use crate::tables::vector_codes::{self, OfModel};
 
-/// The table of a model's vectors, unless it is there: of another dimension than the model's, none can be stored.
+/// Creates the table of a model's vectors, unless it exists. It takes vectors of the model's dimension only.
 pub(crate) fn create(owner: &Owner<'_>, model: i32) -> Result<()> {
     let dimension = statement::change(
         owner,
@@ -20,7 +20,7 @@ pub(crate) fn create(owner: &Owner<'_>, model: i32) -> Result<()> {
     let Some(&dimension) = dimension.first() else {
         return Ok(());
     };
-    // Another transaction may have made it while this one waited for the row.
+    // Another transaction may have created it while this one waited for the row.
     let is_there = statement::one(
         owner,
         "SELECT to_regclass('docsearch.vector_' || $1) IS NOT NULL",
@@ -50,7 +50,7 @@ pub(crate) fn create(owner: &Owner<'_>, model: i32) -> Result<()> {
     statement::utility(owner, &statements)
 }
 
-/// Drops the indexes that tables of an earlier version have: codes take their place.
+/// Drops the vector indexes of an earlier version, which codes replace.
 pub(crate) fn drop_graphs(owner: &Owner<'_>) -> Result<()> {
     let graphs = statement::rows(
         owner,
@@ -66,8 +66,8 @@ pub(crate) fn drop_graphs(owner: &Owner<'_>) -> Result<()> {
         .try_for_each(|graph| statement::utility(owner, &graph))
 }
 
-/// Removes vectors of models that projects do not use any more, some seconds after a switch: searches that began before it
-/// read them still. Whether some are left for later.
+/// Deletes vectors of models that projects do not use any more, a few seconds after a switch: searches that began before
+/// still read them. True if some are left for later.
 pub(crate) fn drop_unused(owner: &Owner<'_>) -> Result<bool> {
     let (tables, projects): (Vec<i32>, Vec<i64>) = statement::rows(
         owner,

@@ -1,6 +1,6 @@
 //! Documentation search inside Postgres.
 //!
-//! This crate is glue: it converts arguments, calls `docsearch-core` and `docsearch-inference`, and reports. Its folders
+//! This crate is glue: it converts arguments, calls `docsearch-core` and `docsearch-inference`, and reports errors. Its folders
 //! are layers, each of which uses only those below: [`functions`], [`administration`], [`search`] and [`indexing`],
 //! [`models`], [`tables`], [`settings`], [`postgres`].
 
@@ -60,8 +60,8 @@ extension_sql_file!(
 );
 extension_sql_file!("../sql/declared.sql", name = "declared", finalize);
 
-/// Called when the library is loaded: defines the settings, and has the server start the supervisor of inference with
-/// itself if the library is preloaded. Nothing is read from disk and no thread is started: this may be the postmaster.
+/// Runs when the library is loaded: defines the settings and, if the library is preloaded, has the server start the supervisor
+/// of inference. It reads nothing from disk and starts no thread, since this may be the postmaster.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
     if let Err(refusal) = postgres::library::require_alone() {
@@ -70,13 +70,13 @@ pub extern "C-unwind" fn _PG_init() {
     postgres::report::without_backtraces();
     postgres::interrupt::enable();
     settings::define();
-    // SAFETY: a flag of the server, read in the process that sets it.
+    // SAFETY: a flag that this process sets.
     if unsafe { pg_sys::process_shared_preload_libraries_in_progress } {
         models::supervisor::start_with_server();
     }
 }
 
-/// What the tests ask of an extension that `cargo pgrx test` runs.
+/// Required by `cargo pgrx test`.
 #[cfg(test)]
 pub mod pg_test {
     /// Called before each test.

@@ -1,4 +1,4 @@
-//! What the server offers, in Rust: statements, catalogs, roles, transactions, errors. Knows no table of ours.
+//! What the server offers, in Rust: statements, catalogs, roles, transactions, errors. It knows no table of the extension.
 
 pub(crate) mod advisory;
 pub(crate) mod argument;

@@ -1,5 +1,5 @@
-//! Advisory locks of a session while code of others runs in it: afterwards it holds those that it held before, as often
-//! as before, and no others.
+//! Restores the session's advisory locks after code of another role has run in it: the session then holds the same locks, as
+//! often as before.
 
 use std::cell::{Cell, RefCell};
 use std::os::raw::c_void;
@@ -13,10 +13,10 @@ thread_local! {
     static IS_REGISTERED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// While this lives, code of others may take and release advisory locks. When it is dropped, or the transaction that it
-/// began in fails, the session has its own again.
+/// While this lives, code of another role may take and release advisory locks. The session has its own again when this is
+/// dropped, or when the transaction that created it fails.
 pub(crate) struct AdvisoryLocks {
-    /// Place in [`GUARDS`].
+    /// Index in [`GUARDS`].
     place: usize,
 }
 
@@ -51,7 +51,7 @@ impl Drop for AdvisoryLocks {
     }
 }
 
-/// The snapshot of the guard at this place, which ends with all that began after it.
+/// The snapshot of the guard at this index; guards that began later end with it.
 fn taken_from(place: usize) -> Option<Snapshot> {
     GUARDS.with_borrow_mut(|guards| {
         let mut ended = guards.split_off(place.min(guards.len()));
@@ -78,7 +78,7 @@ unsafe extern "C-unwind" fn subtransaction_ended(
     if event != pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB {
         return;
     }
-    // SAFETY: asks for the state of the transaction, which is still that of the one that ends.
+    // SAFETY: reads the state of the transaction, which is still the one that ends.
     let ended = unsafe { pg_sys::GetCurrentTransactionNestLevel() };
     let place = GUARDS.with_borrow(|guards| guards.iter().position(|(level, _)| *level >= ended));
     if let Some(snapshot) = place.and_then(taken_from) {
@@ -86,22 +86,22 @@ unsafe extern "C-unwind" fn subtransaction_ended(
     }
 }
 
-/// What has come before the locks are restored.
+/// When the locks are restored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Until {
-    /// The code has returned.
+    /// After the code has returned.
     Now,
-    /// It has failed: what belongs to its transaction goes with that.
+    /// After an error: locks of the transaction are released with it.
     Abort,
 }
 
-/// How often somebody holds a lock: the session, if there is no owner, or a part of the transaction.
+/// How often a holder has a lock: a resource owner, or the session if there is none.
 struct Share {
     owner: pg_sys::ResourceOwner,
     count: i64,
 }
 
-/// An advisory lock in one mode that this process holds.
+/// An advisory lock in one mode, held by this process.
 struct Held {
     tag: pg_sys::LOCKTAG,
     mode: i32,
@@ -111,7 +111,7 @@ struct Held {
 /// The advisory locks of this process at one time.
 struct Snapshot {
     held: Vec<Held>,
-    /// Holds each lock of the session until they are restored, so that code that releases it gives it to nobody.
+    /// Holds each lock of the session until it is restored, so that no other session can take a lock that the code releases.
     keeper: pg_sys::ResourceOwner,
 }
 
@@ -181,23 +181,23 @@ impl Held {
             .sum()
     }
 
-    /// Takes it once more.
+    /// Acquires it once more.
     fn acquire(&self, owner: pg_sys::ResourceOwner) {
-        // SAFETY: the tag outlives the call, which waits for nobody: the process holds the lock.
+        // SAFETY: the tag outlives the call, which does not wait: the process holds the lock.
         as_owner(owner, || unsafe {
             pg_sys::LockAcquire(&self.tag, self.mode, owner.is_null(), true);
         });
     }
 
     fn release(&self, owner: pg_sys::ResourceOwner) {
-        // SAFETY: the tag outlives the call; the owner holds the lock, so it is still there.
+        // SAFETY: the tag outlives the call; the owner holds the lock, so it exists.
         as_owner(owner, || unsafe {
             pg_sys::LockRelease(&self.tag, self.mode, owner.is_null());
         });
     }
 }
 
-/// Locks belong to the present owner of resources, unless they are the session's.
+/// Runs `work` with this current resource owner, to which locks other than the session's belong.
 fn as_owner(owner: pg_sys::ResourceOwner, work: impl FnOnce()) {
     if owner.is_null() {
         return work();
@@ -237,11 +237,11 @@ fn held() -> Vec<Held> {
     held.collect()
 }
 
-/// How often who holds a lock that this process has. Postgres tells where it is taken.
+/// How often each holder in this process has a lock. Postgres shows it only where the lock is acquired.
 fn shares(tag: &pg_sys::LOCKTAG, mode: i32) -> Vec<Share> {
     let mut local: *mut pg_sys::LOCALLOCK = std::ptr::null_mut();
-    // SAFETY: the tag outlives the calls, the pointer is to what the process keeps of a lock until it has released it; the
-    // lock is taken once more for the session, without waiting, and given back.
+    // SAFETY: the tag outlives the calls. The pointer is to what the process keeps of a lock until it has released it; the
+    // lock is acquired once more for the session, without waiting, and released.
     unsafe {
         #[cfg(not(feature = "pg18"))]
         let taken = pg_sys::LockAcquireExtended(tag, mode, true, true, false, &mut local);

@@ -1,8 +1,8 @@
-//! Arguments of functions, which are not looked at before their size is: a datum says how large it is without being
-//! fetched, decompressed or copied.
+//! Arguments of functions. Each is rejected by its size before it is fetched, decompressed or copied: a datum shows its size
+//! without that.
 //!
 //! Every text, array, JSON value and number that a function takes has one of these types; `arguments!` reads them by
-//! name. Their SQL types are those that everything that drivers send is cast to (`sql/argument_types.sql`).
+//! name. Drivers can send any type that is cast to their SQL types (`sql/argument_types.sql`).
 
 use std::marker::PhantomData;
 
@@ -20,11 +20,11 @@ use crate::postgres::jsonb::{JsonB, Unreadable};
 use crate::postgres::report::{Result, invalid};
 use crate::postgres::{interrupt, jsonb};
 
-/// Something that a function was given.
+/// An argument of a function.
 pub(crate) trait Argument {
     type Value;
 
-    /// What it is, or that it is too large. `name` is that of the parameter.
+    /// The value, or an error if it is too large. `name` is the name of the parameter.
     fn read(self, name: &str) -> Result<Self::Value>;
 }
 
@@ -36,7 +36,7 @@ impl<T: Argument> Argument for Option<T> {
     }
 }
 
-/// Reads arguments, each into a variable of its own name, or into the field of a struct.
+/// Reads each argument into a variable of its own name, or into the field of a struct.
 macro_rules! arguments {
     ($struct:ident { $($name:ident),+ $(,)? }) => {
         $struct {
@@ -54,10 +54,10 @@ pub(crate) use arguments;
 struct Given<'a>(pg_sys::Datum, PhantomData<&'a ()>);
 
 impl<'a> Given<'a> {
-    /// The datum, if it is no larger: fetched from where it is stored, and as it was before it was compressed.
+    /// The datum, fetched and decompressed, if it has at most `most` bytes then.
     fn within(self, most: usize) -> Option<*mut pg_sys::varlena> {
-        // SAFETY: the datum is one of variable length, which says its size where it is stored elsewhere, too. Only that
-        // is looked at first.
+        // SAFETY: the datum has variable length, and its header shows the size even where it is stored elsewhere. Only that
+        // is read before the size is checked.
         unsafe {
             let bytes = pg_sys::toast_raw_datum_size(self.0).saturating_sub(pg_sys::VARHDRSZ);
             (bytes <= most).then(|| pg_sys::pg_detoast_datum(self.0.cast_mut_ptr()))
@@ -68,7 +68,7 @@ impl<'a> Given<'a> {
         let detoasted = self
             .within(most)
             .ok_or_else(|| invalid(format!("{name} is too long"), format!("Give at most {most} bytes.")))?;
-        // SAFETY: a text, which is now small; it or its copy lives as long as the call.
+        // SAFETY: a text of checked size; it or its copy lives as long as the call.
         let text = unsafe { <&str>::from_datum(pg_sys::Datum::from(detoasted), false) };
         Ok(text.unwrap_or_default())
     }
@@ -91,7 +91,7 @@ impl<'a> Given<'a> {
             )
         };
         let detoasted = self.within(CALL_BYTES).ok_or_else(too_many)?;
-        // SAFETY: an array, whose dimensions stand behind its header.
+        // SAFETY: an array, whose dimensions follow its header.
         let (dimensions, count) = unsafe {
             let array = detoasted.cast::<pg_sys::ArrayType>();
             let dimensions = (*array).ndim;
@@ -113,11 +113,11 @@ impl<'a> Given<'a> {
     }
 }
 
-/// A name, a query, a label: up to 1 MiB. What is shorter, and still too long for what it is, has its own error.
+/// A name, a query, a label: up to 1 MiB. Shorter limits have errors of their own.
 #[derive(Clone, Copy)]
 pub(crate) struct Text<'a>(Given<'a>);
 
-/// The text of a document, or one that may be as long.
+/// The text of a document, or another text of that length.
 #[derive(Clone, Copy)]
 pub(crate) struct LongText<'a>(Given<'a>);
 
@@ -127,10 +127,10 @@ pub(crate) struct Texts<'a>(Given<'a>);
 /// An array of relations.
 pub(crate) struct Relations<'a>(Given<'a>);
 
-/// A JSON value, stored as `jsonb` is.
+/// A JSON value, in the format of `jsonb`.
 pub(crate) struct Json<'a>(Given<'a>);
 
-/// An array of documents, stored as `jsonb` is.
+/// An array of documents, in the format of `jsonb`.
 pub(crate) struct JsonDocuments<'a>(Given<'a>);
 
 /// A whole number.
@@ -180,7 +180,7 @@ impl<'a> Argument for LongText<'a> {
 }
 
 impl Texts<'_> {
-    /// The texts, if there are no more than so many.
+    /// The texts, if they are at most `most`.
     pub(crate) fn up_to(self, name: &str, most: usize) -> Result<Vec<Option<String>>> {
         self.0.elements(name, most, pg_sys::TEXTARRAYOID)
     }
@@ -214,7 +214,7 @@ impl Argument for Json<'_> {
 }
 
 impl Argument for JsonDocuments<'_> {
-    /// The elements, and of those that cannot be read the slug; `None` if it is no array.
+    /// The elements; for one that cannot be read, its slug and problem. `None` if the value is not an array.
     type Value = Option<Vec<std::result::Result<Value, Unreadable>>>;
 
     fn read(self, name: &str) -> Result<Self::Value> {
@@ -238,14 +238,14 @@ macro_rules! argument_types {
         unsafe impl<'fcx> ArgAbi<'fcx> for $type<'fcx> {
             unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
                 let index = arg.index();
-                // SAFETY: any datum is one.
+                // SAFETY: any datum can be read as one.
                 let given: Option<pg_sys::Datum> = unsafe { arg.unbox_arg_using_from_datum() };
                 let given = given.unwrap_or_else(|| panic!("argument {index} must not be null"));
                 Self(Given(given, PhantomData))
             }
 
             unsafe fn unbox_nullable_arg(arg: Arg<'_, 'fcx>) -> Nullable<Self> {
-                // SAFETY: any datum is one.
+                // SAFETY: any datum can be read as one.
                 let given: Option<pg_sys::Datum> = unsafe { arg.unbox_arg_using_from_datum() };
                 given.map(|given| Self(Given(given, PhantomData))).into()
             }

@@ -1,5 +1,4 @@
-//! What the system caches know: a search asks several times, and a statement costs more than the
-//! answer.
+//! The system caches: a search reads them several times, and a statement would cost more than the answer.
 
 use std::ffi::{CStr, CString, c_char};
 
@@ -55,7 +54,7 @@ pub(crate) fn schema_owner() -> Option<pg_sys::Oid> {
 
 /// Whether policies on a table apply to a role.
 pub(crate) fn row_security_active(role: pg_sys::Oid, table: pg_sys::Oid) -> bool {
-    // SAFETY: asks about a role that exists, and is told not to raise an error.
+    // SAFETY: the role exists; no error is raised, as the last argument says.
     let state = unsafe { pg_sys::check_enable_rls(table, role, true) };
     state == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
 }
@@ -68,8 +67,8 @@ pub(crate) enum TextConfigProblem {
     Forbidden,
 }
 
-/// What keeps a role from the text search configuration of this name. Without a schema, it is one that comes
-/// with Postgres.
+/// Why a role cannot use the text search configuration with this name. Without a schema, it is one that comes with
+/// Postgres.
 pub(crate) fn text_config_problem(role: pg_sys::Oid, name: &str) -> Option<TextConfigProblem> {
     let Some((schema, config)) = sql_name::parse(name) else {
         return Some(TextConfigProblem::Missing);
@@ -134,7 +133,7 @@ pub(crate) struct Column {
     pub(crate) is_virtual: bool,
 }
 
-/// The column of this name, if the table has one now.
+/// The column with this name, if the table has it.
 pub(crate) fn column(table: pg_sys::Oid, name: &str) -> Result<Option<Column>> {
     let name = CString::new(name).map_err(internal)?;
     // SAFETY: the name is terminated; a column that does not exist has no number. The name of a type that
@@ -156,9 +155,9 @@ pub(crate) fn column(table: pg_sys::Oid, name: &str) -> Result<Option<Column>> {
     }
 }
 
-/// Whether a type is one of Postgres's own that consists of no others: its functions are those of Postgres.
+/// Whether a type is a base type that comes with Postgres: its functions are those of Postgres.
 pub(crate) fn is_plain_type(oid: pg_sys::Oid) -> bool {
-    // SAFETY: both ask the cache of types, which gives 0 for what does not exist.
+    // SAFETY: both read the cache of types, which returns 0 for what does not exist.
     let is_base = || unsafe {
         pg_sys::get_typtype(oid) == pg_sys::TYPTYPE_BASE as c_char
             && pg_sys::get_element_type(oid) == pg_sys::InvalidOid
@@ -168,7 +167,7 @@ pub(crate) fn is_plain_type(oid: pg_sys::Oid) -> bool {
 
 /// Whether values of a type have an order.
 pub(crate) fn is_ordered(oid: pg_sys::Oid) -> bool {
-    // SAFETY: the cache makes an entry for a type that exists, which is read at once.
+    // SAFETY: the cache creates an entry for a type that exists, which is read at once.
     unsafe { (*pg_sys::lookup_type_cache(oid, pg_sys::TYPECACHE_LT_OPR as i32)).lt_opr != pg_sys::InvalidOid }
 }
 

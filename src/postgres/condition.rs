@@ -1,5 +1,5 @@
-//! Conditions about the rows of a table that somebody gives as text: one expression, read as Postgres reads that of
-//! `COPY ... FROM ... WHERE`, and written again with every name qualified.
+//! Conditions about the rows of a table that a user passes as text. A condition is one expression, parsed like that of
+//! `COPY ... FROM ... WHERE`, and deparsed with every name qualified.
 
 use std::ffi::{CStr, CString};
 
@@ -9,21 +9,21 @@ use crate::postgres::report::{Result, internal, invalid};
 use crate::postgres::role::Confined;
 use crate::postgres::subtransaction;
 
-/// Longest text, in bytes, as it is given.
+/// Longest text, in bytes, as it is passed.
 const LONGEST: usize = 8 * 1024;
-/// What columns are qualified with.
+/// The alias that qualifies columns.
 const ROW: &CStr = c"t";
 
-/// A condition as it may stand in a statement about the table, whose alias there is `t`.
+/// A condition for a statement in which the table has the alias `t`.
 pub(crate) struct Condition {
     pub(crate) sql: String,
-    /// Whether it may change without a change of the row.
+    /// Whether it may change while the row stays the same.
     pub(crate) is_mutable: bool,
 }
 
 impl Condition {
-    /// Reads a condition about rows of a table. Nothing of it is evaluated: functions, casts and operators are only looked
-    /// up, as the reader.
+    /// Parses a condition about rows of a table. Nothing of it is evaluated: functions, casts and operators are looked up
+    /// with the rights of the reader.
     pub(crate) fn read(_reader: &Confined<'_>, table: pg_sys::Oid, text: &str) -> Result<Self> {
         let hint = "Give one expression about columns of the table, such as 'published AND deleted_at IS NULL', without \
                     subqueries, aggregates and functions that return sets; other functions need their schema.";
@@ -49,8 +49,8 @@ impl Condition {
 ///
 /// Within a transaction.
 unsafe fn analysed(table: pg_sys::Oid, text: &CStr) -> Result<Option<Condition>> {
-    // SAFETY: the parser's nodes live in the present memory context, which outlives this; the relation is open while
-    // the expression is read, and is closed by Postgres if that fails.
+    // SAFETY: the parser's nodes live in the current memory context, which outlives this; the relation is open while
+    // the expression is analysed, and Postgres closes it if that fails.
     unsafe {
         let Some(raw) = only_expression(pg_sys::raw_parser(
             text.as_ptr(),
@@ -81,7 +81,7 @@ unsafe fn analysed(table: pg_sys::Oid, text: &CStr) -> Result<Option<Condition>>
     }
 }
 
-/// The only expression of what was parsed, if there is nothing else: no further statement, clause, column or name.
+/// The single expression of a parsed statement, if it has no other statement, clause, column or name.
 ///
 /// # Safety
 ///
@@ -123,7 +123,7 @@ unsafe fn only_expression(statements: *mut pg_sys::List) -> Option<*mut pg_sys::
     }
 }
 
-/// Whether a node is a `*` alone, which stands for columns and which nothing but a list of them can hold.
+/// Whether a node is a `*` alone, which only a list of columns can hold.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! The dictionaries of a text search configuration, asked without a statement: the caches of the server know them, and follow
+//! The dictionaries of a text search configuration, used without a statement. The caches of the server know them, and follow
 //! every change.
 
 use std::ffi::{CStr, CString};
@@ -15,17 +15,17 @@ pub(crate) struct Dictionaries {
 }
 
 impl Dictionaries {
-    /// Those of the configuration of this name; an error if the caller cannot use it.
+    /// Those of the configuration with this name; an error if the caller cannot use it.
     pub(crate) fn of(_caller: &Caller, text_config: &str) -> Result<Self> {
         let name = CString::new(text_config).map_err(internal)?;
-        // SAFETY: the function takes a terminated text, and gives a configuration or an error.
+        // SAFETY: the function takes a terminated text, and returns a configuration or raises an error.
         let config =
             unsafe { direct_function_call::<pg_sys::Oid>(pg_sys::regconfigin, &[name.as_c_str().into_datum()]) };
         let config = config.ok_or_else(|| internal("no configuration"))?;
         Ok(Self { config })
     }
 
-    /// What they make of each word, given by the kind of its token: the first that knows the word decides.
+    /// The lexemes of each word, by the kind of its token. The first dictionary that knows the word decides.
     pub(crate) fn lexemes(&self, kinds: &[i32], words: &[&str]) -> Vec<Vec<String>> {
         let of_word = |(&kind, word): (&i32, &&str)| {
             interrupt::check();
@@ -33,16 +33,16 @@ impl Dictionaries {
             let known = dictionaries.into_iter().find_map(|dictionary| lexize(dictionary, word));
             known.unwrap_or_default()
         };
-        // Dictionaries leave what they allocate.
+        // Dictionaries do not free what they allocate.
         let mut context = PgMemoryContexts::new("docsearch dictionaries");
-        // SAFETY: nothing that is allocated there is kept.
+        // SAFETY: nothing that is allocated there is used later.
         unsafe { context.switch_to(|_| kinds.iter().zip(words).map(of_word).collect()) }
     }
 
     /// The dictionaries of a kind of tokens, in order.
     fn of_kind(&self, kind: i32) -> Vec<pg_sys::Oid> {
-        // SAFETY: the cache has an entry or raises an error; its lists are as long as it says, and are copied before anything
-        // else is asked of the cache.
+        // SAFETY: the cache has an entry or raises an error; its lists have the length that it names, and are copied before
+        // the cache is used again.
         unsafe {
             let entry = &*pg_sys::lookup_ts_config_cache(self.config);
             match usize::try_from(kind) {
@@ -57,12 +57,12 @@ impl Dictionaries {
     }
 }
 
-/// What a dictionary makes of a word, as `ts_lexize` has it; `None` if it does not know the word.
+/// The lexemes that a dictionary gives for a word, as `ts_lexize` returns them; `None` if it does not know the word.
 fn lexize(dictionary: pg_sys::Oid, word: &str) -> Option<Vec<String>> {
     let length = i32::try_from(word.len()).ok()?;
     let mut state = pg_sys::DictSubState::default();
     // SAFETY: the cache has an entry or raises an error. A dictionary takes its data, a text with its length, and a place for its
-    // state; it gives null, or lexemes up to one that is null, all terminated. They are copied before the next is asked.
+    // state. It returns null, or terminated lexemes up to a null one. They are copied before the next call.
     unsafe {
         let ask = |state: &mut pg_sys::DictSubState| {
             let entry = pg_sys::lookup_ts_dictionary_cache(dictionary);

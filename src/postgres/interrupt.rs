@@ -1,11 +1,11 @@
-//! Interrupts: cancelling, timeouts and the end of the server act in long work of the core, too.
+//! Interrupts: cancels, timeouts and shutdown also end long work of the core.
 
-/// Has the core look at the interrupts of this process, on its main thread.
+/// Has the core check for interrupts of this process on its main thread.
 pub(crate) fn enable() {
     docsearch_core::values::interrupt::set(check);
 }
 
-/// Raises the error of an interrupt that is pending.
+/// Raises the error of a pending interrupt.
 pub(crate) fn check() {
     pgrx::check_for_interrupts!();
 }

@@ -1,5 +1,5 @@
-//! `jsonb` as arguments give it and as rows hold it. `jsonb` knows numbers and depths that Rust does not read:
-//! an argument with such is refused, a row is read without them.
+//! `jsonb` of arguments and of rows. Some of its numbers and nesting depths cannot be read in Rust: such an argument is an
+//! error, and such a value of a row becomes `null`.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use crate::postgres::interrupt;
 use crate::postgres::report::{in_one_line, invalid};
 
-/// How deep arrays and objects may nest: as `serde_json` reads them.
+/// Deepest nesting of arrays and objects: the limit of `serde_json`.
 const LEVELS: usize = 127;
 
 const HINT: &str = "Nest objects and arrays less than 128 levels deep, and give numbers below 1.8e308.";
@@ -31,10 +31,10 @@ pub(crate) struct JsonB(pub(crate) Value);
 /// A `jsonb` of a row: what cannot be read of it is `null`.
 pub(crate) struct StoredJson(pub(crate) Value);
 
-/// The slug of a document that cannot be read, if it has one, and what is wrong with it.
+/// A document that cannot be read: its slug, if it has one, and the problem.
 pub(crate) type Unreadable = (Option<String>, String);
 
-/// The error of a `jsonb` that Rust does not read.
+/// The error for a `jsonb` that cannot be read.
 pub(crate) fn unreadable(problem: &str) -> ErrorReport {
     invalid(format!("a JSON value cannot be read: {problem}"), HINT)
 }
@@ -45,7 +45,7 @@ pub(crate) fn unreadable(problem: &str) -> ErrorReport {
 ///
 /// It is one, in memory.
 pub(crate) unsafe fn read(jsonb: *mut pg_sys::Jsonb) -> Result<Value, String> {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: as required of the caller.
     unsafe { contents(&raw mut (*jsonb).root) }
 }
 
@@ -55,7 +55,7 @@ pub(crate) unsafe fn read(jsonb: *mut pg_sys::Jsonb) -> Result<Value, String> {
 ///
 /// It is one, in memory.
 pub(crate) unsafe fn length(jsonb: *mut pg_sys::Jsonb) -> Option<usize> {
-    // SAFETY: the caller vouches for it; each has a header.
+    // SAFETY: as required of the caller; each jsonb has a header.
     let header = unsafe { (*jsonb).root.header };
     let is_array = header & pg_sys::JB_FARRAY != 0 && header & pg_sys::JB_FSCALAR == 0;
     is_array.then(|| usize::try_from(header & pg_sys::JB_CMASK).unwrap_or(usize::MAX))
@@ -68,7 +68,7 @@ pub(crate) unsafe fn length(jsonb: *mut pg_sys::Jsonb) -> Option<usize> {
 /// It is one, in memory.
 pub(crate) unsafe fn elements(jsonb: *mut pg_sys::Jsonb) -> Vec<Result<Value, Unreadable>> {
     let mut elements = Vec::new();
-    // SAFETY: the caller vouches for it; what the iterator gives lies in it.
+    // SAFETY: as required of the caller; the iterator's values are inside the jsonb.
     unsafe {
         let mut iterator = pg_sys::JsonbIteratorInit(&raw mut (*jsonb).root);
         let mut item = empty();
@@ -90,13 +90,13 @@ pub(crate) unsafe fn elements(jsonb: *mut pg_sys::Jsonb) -> Vec<Result<Value, Un
     }
 }
 
-/// The slug in an object of which not everything can be read.
+/// The slug in an object that cannot be read completely.
 ///
 /// # Safety
 ///
 /// The container is part of a `jsonb`.
 unsafe fn slug(container: *mut pg_sys::JsonbContainer) -> Option<String> {
-    // SAFETY: the caller vouches for it; what the iterator gives lies in it.
+    // SAFETY: as required of the caller; the iterator's values are inside the jsonb.
     unsafe {
         let mut iterator = pg_sys::JsonbIteratorInit(container);
         let mut item = empty();
@@ -114,21 +114,21 @@ unsafe fn slug(container: *mut pg_sys::JsonbContainer) -> Option<String> {
     }
 }
 
-/// An array or object that is not yet read to its end.
+/// An array or object whose end has not been read yet.
 enum Open {
     Array(Vec<Value>),
     Object(Map<String, Value>, String),
 }
 
-/// What a container holds: nothing recurses, and a number is read before the next is written as text.
+/// The value of a container. Nothing recurses, and each number is read before the next is converted to text.
 ///
 /// # Safety
 ///
-/// The container is a `jsonb`'s, or part of one.
+/// The container is that of a `jsonb`, or part of one.
 unsafe fn contents(container: *mut pg_sys::JsonbContainer) -> Result<Value, String> {
     let mut open: Vec<Open> = Vec::new();
     let mut is_scalar = false;
-    // SAFETY: the caller vouches for the container; what the iterator gives lies in it.
+    // SAFETY: as required of the caller; the iterator's values are inside the container.
     unsafe {
         let mut iterator = pg_sys::JsonbIteratorInit(container);
         let mut item = empty();
@@ -143,7 +143,7 @@ unsafe fn contents(container: *mut pg_sys::JsonbContainer) -> Result<Value, Stri
                     open.push(if token == JsonbIteratorToken::WJB_BEGIN_OBJECT {
                         Open::Object(Map::new(), String::new())
                     } else {
-                        // A scalar is written as an array of one.
+                        // A scalar is stored as an array of one element.
                         is_scalar |= item.val.array.rawScalar;
                         Open::Array(Vec::new())
                     });
@@ -177,7 +177,7 @@ unsafe fn contents(container: *mut pg_sys::JsonbContainer) -> Result<Value, Stri
 
 /// # Safety
 ///
-/// The item is one that an iterator gave, and no container.
+/// An iterator returned the item, which is not a container.
 unsafe fn scalar(item: &pg_sys::JsonbValue) -> Result<Value, String> {
     // SAFETY: the type says which field is set.
     unsafe {
@@ -201,9 +201,9 @@ unsafe fn scalar(item: &pg_sys::JsonbValue) -> Result<Value, String> {
 
 /// # Safety
 ///
-/// The item is a key or a string that an iterator gave.
+/// An iterator returned the item, which is a key or a string.
 unsafe fn string(item: &pg_sys::JsonbValue) -> Cow<'_, str> {
-    // SAFETY: the caller vouches for the type; the bytes lie in the jsonb, in the encoding that the extension requires.
+    // SAFETY: the type is required of the caller; the bytes are inside the jsonb, in the encoding that the extension requires.
     unsafe {
         let string = item.val.string;
         String::from_utf8_lossy(std::slice::from_raw_parts(string.val.cast(), string.len as usize))
@@ -217,7 +217,7 @@ fn empty() -> pg_sys::JsonbValue {
 
 /// The text of a `jsonb`.
 fn text(datum: pg_sys::Datum) -> String {
-    // SAFETY: the datum is a jsonb, whose output is a terminated text of our own in the encoding that the
+    // SAFETY: the datum is a jsonb, whose output is a terminated text of this process in the encoding that the
     // extension requires.
     unsafe {
         let text = pg_sys::OidOutputFunctionCall(pg_sys::F_JSONB_OUT.into(), datum);

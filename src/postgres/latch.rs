@@ -1,4 +1,4 @@
-//! Waiting as a backend has to: for a socket and for whoever wants to interrupt it.
+//! Waits as a backend has to: for a socket and for interrupts.
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use docsearch_inference::Readiness;
 use pgrx::pg_sys;
 
-/// Waits for the socket, the latch or the time, whichever comes first, and dies with the postmaster.
+/// Waits for the socket, the latch or the timeout, whichever comes first; exits with the postmaster.
 pub(crate) fn wait(socket: Option<(BorrowedFd<'_>, Readiness)>, timeout: Duration) {
     let mut events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
     let mut descriptor = pg_sys::PGINVALID_SOCKET;
@@ -32,13 +32,13 @@ pub(crate) fn wait(socket: Option<(BorrowedFd<'_>, Readiness)>, timeout: Duratio
     }
 }
 
-/// What `pg_stat_activity` shows meanwhile.
+/// The wait event that `pg_stat_activity` shows.
 #[cfg(feature = "pg16")]
 fn wait_event() -> u32 {
     pg_sys::PG_WAIT_EXTENSION
 }
 
-/// What `pg_stat_activity` shows meanwhile.
+/// The wait event that `pg_stat_activity` shows.
 #[cfg(not(feature = "pg16"))]
 fn wait_event() -> u32 {
     static EVENT: std::sync::OnceLock<u32> = std::sync::OnceLock::new();

@@ -1,6 +1,5 @@
-//! The file that this library is. It bears the version: functions that a database declared with another find another
-//! file, or what `crates/loader` puts in its place, and never code that reads arguments they do not give.
-
+//! The file of this library. Its name has the version: functions that another version declared use another file, or the one
+//! that `crates/loader` installs in its place. So they never call code that expects other arguments.
 use std::ffi::CStr;
 
 use pgrx::pg_sys;
@@ -18,9 +17,9 @@ pub(crate) const NAME: &str = concat!(
 /// A setting that every version defines.
 const DEFINED: &CStr = c"docsearch.index_mode";
 
-/// Refuses to begin in a process that has the library of another version, whose settings have the same names.
+/// Raises an error in a process that has loaded the library of another version, whose settings have the same names.
 pub(crate) fn require_alone() -> Result<()> {
-    // SAFETY: reads what the process knows of a setting; the name is a string of C.
+    // SAFETY: reads the state of a setting in this process; the name is a terminated string.
     let defined = unsafe {
         !pg_sys::GetConfigOption(DEFINED.as_ptr(), true, false).is_null()
             && pg_sys::GetConfigOptionFlags(DEFINED.as_ptr(), true) as u32 & pg_sys::GUC_CUSTOM_PLACEHOLDER == 0
@@ -30,7 +29,7 @@ pub(crate) fn require_alone() -> Result<()> {
     }
     Err(error_with_hint(
         pgrx::PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        "this connection began with another version of pg_docsearch",
-        "Connect anew. If shared_preload_libraries names pg_docsearch, restart the server first.",
+        "this connection has loaded another version of pg_docsearch",
+        "Reconnect. If shared_preload_libraries has pg_docsearch, restart the server first.",
     ))
 }

@@ -1,25 +1,25 @@
-//! Locks that SQL cannot take. Advisory locks are open to every role of a database, and whoever holds one
-//! would keep others waiting; these are objects to the lock manager that no statement names.
+//! Locks that SQL cannot take. Every role of a database can take advisory locks and keep others waiting with them. The lock
+//! manager sees these as locks on objects, but no statement can name the objects.
 
 use pgrx::pg_sys;
 
-/// What stands where the objects of Postgres have the number of their catalog, which is below 16384.
+/// The catalog of the lock tags. Catalogs of Postgres have numbers below 16384.
 const CLASS: u32 = 0x646f_6373;
 
-/// What is locked, each in this database only.
+/// What is locked, in this database only.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lock {
     /// The version of the tables.
     Schema,
     /// The names of models.
     Models,
-    /// The statistics of a project, to be added up.
+    /// Merging the statistics of a project.
     Statistics(i64),
-    /// The postings and the codes of vectors of a project, to be merged.
+    /// Merging the postings and the vector codes of a project.
     Merges(i64),
-    /// Being the background worker.
+    /// Held by the background worker.
     Worker,
-    /// Being about to leave something to the worker.
+    /// Shared by transactions that leave work to the worker.
     Leaving,
 }
 
@@ -28,14 +28,14 @@ impl Lock {
         let (part, project) = match self {
             Self::Schema => (1, 0),
             Self::Models => (2, 0),
-            // Two projects whose numbers end in the same 32 bits wait for each other.
+            // Two projects whose ids have the same last 32 bits wait for each other.
             Self::Statistics(project) => (3, project as u32),
             Self::Worker => (4, 0),
             Self::Leaving => (5, 0),
             Self::Merges(project) => (6, project as u32),
         };
         pg_sys::LOCKTAG {
-            // SAFETY: a variable of the server that holds for the life of the process.
+            // SAFETY: a variable that the server sets once, when a process starts.
             locktag_field1: unsafe { pg_sys::MyDatabaseId }.to_u32(),
             locktag_field2: CLASS,
             locktag_field3: project,
@@ -47,30 +47,30 @@ impl Lock {
 
     /// Waits for the lock and holds it until the transaction ends.
     pub(crate) fn acquire(self) {
-        // SAFETY: gives the transaction an id, by which `statement::rows` knows that it has to see what
-        // others did before they gave up the lock.
+        // SAFETY: assigns a transaction id, by which `statement::rows` knows that it has to see what other sessions
+        // did before they released the lock.
         unsafe { pg_sys::GetCurrentTransactionId() };
         self.take(pg_sys::ExclusiveLock, false, false);
     }
 
-    /// Takes the lock until the transaction ends, unless somebody else has it.
+    /// Takes the lock until the transaction ends; false if another session has it.
     pub(crate) fn try_acquire(self) -> bool {
         self.take(pg_sys::ExclusiveLock, false, true)
     }
 
-    /// Holds the lock together with others until the (sub)transaction ends. Waits only for those who
+    /// Shares the lock with other sessions until the (sub)transaction ends. Waits only for those that
     /// [`acquire`](Self::acquire) it.
     pub(crate) fn share(self) {
         self.take(pg_sys::ShareLock, false, false);
     }
 
-    /// Takes the lock beyond the transaction, unless somebody else has it. It is for whoever took it to
-    /// give it back, at the end of the process too; when a transaction fails, Postgres releases it.
+    /// Takes the lock beyond the transaction; false if another session has it. The session has to release it, also at the end
+    /// of the process. Postgres releases it when a transaction fails.
     pub(crate) fn keep(self) -> bool {
         self.take(pg_sys::ExclusiveLock, true, true)
     }
 
-    /// Gives back what [`keep`](Self::keep) took, if this process still has it.
+    /// Releases what [`keep`](Self::keep) took, if this process still has it.
     pub(crate) fn give_back(self) {
         let (tag, mode) = (self.tag(), pg_sys::ExclusiveLock as i32);
         // SAFETY: the tag outlives the calls.
@@ -85,22 +85,22 @@ impl Lock {
         }
     }
 
-    /// Whether somebody else keeps or has acquired the lock.
+    /// Whether another session keeps or has acquired the lock.
     pub(crate) fn is_kept(self) -> bool {
         if !self.take(pg_sys::ShareLock, false, true) {
             return true;
         }
         let tag = self.tag();
-        // SAFETY: gives back what was taken above.
+        // SAFETY: releases the lock taken above.
         unsafe { pg_sys::LockRelease(&tag, pg_sys::ShareLock as i32, false) };
         false
     }
 
-    /// Whether transactions of others share the lock, prepared ones too. Takes nothing, so that nobody
-    /// ever waits for who asks.
+    /// Whether transactions of other sessions share the lock, including prepared ones. It takes no lock, so that no session
+    /// waits for this one.
     pub(crate) fn is_shared(self) -> bool {
         let (tag, mut holders) = (self.tag(), 0);
-        // SAFETY: the tag and the number outlive the call; the list it gives is not needed.
+        // SAFETY: the tag and the number outlive the call; the returned list is not used.
         unsafe { pg_sys::GetLockConflicts(&tag, pg_sys::ExclusiveLock as i32, &mut holders) };
         holders > 0
     }

@@ -1,19 +1,19 @@
-//! Objects of the catalogs, whatever they are: tables, triggers, types, configurations.
+//! Objects of the catalogs of any kind: tables, triggers, types, configurations.
 
 use pgrx::pg_sys;
 
 /// An object as `pg_depend` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Object {
-    /// The catalog it stands in.
+    /// The catalog that it is in.
     pub(crate) class: pg_sys::Oid,
     pub(crate) id: pg_sys::Oid,
 }
 
-/// Drops objects together, so that their order does not matter, if nothing else depends on them (2BP01). Asks for no
-/// right and fires no event trigger: whoever calls this has looked whether the caller may.
+/// Drops objects together, in any order, if nothing else depends on them (2BP01). Checks no rights and fires no event
+/// trigger: the caller of this function has to check them.
 pub(crate) fn drop_together(objects: &[Object]) {
-    // SAFETY: the list is Postgres's own and goes after the call; locks are taken and rows looked up again inside.
+    // SAFETY: Postgres allocates the list, which is freed after the call; objects are locked and looked up again inside.
     unsafe {
         let addresses = pg_sys::new_object_addresses();
         for object in objects {

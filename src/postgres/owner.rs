@@ -1,8 +1,8 @@
-//! Guards of `role`, which make another role the current user for a moment, and settings for one call.
+//! Guards of `role`, which make another role the current user for a time, and settings for one call.
 //!
-//! Callers have rights on `docsearch.document` only. What is derived from it is read and written as
-//! the tables' owner, the way the triggers of foreign keys do, and nothing that was read leaves a
-//! function before a query run as the caller has joined it with `document`.
+//! Callers have rights on `docsearch.document` only. Derived tables are read and written as the tables' owner, like
+//! foreign key triggers do. No row read that way leaves a function before a query run as the caller has joined it with
+//! `document`.
 
 use std::ffi::{CStr, CString};
 
@@ -14,22 +14,22 @@ use crate::postgres::catalog;
 use crate::postgres::report::{self, Result, error_with_hint, undefined};
 use crate::postgres::restriction::SettingsLevel;
 
-/// What is read and written as the role that attached a table: whoever owns one of these could put code of his own there, as
-/// triggers and policies, or name another role.
+/// The tables that are read and written as the role that attached a table. The owner of one of these could add triggers and
+/// policies that run as that role, or name another role in it.
 const ROLE_TABLES: [&CStr; 5] = [c"attached_table", c"document", c"project", c"model", c"schema_version"];
 
 /// While this lives, statements run as the owner of the schema `docsearch`'s tables.
 pub(super) struct AsOwner {
-    // Closed first, so that nothing of the owner's runs between the two.
+    // Closed first, so that no code of the owner runs in between.
     _settings: SettingsLevel,
     _user: AsUser,
 }
 
 impl AsOwner {
-    /// Becomes the owner. Code of the owner's tables leaves nothing to be done later, by whoever the session belongs to.
+    /// Becomes the owner. Code of the owner's tables cannot defer anything to a later time, when another role is the user.
     pub(super) fn enter() -> Result<Self> {
         let owner = owner()?;
-        // SAFETY: asks for the current user.
+        // SAFETY: reads the current user.
         if owner == unsafe { pg_sys::GetUserId() } {
             let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS;
             return Ok(Self::with(owner, flags));
@@ -37,7 +37,7 @@ impl AsOwner {
         Self::restricted()
     }
 
-    /// The same where the session's user, who may be the owner, was given up for it.
+    /// The same for a session that gave up its user, who may be the owner.
     pub(super) fn restricted() -> Result<Self> {
         let flags =
             pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS | pg_sys::SECURITY_RESTRICTED_OPERATION;
@@ -61,7 +61,7 @@ impl AsOwner {
         }
     }
 
-    /// Becomes the owner of the schema, who may make objects in it.
+    /// Becomes the owner of the schema, who may create objects in it.
     pub(super) fn of_schema() -> Result<Self> {
         owner()?;
         let schema = catalog::schema_owner().ok_or_else(no_tables)?;
@@ -70,7 +70,7 @@ impl AsOwner {
     }
 }
 
-/// While this lives, statements run as somebody else.
+/// While this lives, statements run as another role.
 pub(super) struct AsUser {
     user: pg_sys::Oid,
     context: i32,
@@ -79,18 +79,18 @@ pub(super) struct AsUser {
 impl AsUser {
     fn enter(other: pg_sys::Oid, flags: u32) -> Self {
         let (mut user, mut context) = (pg_sys::InvalidOid, 0);
-        // SAFETY: both pointers are to locals; the pair is set back on drop, and by Postgres itself
-        // when the (sub)transaction aborts.
+        // SAFETY: both pointers are to locals; both values are restored on drop, and by Postgres when the
+        // (sub)transaction aborts.
         unsafe {
             pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
-            // A restriction lasts; what else held for the user before is not for the other.
+            // A restriction continues; other flags of the former user do not.
             let lasting = context & pg_sys::SECURITY_RESTRICTED_OPERATION as i32;
             pg_sys::SetUserIdAndSecContext(other, lasting | flags as i32);
         }
         Self { user, context }
     }
 
-    /// Becomes this role, whose policies count, in a restricted operation.
+    /// Becomes this role, to which policies apply, in a restricted operation.
     pub(super) fn acting_as(role: pg_sys::Oid) -> Result<Self> {
         require_may_act_as(role)?;
         let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION;
@@ -98,8 +98,8 @@ impl AsUser {
     }
 }
 
-/// Refuses a role as which the owners of the tables could not act themselves: a role that a table names is as good as those
-/// who write that table. What logical replication asks of the owner of a subscription.
+/// Raises an error if the owners of the tables could not act as this role themselves: who writes a table that names a role can
+/// have code run as it. Logical replication checks the owner of a subscription in the same way.
 pub(crate) fn require_may_act_as(role: pg_sys::Oid) -> Result<()> {
     let name = catalog::role_name(role).ok_or_else(|| {
         undefined(
@@ -140,11 +140,11 @@ pub(crate) fn require_may_act_as(role: pg_sys::Oid) -> Result<()> {
     Ok(())
 }
 
-/// While this lives, statements run as somebody whose code they may call, such as casts, policies and
-/// views: in a restricted operation, with the names of Postgres, and nothing that code sets or locks for
-/// the session outlasts it. What Postgres does for the expressions of indexes.
+/// While this lives, statements run as a role whose code they may call, such as casts, policies and views. It is a restricted
+/// operation with the search path of Postgres, and session settings and locks of that code are undone. Postgres does the same
+/// for the expressions of indexes.
 pub(super) struct Confinement {
-    // Undone in this order, so that nothing of the role's runs once it is not the user any more.
+    // Undone in this order, so that no code of the role runs after it is no longer the user.
     _settings: SettingsLevel,
     _locks: AdvisoryLocks,
     _user: AsUser,
@@ -166,7 +166,7 @@ impl Confinement {
 
 impl Drop for AsUser {
     fn drop(&mut self) {
-        // SAFETY: gives back what `enter` found.
+        // SAFETY: restores what `enter` found.
         unsafe { pg_sys::SetUserIdAndSecContext(self.user, self.context) };
     }
 }
@@ -175,7 +175,7 @@ fn owner() -> Result<pg_sys::Oid> {
     let owner = catalog::table(c"chunk")
         .and_then(catalog::owner_of)
         .ok_or_else(no_tables)?;
-    // Whoever owns the schema can put tables of his own in the place of others.
+    // The owner of the schema can replace tables by others.
     // SAFETY: both are roles.
     if catalog::schema_owner().is_some_and(|schema| unsafe { pg_sys::has_privs_of_role(schema, owner) }) {
         return Ok(owner);
@@ -187,7 +187,7 @@ fn owner() -> Result<pg_sys::Oid> {
     ))
 }
 
-/// The tables are made by the first `create_project`.
+/// The error where there are no tables: the first `create_project` creates them.
 pub(crate) fn no_tables() -> pg_sys::panic::ErrorReport {
     error_with_hint(
         PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -196,21 +196,21 @@ pub(crate) fn no_tables() -> pg_sys::panic::ErrorReport {
     )
 }
 
-/// Settings that hold until this is dropped, as with a function's SET clause.
+/// Settings that last until this is dropped, as with a function's SET clause.
 pub(crate) struct LocalSettings {
     level: i32,
 }
 
 impl LocalSettings {
-    /// For statements that find what they want by an index: the planner may know nothing of what was loaded a moment ago, or
-    /// expect what has long been changed.
+    /// For statements that should use an index although the planner may know nothing of rows loaded a moment ago, or may
+    /// rely on statistics that are long out of date.
     pub(crate) fn by_index() -> Result<Self> {
         Self::apply(&[("enable_seqscan", "off"), ("jit", "off")])
     }
 
-    /// Sets each parameter to its value, as the session's user may.
+    /// Sets each parameter to its value, with the rights of the session's user.
     pub(crate) fn apply(settings: &[(&str, &str)]) -> Result<Self> {
-        // SAFETY: the level is closed on drop, and by Postgres at an abort.
+        // SAFETY: the level is closed on drop, and by Postgres on abort.
         let level = unsafe { pg_sys::NewGUCNestLevel() };
         let local = Self { level };
         for (name, value) in settings {
@@ -220,7 +220,7 @@ impl LocalSettings {
     }
 }
 
-/// Sets a parameter for the present level of settings, as the session's user may.
+/// Sets a parameter for the current level of settings, with the rights of the session's user.
 fn set_locally(name: &str, value: &str) -> Result<()> {
     let name = CString::new(name).map_err(report::internal)?;
     let value = CString::new(value).map_err(report::internal)?;

@@ -1,4 +1,4 @@
-//! Errors and notices as Postgres reports them: SQLSTATE, message, DETAIL and HINT.
+//! Errors and notices in the form of Postgres: SQLSTATE, message, DETAIL and HINT.
 
 use std::ffi::CStr;
 
@@ -15,14 +15,14 @@ pub(crate) fn without_backtraces() {
     unsafe { std::env::set_var("RUST_LIB_BACKTRACE", "0") };
 }
 
-/// An error without a hint: use where nothing the caller does would help. A long message, which repeats what was given,
-/// is shortened, here and in a hint.
+/// An error without a hint, for where the caller can do nothing. A long message, which repeats an argument, is shortened
+/// here, and so is a hint.
 pub(crate) fn error(code: PgSqlErrorCode, message: impl Into<String>) -> ErrorReport {
     let message = bounded(&message.into()).into_owned();
     ErrorReport::new(code, message, "")
 }
 
-/// An error that says what to do.
+/// An error with a hint.
 pub(crate) fn error_with_hint(
     code: PgSqlErrorCode,
     message: impl Into<String>,
@@ -31,38 +31,38 @@ pub(crate) fn error_with_hint(
     error(code, message).set_hint(bounded(&hint.into()).into_owned())
 }
 
-/// Warns the caller, and says what to do.
+/// Raises a warning with a hint.
 pub(crate) fn warn(code: PgSqlErrorCode, message: impl Into<String>, hint: &str) {
     error_with_hint(code, message, hint).report(PgLogLevel::WARNING);
 }
 
-/// Tells the caller something that is no problem, and what to do about it.
+/// Raises a notice, for what is not a problem, with a hint.
 pub(crate) fn notice(message: impl Into<String>, hint: &str) {
     error_with_hint(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, hint).report(PgLogLevel::NOTICE);
 }
 
-/// An argument that cannot be used (22023).
+/// The error for an argument that cannot be used (22023).
 pub(crate) fn invalid(message: impl Into<String>, hint: impl Into<String>) -> ErrorReport {
     error_with_hint(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE, message, hint)
 }
 
-/// Something named by the caller that does not exist (42704).
+/// The error for something that the caller names and that does not exist (42704).
 pub(crate) fn undefined(message: impl Into<String>, hint: impl Into<String>) -> ErrorReport {
     error_with_hint(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message, hint)
 }
 
-/// Message and hint in one text, for a row of a result.
+/// Message and hint in one text, for a column of a result.
 pub(crate) fn in_one_line(problem: &ErrorReport) -> String {
     let hint = problem.hint().map(|hint| format!(". {hint}")).unwrap_or_default();
     format!("{}{hint}", problem.message())
 }
 
-/// What SPI reports beyond the errors that Postgres raises itself.
+/// An internal error, such as a status of SPI that Postgres does not raise itself.
 pub(crate) fn internal(problem: impl std::fmt::Display) -> ErrorReport {
     error(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, problem.to_string())
 }
 
-/// An error of the inference library with its hint.
+/// The error for a failure of inference.
 pub(crate) fn inference(failure: &docsearch_inference::Error) -> ErrorReport {
     let code = match failure.class() {
         ErrorClass::Missing => PgSqlErrorCode::ERRCODE_UNDEFINED_FILE,
@@ -91,10 +91,10 @@ pub(crate) fn inference(failure: &docsearch_inference::Error) -> ErrorReport {
     }
 }
 
-/// What else is known of a failure; superusers learn what an endpoint has said.
+/// The DETAIL of a failure. Only superusers see the response of an endpoint.
 fn detail(failure: &Failure) -> Option<String> {
-    // SAFETY: asks about the user of the session, in whose name others may act for a moment. Catalogs can
-    // be read in a transaction only.
+    // SAFETY: reads the user of the session, since another role may be the current user. Catalogs can be read in a
+    // transaction only.
     let is_superuser =
         || unsafe { pgrx::pg_sys::IsTransactionState() && pgrx::pg_sys::superuser_arg(pgrx::pg_sys::GetOuterUserId()) };
     let said = failure.endpoint_message.as_deref().filter(|_| is_superuser());
@@ -105,8 +105,8 @@ fn detail(failure: &Failure) -> Option<String> {
     }
 }
 
-/// Raises the error of a standby or a read-only transaction (25006) before anything is embedded.
+/// Raises the error of a standby or a read-only transaction (25006), before anything is embedded.
 pub(crate) fn refuse_read_only(function: &CStr) {
-    // SAFETY: the name outlives the call; the error it raises unwinds like any other.
+    // SAFETY: the name outlives the call; its error unwinds like any other.
     unsafe { pg_sys::PreventCommandIfReadOnly(function.as_ptr()) };
 }

@@ -1,5 +1,5 @@
-//! Code of the owner of schema `docsearch` in sessions of others: it gets no more rights than its author has, and
-//! leaves nothing behind that would run later with those of the session.
+//! Limits code of the owner of schema `docsearch` in sessions of other roles: it gets only the rights of its author, and
+//! leaves nothing behind that would run later with the rights of the session.
 
 use std::ffi::CStr;
 
@@ -7,17 +7,17 @@ use pgrx::pg_sys;
 
 use crate::postgres::catalog;
 
-/// Beside `chunk`, whose owner is that of the tables.
+/// Tables beside `chunk`, whose owner is the owner of the tables.
 const OTHER_TABLES: [&CStr; 4] = [c"document", c"project", c"model", c"schema_version"];
 
-/// A level of settings. What is set meanwhile, even for the session, is as before when this is dropped.
+/// A level of settings. When it is dropped, settings are as before, even those that code has set for the session.
 pub(crate) struct SettingsLevel {
     level: i32,
 }
 
 impl SettingsLevel {
     pub(crate) fn open() -> Self {
-        // SAFETY: the level is closed on drop, and by Postgres at an abort.
+        // SAFETY: the level is closed on drop, and by Postgres on abort.
         let level = unsafe { pg_sys::NewGUCNestLevel() };
         Self { level }
     }
@@ -33,18 +33,18 @@ impl Drop for SettingsLevel {
     }
 }
 
-/// While this lives, what runs in the session of a superuser is restricted, and what would run as one runs as the owner of
-/// schema `docsearch` or of its tables. That role can put views in the place of tables, or triggers, types and expressions of indexes on
-/// them, and their code would run as whoever reads or writes there. Policies do not count, as they do not for a superuser.
+/// While this lives, the session of a superuser is restricted, and statements run as the owner of schema `docsearch` or of its
+/// tables instead of the superuser. That owner can replace tables by views, or add triggers, types and index expressions, whose
+/// code would run with the rights of the superuser. Policies do not apply, as they do not apply to a superuser.
 pub(crate) struct LoweredSuperuser {
-    // Closed first, so that nothing of the owner's runs between the two.
+    // Closed first, so that no code of the owner runs in between.
     _settings: SettingsLevel,
     user: pg_sys::Oid,
     context: i32,
 }
 
 impl LoweredSuperuser {
-    /// `None` where there is nothing to lower: the session is not that of a superuser, or another one owns everything.
+    /// `None` where nothing has to change: no superuser runs the session, or a superuser owns everything.
     pub(crate) fn enter() -> Option<Self> {
         let owner = ordinary_owner()?;
         let (mut user, mut context) = (pg_sys::InvalidOid, 0);
@@ -53,14 +53,14 @@ impl LoweredSuperuser {
         let restricted = (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION) as i32;
         let (other, flags) = if is_superuser(user) {
             (owner, restricted | pg_sys::SECURITY_NOFORCE_RLS as i32)
-        // SAFETY: asks who has logged in.
+        // SAFETY: reads who has logged in.
         } else if is_superuser(unsafe { pg_sys::GetAuthenticatedUserId() }) {
-            // By RESET ROLE code could become who has logged in.
+            // RESET ROLE would let code become the role that has logged in.
             (user, restricted | context)
         } else {
             return None;
         };
-        // SAFETY: the pair is set back on drop, and by Postgres itself when the (sub)transaction aborts.
+        // SAFETY: both values are restored on drop, and by Postgres when the (sub)transaction aborts.
         unsafe { pg_sys::SetUserIdAndSecContext(other, flags) };
         Some(Self {
             _settings: SettingsLevel::open(),
@@ -76,11 +76,11 @@ impl LoweredSuperuser {
 }
 
 fn is_superuser(role: pg_sys::Oid) -> bool {
-    // SAFETY: asks about a role, which need not exist.
+    // SAFETY: the role need not exist.
     unsafe { pg_sys::superuser_arg(role) }
 }
 
-/// The owner of the schema or, as in a restored dump, which leaves that out, of the tables; `None` if it is a superuser.
+/// The owner of the schema, or of the tables, as in a restored dump without the owner of the schema; `None` if it is a superuser.
 fn ordinary_owner() -> Option<pg_sys::Oid> {
     let is_ordinary = |&owner: &pg_sys::Oid| !is_superuser(owner);
     let of_table = |table: &CStr| catalog::table(table).and_then(catalog::owner_of);
@@ -93,7 +93,7 @@ fn ordinary_owner() -> Option<pg_sys::Oid> {
 
 impl Drop for LoweredSuperuser {
     fn drop(&mut self) {
-        // SAFETY: gives back what `enter` found.
+        // SAFETY: restores what `enter` found.
         unsafe { pg_sys::SetUserIdAndSecContext(self.user, self.context) };
     }
 }

@@ -1,8 +1,8 @@
-//! Who acts: every statement takes the role that it runs as, and a function takes the one that it needs.
+//! The role that acts: every statement takes the role that it runs as, and a function takes the role that it needs.
 //!
-//! The owner of the tables reads documents that policies hide from the caller. So the caller is borrowed for as long as the
-//! owner acts, and a function that takes [`Caller`] cannot be called meanwhile: its rows would hold what the caller must
-//! not see. `statement/leaks.rs` has the mistakes that the compiler has to refuse.
+//! The owner of the tables can read documents that policies hide from the caller. So the caller is borrowed while the
+//! owner acts, and a function that takes [`Caller`] cannot be called: its rows would contain what the caller must not
+//! see. `statement/leaks.rs` has the mistakes that the compiler has to reject.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -15,21 +15,21 @@ use crate::postgres::owner::{AsOwner, AsUser, Confinement, no_tables};
 use crate::postgres::report::{Result, error_with_hint, internal};
 
 thread_local! {
-    /// How many roles act in place of the caller of the function that runs.
+    /// Number of roles that act in place of the caller of the running function.
     static IN_PLACE: Cell<u32> = const { Cell::new(0) };
 }
 
 /// A role that statements run as.
 pub(crate) trait Role {
-    /// Its number, for as long as it acts.
+    /// Its OID. The role has to be the current user.
     fn id(&self) -> pg_sys::Oid {
-        // SAFETY: asks for the current user.
+        // SAFETY: reads the current user.
         unsafe { pg_sys::GetUserId() }
     }
 
     /// Whether it is a superuser.
     fn is_superuser(&self) -> bool {
-        // SAFETY: asks about the current user.
+        // SAFETY: reads the rights of the current user.
         unsafe { pg_sys::superuser() }
     }
 
@@ -38,19 +38,19 @@ pub(crate) trait Role {
         Ok(Owner::new(AsOwner::enter()?))
     }
 
-    /// The same before there are tables: the owner of the schema.
+    /// The same before there are tables: the owner of the schema acts.
     fn as_owner_without_tables(&mut self) -> Result<Owner<'_>> {
         Ok(Owner::new(AsOwner::without_tables()?))
     }
 
-    /// Has the owner of the schema act in its place, who may make objects there.
+    /// Has the owner of the schema act in its place, who may create objects there.
     fn as_schema_owner(&mut self) -> Result<SchemaOwner<'_>> {
         Ok(SchemaOwner {
             _place: InPlace::new(AsOwner::of_schema()?),
         })
     }
 
-    /// Has another role call what follows, in a restricted operation.
+    /// Has another role act as the caller, in a restricted operation.
     fn acting_as(&mut self, role: pg_sys::Oid) -> Result<ActingRole<'_>> {
         Ok(ActingRole {
             caller: Caller { _private: () },
@@ -66,14 +66,15 @@ pub(crate) trait Role {
     }
 }
 
-/// The role that has called a function, or changed a table whose trigger runs. Its policies count.
+/// The role that has called a function, or changed a table with a trigger. Policies apply to it.
 #[derive(Debug)]
 pub(crate) struct Caller {
     _private: (),
 }
 
 impl Caller {
-    /// Where a call from SQL begins, and nowhere else (`scripts/layers.py`): while the first is borrowed, a second could still be used.
+    /// Begins a call from SQL, and is used nowhere else (`scripts/layers.py`): a second caller could be used while the first is
+    /// borrowed.
     pub(crate) fn of_call() -> Result<Self> {
         if IN_PLACE.get() > 0 {
             return Err(internal("another role acts in place of the caller"));
@@ -81,10 +82,10 @@ impl Caller {
         Ok(Self { _private: () })
     }
 
-    /// Refuses a caller who may not write documents what is then done as the owner.
+    /// Raises an error if the caller may not write documents, before the owner acts for it.
     pub(crate) fn require_writer(&self) -> Result<()> {
         let documents = catalog::table(c"document").ok_or_else(no_tables)?;
-        // SAFETY: asks about a table and a role that exist.
+        // SAFETY: the table and the role exist.
         let may = unsafe { pg_sys::pg_class_aclcheck(documents, self.id(), pg_sys::ACL_INSERT.into()) };
         if may == pg_sys::AclResult::ACLCHECK_OK {
             return Ok(());
@@ -99,7 +100,7 @@ impl Caller {
 
 impl Role for Caller {}
 
-/// The owner of the tables, as whom statements run until this is dropped. Policies do not count.
+/// The owner of the tables, which runs statements until this is dropped. Policies do not apply to it.
 pub(crate) struct Owner<'a> {
     caller: Caller,
     _place: InPlace<'a, AsOwner>,
@@ -113,14 +114,14 @@ impl Owner<'_> {
         }
     }
 
-    /// Has the owner itself call what follows: where nobody else does, or nobody is left whose policies could count.
+    /// Makes the owner itself the caller, in a process or function without another one.
     pub(crate) fn as_caller(&mut self) -> &mut Caller {
         &mut self.caller
     }
 }
 
 impl Owner<'static> {
-    /// In a process that has no caller, or has given up who it was.
+    /// In a process that has no caller, or has given up its user.
     pub(super) fn restricted() -> Result<Self> {
         Ok(Self::new(AsOwner::restricted()?))
     }
@@ -128,14 +129,14 @@ impl Owner<'static> {
 
 impl Role for Owner<'_> {}
 
-/// The owner of the schema, as whom statements run until this is dropped.
+/// The owner of the schema, which runs statements until this is dropped.
 pub(crate) struct SchemaOwner<'a> {
     _place: InPlace<'a, AsOwner>,
 }
 
 impl Role for SchemaOwner<'_> {}
 
-/// Another role that is the caller until this is dropped: its policies count.
+/// Another role that is the caller until this is dropped: policies apply to it.
 pub(crate) struct ActingRole<'a> {
     caller: Caller,
     _place: InPlace<'a, AsUser>,
@@ -155,14 +156,14 @@ impl DerefMut for ActingRole<'_> {
     }
 }
 
-/// Another role whose code may run, as whom statements run until this is dropped.
+/// Another role whose code may run, and which runs statements until this is dropped.
 pub(crate) struct Confined<'a> {
     _place: InPlace<'a, Confinement>,
 }
 
 impl Role for Confined<'_> {}
 
-/// A guard that makes one role act, while another is borrowed.
+/// A guard under which one role acts while another is borrowed.
 struct InPlace<'a, G> {
     _guard: G,
     _borrowed: PhantomData<&'a mut Caller>,
@@ -178,14 +179,14 @@ impl<G> InPlace<'_, G> {
     }
 }
 
-// Without this, the borrow would end with the last use of the role, and the guard with its block.
+// Without this, the borrow would end with the last use of the role, and the guard only with its block.
 impl<G> Drop for InPlace<'_, G> {
     fn drop(&mut self) {
         IN_PLACE.set(IN_PLACE.get() - 1);
     }
 }
 
-/// While this lives, a statement runs. Functions that it calls have a caller of their own, who is whoever it runs as.
+/// While this lives, a statement runs. Functions that it calls have a caller of their own: the role that it runs as.
 pub(super) struct InStatement {
     in_place: u32,
 }

@@ -1,4 +1,4 @@
-//! Row types that own their columns: what a statement selects and what is read of its rows stand beside each other.
+//! Row types: structures that name the SQL of each of their columns, so that a statement and its reader cannot differ.
 
 use pgrx::datum::{FromDatum, IntoDatum, TimestampWithTimeZone};
 use pgrx::pg_sys;
@@ -8,7 +8,7 @@ use crate::postgres::report::Result;
 use crate::postgres::statement::Row;
 use crate::postgres::tsvector::TsVectorBytes;
 
-/// What a column may hold. NULL is a value of an `Option`, and an error of any other type.
+/// A type of columns. NULL is a value of an `Option`, and an error for any other type.
 pub(crate) trait Column: Sized {
     /// The column with this number, counted from 1.
     fn read(row: &Row, ordinal: usize) -> Result<Self>;
@@ -44,7 +44,7 @@ never_null!(
     pg_sys::Oid
 );
 
-/// Defines a structure of which each field is a column, with the SQL that it stands for:
+/// Defines a structure with one field for each column, beside its SQL:
 ///
 /// ```ignore
 /// row_type! {
@@ -56,7 +56,7 @@ never_null!(
 /// }
 /// ```
 ///
-/// `PageRow::select_list()` is what stands behind `SELECT`, and `PageRow::read(row)` reads a row that begins with it.
+/// `PageRow::select_list()` is the text after `SELECT`, and `PageRow::read(row)` reads a row that begins with these columns.
 macro_rules! row_type {
     (
         $(#[$meta:meta])*

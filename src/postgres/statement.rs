@@ -1,4 +1,4 @@
-//! Prepared statements, kept for the life of the backend: every search reuses its plans. Each names the role that it runs as.
+//! Prepared statements, kept for the life of the backend so that every search reuses its plans. Each takes its role.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -17,32 +17,30 @@ thread_local! {
     static PLANS: RefCell<HashMap<String, Vec<Plan>>> = RefCell::default();
 }
 
-/// A prepared statement: of one text there are as many as callers give it other types, plan it otherwise or
-/// obey other policies.
+/// A prepared statement. A text has one for each combination of argument types, planning and whether policies are forced.
 struct Plan {
-    planned: Planning,
-    /// Whether policies that are forced count for the owner of their table. Postgres plans anew for another role, and
-    /// not where the same one stops obeying them.
+    planning: Planning,
+    /// Whether forced policies apply to the owner of a table. Postgres plans again for another role, but not when this
+    /// changes for the same one.
     is_forced: bool,
     types: Vec<pg_sys::Oid>,
     plan: pg_sys::SPIPlanPtr,
 }
 
 impl Plan {
-    fn serves(&self, args: &[DatumWithOid<'_>], planned: Planning) -> bool {
-        self.planned == planned
+    fn serves(&self, args: &[DatumWithOid<'_>], planning: Planning) -> bool {
+        self.planning == planning
             && self.is_forced == is_forced()
             && self.types.iter().copied().eq(args.iter().map(DatumWithOid::oid))
     }
 }
 
 fn is_forced() -> bool {
-    // SAFETY: asks for the security context of this process.
+    // SAFETY: reads the security context of this process.
     unsafe { !pg_sys::InNoForceRLSOperation() }
 }
 
-/// A row of a result, read where the executor left it: a thousand rows with wide vectors of terms
-/// are not copied first.
+/// A row of a result, read in the slot of the executor: a thousand rows with wide `tsvector` columns are not copied first.
 pub(crate) struct Row {
     slot: *mut pg_sys::TupleTableSlot,
     /// The types of its columns.
@@ -52,7 +50,7 @@ pub(crate) struct Row {
 impl Row {
     /// A column that may be NULL, counted from 1.
     pub(crate) fn optional<T: FromDatum + IntoDatum>(&self, ordinal: usize) -> Result<Option<T>> {
-        // SAFETY: the slot holds a row while this lives, with all its columns read, and the receiver their types; a column that
+        // SAFETY: the slot holds a row with all columns deformed while this lives, and the receiver their types; a column that
         // does not exist has no type.
         unsafe {
             let slot = &*self.slot;
@@ -76,55 +74,55 @@ impl Row {
     }
 }
 
-/// Which parameters a statement is planned for.
+/// How a statement is planned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Planning {
-    /// The given ones, until Postgres finds that it makes no difference.
-    Anew,
-    /// Any.
-    Once,
+    /// For the given parameters, until Postgres chooses a generic plan.
+    Custom,
+    /// For any parameters.
+    Generic,
 }
 
 impl Planning {
     fn options(self) -> i32 {
         match self {
-            Self::Anew => 0,
-            Self::Once => pg_sys::CURSOR_OPT_GENERIC_PLAN as i32,
+            Self::Custom => 0,
+            Self::Generic => pg_sys::CURSOR_OPT_GENERIC_PLAN as i32,
         }
     }
 }
 
-/// Runs a query that changes nothing and converts each row.
+/// Runs a read-only query and converts each row.
 pub(crate) fn rows<T>(
     _role: &dyn Role,
     sql: &str,
     args: &[DatumWithOid<'_>],
     convert: impl FnMut(&Row) -> Result<T>,
 ) -> Result<Vec<T>> {
-    read(sql, args, Planning::Anew, convert)
+    read(sql, args, Planning::Custom, convert)
 }
 
-/// The same for rows with certain keys: they are found in the same way whatever the keys are. Postgres
-/// would plan for each search anew, which took 7 % of its time, since it takes any array to have ten values.
+/// The same for rows with certain keys, with a generic plan. Otherwise Postgres would plan each search again, which took 7 % of
+/// its time, since a generic plan assumes arrays of ten elements.
 pub(crate) fn lookup<T>(
     _role: &dyn Role,
     sql: &str,
     args: &[DatumWithOid<'_>],
     convert: impl FnMut(&Row) -> Result<T>,
 ) -> Result<Vec<T>> {
-    read(sql, args, Planning::Once, convert)
+    read(sql, args, Planning::Generic, convert)
 }
 
 fn read<T>(
     sql: &str,
     args: &[DatumWithOid<'_>],
-    planned: Planning,
+    planning: Planning,
     convert: impl FnMut(&Row) -> Result<T>,
 ) -> Result<Vec<T>> {
     Spi::connect(|_| {
-        // SAFETY: asks for the state of the transaction.
+        // SAFETY: reads the state of the transaction.
         let unchanged = unsafe { pg_sys::GetCurrentTransactionIdIfAny() } == pg_sys::InvalidTransactionId;
-        run(sql, args, planned, unchanged, convert)
+        run(sql, args, planning, unchanged, convert)
     })
 }
 
@@ -138,17 +136,17 @@ pub(crate) fn one<T>(
     Ok(rows(role, sql, args, convert)?.into_iter().next())
 }
 
-/// Runs a query that sees what others have committed meanwhile.
+/// Runs a query that sees what other sessions have committed meanwhile.
 pub(crate) fn latest<T>(
     _role: &dyn Role,
     sql: &str,
     args: &[DatumWithOid<'_>],
     convert: impl FnMut(&Row) -> Result<T>,
 ) -> Result<Vec<T>> {
-    Spi::connect(|_| run(sql, args, Planning::Anew, false, convert))
+    Spi::connect(|_| run(sql, args, Planning::Custom, false, convert))
 }
 
-/// Runs a query that changes nothing and sees what is committed now, whatever its transaction sees otherwise.
+/// Runs a read-only query that sees what is committed now, whatever the snapshot of its transaction.
 pub(crate) fn committed<T>(
     _role: &dyn Role,
     sql: &str,
@@ -156,29 +154,29 @@ pub(crate) fn committed<T>(
     convert: impl FnMut(&Row) -> Result<T>,
 ) -> Result<Vec<T>> {
     Spi::connect(|_| {
-        // SAFETY: the snapshot is taken off below, and by Postgres when the (sub)transaction aborts.
+        // SAFETY: the snapshot is popped below, and by Postgres when the (sub)transaction aborts.
         unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot()) };
-        let rows = run(sql, args, Planning::Anew, true, convert);
+        let rows = run(sql, args, Planning::Custom, true, convert);
         // SAFETY: as above.
         unsafe { pg_sys::PopActiveSnapshot() };
         rows
     })
 }
 
-/// Runs a statement that changes something and converts each row it returns.
+/// Runs a statement with changes and converts each row that it returns.
 pub(crate) fn change<T>(
     _role: &dyn Role,
     sql: &str,
     args: &[DatumWithOid<'_>],
     convert: impl FnMut(&Row) -> Result<T>,
 ) -> Result<Vec<T>> {
-    // SAFETY: gives the transaction an id, by which `rows` knows that it has to see what is new: what
-    // this statement did, or others before it got its lock.
+    // SAFETY: assigns a transaction id, by which `rows` knows that it has to see changes: those of this statement, or of
+    // other sessions before it got its lock.
     unsafe { pg_sys::GetCurrentTransactionId() };
-    Spi::connect_mut(|_| run(sql, args, Planning::Anew, false, convert))
+    Spi::connect_mut(|_| run(sql, args, Planning::Custom, false, convert))
 }
 
-/// Runs a statement for what it changes.
+/// Runs a statement for its changes.
 pub(crate) fn execute(role: &dyn Role, sql: &str, args: &[DatumWithOid<'_>]) -> Result<()> {
     change(role, sql, args, |_| Ok(())).map(|_| ())
 }
@@ -189,11 +187,11 @@ pub(crate) fn utility(_role: &dyn Role, sql: &str) -> Result<()> {
     Spi::run(sql).map_err(internal)
 }
 
-/// Runs a statement that reads the transition tables of a trigger; the numbers that it returns.
+/// Runs a statement that reads the transition tables of a trigger; returns its numbers.
 pub(crate) fn of_trigger(_role: &dyn Role, data: &mut pg_sys::TriggerData, sql: &str) -> Result<Vec<i64>> {
     let _inside = InStatement::begin();
     Spi::connect_mut(|client| {
-        // SAFETY: the data of the trigger that has fired outlive the connection.
+        // SAFETY: the trigger data outlives the connection.
         if unsafe { pg_sys::SPI_register_trigger_data(data) } < 0 {
             return Err(internal("the transition tables are not known"));
         }
@@ -206,11 +204,11 @@ pub(crate) fn of_trigger(_role: &dyn Role, data: &mut pg_sys::TriggerData, sql: 
     })
 }
 
-/// Where the executor sends rows; Postgres sees the first field only.
+/// Receives rows from the executor; Postgres sees the first field only.
 #[repr(C)]
 struct Receiver<'a> {
     postgres: pg_sys::DestReceiver,
-    /// The types of the columns, asked once: thousands of values are read in a search.
+    /// The types of the columns, read once: a search reads thousands of values.
     types: Vec<pg_sys::Oid>,
     /// Whether more rows are wanted.
     take: &'a mut dyn FnMut(&Row) -> bool,
@@ -249,13 +247,13 @@ unsafe extern "C-unwind" fn end(_: *mut pg_sys::DestReceiver) {}
 fn run<T>(
     sql: &str,
     args: &[DatumWithOid<'_>],
-    planned: Planning,
+    planning: Planning,
     read_only: bool,
     mut convert: impl FnMut(&Row) -> Result<T>,
 ) -> Result<Vec<T>> {
     let _inside = InStatement::begin();
     let _lowered = LoweredSuperuser::for_statement(sql);
-    let plan = prepare(sql, args, planned)?;
+    let plan = prepare(sql, args, planning)?;
     let mut converted = Vec::new();
     let mut problem = None;
     let mut take = |row: &Row| match convert(row) {
@@ -279,9 +277,8 @@ fn run<T>(
         types: Vec::new(),
         take: &mut take,
     };
-    // SAFETY: SPI is connected. The parameters are as many as the plan was prepared with, and of
-    // those types; they and the receiver outlive the call. A panic of `convert` passes through
-    // Postgres as an error.
+    // SAFETY: SPI is connected. The parameters have the number and types that the plan was prepared with; they and the
+    // receiver outlive the call. A panic of `convert` passes through Postgres as an error.
     let status = unsafe {
         let options = pg_sys::SPIExecuteOptions {
             params: parameters(args)?,
@@ -317,9 +314,9 @@ unsafe fn parameters(args: &[DatumWithOid<'_>]) -> Result<pg_sys::ParamListInfo>
     }
 }
 
-fn prepare(sql: &str, args: &[DatumWithOid<'_>], planned: Planning) -> Result<pg_sys::SPIPlanPtr> {
+fn prepare(sql: &str, args: &[DatumWithOid<'_>], planning: Planning) -> Result<pg_sys::SPIPlanPtr> {
     let known = PLANS.with_borrow(|plans| {
-        let known = plans.get(sql)?.iter().find(|known| known.serves(args, planned));
+        let known = plans.get(sql)?.iter().find(|known| known.serves(args, planning));
         known.map(|known| known.plan)
     });
     if let Some(plan) = known {
@@ -330,7 +327,7 @@ fn prepare(sql: &str, args: &[DatumWithOid<'_>], planned: Planning) -> Result<pg
     let mut types: Vec<pg_sys::Oid> = args.iter().map(DatumWithOid::oid).collect();
     // SAFETY: SPI is connected; the text and the types outlive the call.
     let plan = unsafe {
-        let plan = pg_sys::SPI_prepare_cursor(text.as_ptr(), count, types.as_mut_ptr(), planned.options());
+        let plan = pg_sys::SPI_prepare_cursor(text.as_ptr(), count, types.as_mut_ptr(), planning.options());
         if plan.is_null() {
             return Err(failure(pg_sys::SPI_result));
         }
@@ -340,7 +337,7 @@ fn prepare(sql: &str, args: &[DatumWithOid<'_>], planned: Planning) -> Result<pg
     PLANS.with_borrow_mut(|plans| {
         let of_text = plans.entry(sql.to_owned()).or_default();
         of_text.push(Plan {
-            planned,
+            planning,
             is_forced: is_forced(),
             types,
             plan,

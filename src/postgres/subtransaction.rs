@@ -1,4 +1,4 @@
-//! Work that is undone by itself when it fails, so that one document does not lose the others.
+//! Work in a subtransaction, so that the failure of one document does not undo the others.
 
 use std::panic::AssertUnwindSafe;
 
@@ -8,12 +8,12 @@ use pgrx::prelude::*;
 
 use crate::postgres::report::Result;
 
-/// Runs `work` in a subtransaction. Errors of Postgres and of `work` undo it and are returned;
-/// only those that other work would meet as well go on as errors: a cancelled query, a terminated
-/// backend, a lock that somebody keeps, a full disk and the like.
+/// Runs `work` in a subtransaction. Errors of Postgres and of `work` undo it and are returned. Errors that other work would
+/// meet as well are raised again: a cancelled query, a terminated backend, a lock that another session holds, a full disk
+/// and the like.
 pub(crate) fn run<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    // SAFETY: the pattern of PL/pgSQL's exception blocks: context and resource owner are those of
-    // the caller before and after.
+    // SAFETY: the pattern of PL/pgSQL's exception blocks: the memory context and resource owner are those of the caller
+    // before and after.
     let (context, owner) = unsafe {
         let state = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
         pg_sys::BeginInternalSubTransaction(std::ptr::null());
@@ -63,23 +63,23 @@ impl Failure {
     }
 }
 
-/// Whether other work would meet the same.
+/// Whether other work would fail with the same error.
 pub(crate) fn is_general(caught: &CaughtError) -> bool {
     let code = of(caught).sql_error_code();
     is_held(caught) || GENERAL.contains(&class(code)) || matches!(caught, CaughtError::RustPanic { .. })
 }
 
-/// Whether somebody else kept a lock for too long.
+/// Whether another session held a lock for too long.
 pub(crate) fn is_held(caught: &CaughtError) -> bool {
     let code = of(caught).sql_error_code();
     code == PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED || code == PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE
 }
 
-/// Classes of errors that come from the server's state and not from what is worked on: insufficient
-/// resources, operator intervention, system errors.
+/// Classes of errors that come from the state of the server and not from the work: insufficient resources, operator
+/// intervention, system errors.
 const GENERAL: [[u8; 2]; 3] = [*b"53", *b"57", *b"58"];
 
-/// The first two characters of an SQLSTATE, of which the number holds six bits each.
+/// The first two characters of an SQLSTATE, for each of which the code has six bits.
 fn class(code: PgSqlErrorCode) -> [u8; 2] {
     let code = code as i32;
     [code, code >> 6].map(|character| (character & 0x3f) as u8 + b'0')
@@ -93,7 +93,7 @@ fn of(caught: &CaughtError) -> &ErrorReportWithLevel {
     }
 }
 
-/// What was caught, for whoever goes on.
+/// The report of a caught error.
 pub(crate) fn copy(caught: &CaughtError) -> ErrorReport {
     let report = of(caught);
     let mut copy = ErrorReport::new(report.sql_error_code(), report.message().to_owned(), "");

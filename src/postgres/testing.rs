@@ -1,4 +1,4 @@
-//! What the tests inside a server have in common.
+//! What the tests that run inside a server share.
 
 use std::panic::AssertUnwindSafe;
 
@@ -8,7 +8,7 @@ use pgrx::prelude::*;
 use crate::postgres::role::Role;
 use crate::postgres::statement;
 
-/// Whoever a test runs as, and whichever role it has had act.
+/// The current user of a test.
 pub(crate) struct Anyone;
 
 impl Role for Anyone {}
@@ -18,8 +18,8 @@ pub(crate) fn sql(statements: &str) {
     statement::utility(&Anyone, statements).expect("the statements run");
 }
 
-/// What work ends with, if it raises an error or panics. An error of Postgres is to be raised in a subtransaction, which
-/// cleans up behind it.
+/// The error or panic that ends `work`, if there is one. An error of Postgres has to be raised in a subtransaction, which
+/// cleans up after it.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Option<CaughtError> {
     let work = AssertUnwindSafe(work);
     PgTryBuilder::new(move || {

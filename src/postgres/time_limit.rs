@@ -1,4 +1,4 @@
-//! A limit for what the code of others may take in the background worker, whatever that code does.
+//! A time limit for code of other roles in the background worker, whatever that code does.
 
 use std::os::raw::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,29 +12,29 @@ use pgrx::pg_sys;
 
 use crate::postgres::report::{Result, internal};
 
-/// Statements are cancelled so often, a second apart: code may catch that. Then the process ends.
+/// How often statements are cancelled, a second apart, before the process ends: code may catch the cancel.
 const CANCELS: u32 = 5;
 const BETWEEN_CANCELS: Duration = Duration::from_secs(1);
 
-/// Whether the last limit was exceeded, for whoever comes after the error that ended the work.
+/// Whether the last limit was exceeded, for the code that handles the error.
 static EXCEEDED: AtomicBool = AtomicBool::new(false);
 
-/// Whether a limit was exceeded since this was asked last.
+/// Whether a limit was exceeded since the last call.
 pub(crate) fn was_exceeded() -> bool {
     EXCEEDED.swap(false, Ordering::Relaxed)
 }
 
-/// From its start to its end the process may run statements for a limited time. The timeouts of Postgres
-/// cancel once, which code that catches it survives.
+/// Limits the time in which the process may run statements. The timeouts of Postgres cancel only once, and code can catch
+/// that.
 pub(crate) struct TimeLimit {
     /// Ends the thread when it is dropped.
     stop: Option<Sender<()>>,
-    /// Whether it was too late.
+    /// Returns whether the limit was exceeded.
     thread: Option<JoinHandle<bool>>,
 }
 
 impl TimeLimit {
-    /// Begins; statements after `limit` are cancelled.
+    /// Starts the limit: after `limit`, statements are cancelled.
     pub(crate) fn start(limit: Duration) -> Result<Self> {
         let (stop, stopped) = channel::<()>();
         let watch = move || {
@@ -51,7 +51,7 @@ impl TimeLimit {
             interrupt(Signal::SIGTERM);
             true
         };
-        // Signals of the process are for its main thread.
+        // Signals to the process have to reach its main thread.
         let mut before = SigSet::empty();
         pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::all()), Some(&mut before)).map_err(internal)?;
         let thread = thread::Builder::new().name("time limit".to_owned()).spawn(watch);
@@ -62,7 +62,7 @@ impl TimeLimit {
         })
     }
 
-    /// Ends; whether the limit was kept.
+    /// Ends the limit; true if it was not exceeded.
     pub(crate) fn end(mut self) -> bool {
         self.close()
     }
@@ -72,8 +72,8 @@ impl TimeLimit {
         let late = self.thread.take().is_some_and(|thread| thread.join().unwrap_or(true));
         if late {
             EXCEEDED.store(true, Ordering::Relaxed);
-            // SAFETY: a flag of this process, whose main thread this is; the last cancel may have come
-            // after the statement that it was meant for.
+            // SAFETY: a flag of this process, whose main thread this is; the last cancel may have come after the end of
+            // its statement.
             unsafe { (&raw mut pg_sys::QueryCancelPending).write_volatile(0 as c_int) };
         }
         !late

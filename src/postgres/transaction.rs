@@ -1,4 +1,4 @@
-//! Transactions of the background worker, which has no statement of a client around what it does.
+//! Transactions of the background worker, which runs outside of any client's statement.
 
 use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
@@ -17,25 +17,24 @@ thread_local! {
     static HELD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a transaction has failed since this was asked last because somebody else kept a lock.
+/// Whether a transaction has failed since the last call because another session held a lock.
 pub(crate) fn was_held() -> bool {
     HELD.take()
 }
 
-/// Whether a transaction has failed since this was asked last, and with it the locks of the process are gone.
+/// Whether a transaction has failed since the last call, which releases the locks of the process.
 pub(crate) fn has_failed() -> bool {
     FAILED.take()
 }
 
-/// What undid a transaction.
+/// The failure of a transaction.
 pub(crate) struct Failure {
     pub(crate) problem: ErrorReport,
-    /// Whether other work would meet it as well, whatever it locks.
+    /// Whether other work would fail as well, whatever it locks.
     pub(crate) is_general: bool,
 }
 
-/// Runs `work`. Whatever it fails with, short of the end of the process, undoes its transaction and is
-/// returned.
+/// Runs `work`. Any failure, except the end of the process, undoes its transaction and is returned.
 pub(crate) fn contained<T>(work: impl FnOnce() -> Result<T>) -> std::result::Result<T, Failure> {
     let work = AssertUnwindSafe(work);
     let undone = |caught| {
@@ -56,29 +55,29 @@ pub(crate) fn contained<T>(work: impl FnOnce() -> Result<T>) -> std::result::Res
         .execute();
     if outcome.is_err() {
         FAILED.set(true);
-        // SAFETY: what the server does with a statement that has failed; without a transaction, nothing.
+        // SAFETY: as the server does after a failed statement; without a transaction it does nothing.
         unsafe { pg_sys::AbortCurrentTransaction() };
     }
     outcome
 }
 
-/// Runs `work` as the owner of the tables in a transaction of its own, all or nothing. The worker runs no
-/// statement otherwise: its process was started with all rights.
+/// Runs `work` as the owner of the tables in a transaction of its own. The worker runs statements only here, since its process
+/// starts with the rights of a superuser.
 pub(crate) fn as_owner<T>(work: impl FnOnce(&mut Owner<'_>) -> Result<T>) -> Result<T> {
     try_as_owner(work).map_err(|undone| undone.problem)
 }
 
-/// The same, and says what sort of failure it was.
+/// The same, with the kind of failure.
 pub(crate) fn try_as_owner<T>(work: impl FnOnce(&mut Owner<'_>) -> Result<T>) -> std::result::Result<T, Failure> {
     let work = move || work(&mut Owner::restricted()?);
     contained(|| {
         let work = AssertUnwindSafe(work);
-        // An error is raised, so that nothing is committed.
+        // The error is raised, so that nothing is committed.
         Ok(BackgroundWorker::transaction(move || { work }.0().unwrap_or_report()))
     })
 }
 
-/// Asks the system caches, in a transaction of its own. No statement may run here.
+/// Reads the system caches in a transaction of its own. No statement may run here.
 pub(crate) fn look_up<T>(look: impl FnOnce() -> T) -> Result<T> {
     let looked = contained(|| {
         let look = AssertUnwindSafe(look);

@@ -1,4 +1,4 @@
-//! Functions of triggers, which anybody may also call or give to a trigger of his own.
+//! Trigger functions, which any role may also call, or use in a trigger of its own.
 
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
@@ -10,29 +10,29 @@ use pgrx::prelude::*;
 
 use crate::postgres::report::{Result, error_with_hint};
 
-/// The row that goes on, or none.
+/// The row that the trigger returns, or none.
 pub(crate) struct TriggerRow(pub(crate) Option<pg_sys::Datum>);
 
 /// The trigger that calls a function.
 ///
 /// # Safety
 ///
-/// `call` is that of a function that Postgres calls, for as long as the result lives.
+/// `call` is that of a function that Postgres calls, and outlives the result.
 pub(crate) unsafe fn called<'a>(call: pg_sys::FunctionCallInfo, function: &str) -> Result<PgTrigger<'a>> {
-    // SAFETY: the caller vouches for it; whether it is a trigger is looked at first.
+    // SAFETY: as required of the caller; whether it is a trigger is checked first.
     let trigger = unsafe { call.as_ref().map(|call| PgTrigger::from_fcinfo(call)) };
     trigger
         .and_then(std::result::Result::ok)
         .ok_or_else(|| misused(function, "was not called by trigger manager"))
 }
 
-/// What Postgres says of the trigger that calls a function.
+/// The trigger data of the call.
 ///
 /// # Safety
 ///
 /// As for [`called`].
 pub(crate) unsafe fn data<'a>(call: pg_sys::FunctionCallInfo, function: &str) -> Result<&'a mut pg_sys::TriggerData> {
-    // SAFETY: the caller vouches for the call; only a node of this type is read as the data of a trigger.
+    // SAFETY: as required of the caller; only a node of this type is read as trigger data.
     unsafe {
         let context = call.as_ref().map_or(std::ptr::null_mut(), |call| call.context);
         if context.is_null() || (*context).type_ != pg_sys::NodeTag::T_TriggerData {
@@ -42,7 +42,7 @@ pub(crate) unsafe fn data<'a>(call: pg_sys::FunctionCallInfo, function: &str) ->
     }
 }
 
-/// The error of a function that is called otherwise than its triggers do.
+/// The error for a call that does not come from the extension's triggers.
 pub(crate) fn misused(function: &str, problem: &str) -> pg_sys::panic::ErrorReport {
     error_with_hint(
         PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,

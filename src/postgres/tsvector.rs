@@ -3,7 +3,7 @@
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
-/// The bytes of a `tsvector` behind its length word, for `docsearch_core::postgres::tsvector`.
+/// The bytes of a `tsvector` after its length word, for `docsearch_core::postgres::tsvector`.
 pub(crate) struct TsVectorBytes {
     plain: *mut pg_sys::varlena,
     /// Whether detoasting made a copy, which is freed with this value.
@@ -12,8 +12,8 @@ pub(crate) struct TsVectorBytes {
 
 impl TsVectorBytes {
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        // SAFETY: the value is a plain varlena, whose length word says how many bytes follow. It
-        // lives in the result that the row belongs to, or is our own copy.
+        // SAFETY: the value is a plain varlena, whose length word is its size. It lives in the result of the row, or is a
+        // copy of this process.
         unsafe {
             let length = pgrx::varsize_any_exhdr(self.plain);
             std::slice::from_raw_parts(pgrx::vardata_any(self.plain).cast::<u8>(), length)

@@ -9,7 +9,7 @@ use pgrx::prelude::*;
 
 use crate::postgres::report::{Result, internal};
 
-/// Greatest number of components of a `vector`.
+/// Most components of a `vector`.
 const MAX_COMPONENTS: usize = 16_000;
 
 /// A value of the type `vector`.
@@ -23,7 +23,7 @@ impl Vector {
     ///
     /// # Errors
     ///
-    /// pgvector has no such vector.
+    /// pgvector does not allow such a vector.
     pub(crate) fn new(components: Vec<f32>) -> Result<Self> {
         match (1..=MAX_COMPONENTS).contains(&components.len()) && components.iter().all(|number| number.is_finite()) {
             true => Ok(Self(components)),
@@ -31,7 +31,7 @@ impl Vector {
         }
     }
 
-    /// The value as pgvector stores it: its size, the number of components, two unused bytes, and the components.
+    /// The value in pgvector's format: its size, the number of components, two unused bytes, and the components.
     fn stored(&self) -> pg_sys::Datum {
         let size = pg_sys::VARHDRSZ + 2 * size_of::<u16>() + size_of_val(self.0.as_slice());
         let components = self.0.len() as u16;
@@ -66,7 +66,7 @@ unsafe impl BoxRet for Vectors {
             .collect();
         let (mut length, mut first) = (elements.len() as i32, 1);
         let (mut type_length, mut by_value, mut alignment) = (0, false, 0);
-        // SAFETY: the call is one of a function whose result is an array of vectors; all places outlive the calls.
+        // SAFETY: the function of the call returns an array of vectors; all pointers outlive the calls.
         unsafe {
             let function = (*(*fcinfo.as_mut_ptr()).flinfo).fn_oid;
             let element = pg_sys::get_element_type(pg_sys::get_func_rettype(function));
@@ -89,7 +89,7 @@ unsafe impl BoxRet for Vectors {
 
 macro_rules! named {
     ($type:ident, $sql:literal) => {
-        // SAFETY: functions that have it are declared by hand, with the schema of the type.
+        // SAFETY: functions with this result are declared by hand, with the schema of the type.
         unsafe impl SqlTranslatable for $type {
             const TYPE_IDENT: &'static str = pgrx::pgrx_resolved_type!($type);
             const TYPE_ORIGIN: TypeOrigin = TypeOrigin::External;

@@ -6,9 +6,9 @@ use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Role;
 use crate::postgres::statement;
 
-/// The versions as they are now. The catalog, the files and the library that is loaded may be of three.
+/// The current versions. Those in the catalog, in the files and of the loaded library may differ.
 pub(crate) fn versions(role: &dyn Role) -> Result<Versions> {
-    // The library says it since PostgreSQL 18; it may not be loaded yet.
+    // The library reports it since PostgreSQL 18, once it is loaded.
     let loaded = if cfg!(feature = "pg18") {
         "(SELECT m.version FROM pg_catalog.pg_get_loaded_modules() m WHERE m.file_name = 'vector.so')"
     } else {

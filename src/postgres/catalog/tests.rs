@@ -1,4 +1,4 @@
-//! What the caches say of objects that are there, that are not, and that changed in this transaction.
+//! The system caches know objects that exist, that do not, and that changed in this transaction.
 
 #[pgrx::pg_schema]
 mod tests {

@@ -1,4 +1,4 @@
-//! Words have the lexemes that a statement over the catalogs gives them, also after the configuration has changed.
+//! Words have the lexemes that the catalogs give them, also after the configuration has changed.
 
 #[pgrx::pg_schema]
 mod tests {
@@ -13,7 +13,7 @@ mod tests {
 
     const WORDS: [&str; 7] = ["Tables", "the", "running", "größer", "15.4.1", "", "x"];
 
-    /// What the catalogs and `ts_lexize` say.
+    /// The lexemes according to the catalogs and `ts_lexize`.
     fn by_catalogs(config: &str, kind: i32, word: &str) -> Result<Vec<String>> {
         let found = statement::one(
             &Anyone,
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn a_configuration_that_has_changed_is_asked_as_it_is() -> Result<()> {
+    fn a_configuration_is_used_as_it_is_after_a_change() -> Result<()> {
         sql("CREATE TEXT SEARCH DICTIONARY public.phrases (TEMPLATE = simple, ACCEPT = false, STOPWORDS = english)");
         sql("CREATE TEXT SEARCH CONFIGURATION public.changing (COPY = pg_catalog.english)");
         assert_same("public.changing")?;

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn cancelled_query_ends_the_wait_and_is_found_by_whoever_looks() -> Result<()> {
+    fn cancelled_query_ends_the_wait_and_is_found_by_the_next_check() -> Result<()> {
         reset_latch();
         let work = || {
             subtransaction::run(|| {

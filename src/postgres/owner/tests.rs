@@ -1,4 +1,4 @@
-//! Whoever acts for somebody else is himself again afterwards, however it ends.
+//! A guard restores the current user, however it ends.
 
 #[pgrx::pg_schema]
 mod tests {
@@ -68,7 +68,7 @@ mod tests {
     const NO_FORCE: u32 = pg_sys::SECURITY_NOFORCE_RLS;
 
     #[pg_test]
-    fn owner_is_somebody_else_until_the_guard_goes() -> Result<()> {
+    fn owner_is_the_user_until_the_guard_is_dropped() -> Result<()> {
         prepare();
         let before = state()?;
         assert_eq!((before.user.as_str(), before.context), ("caller", 0));
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(state()?, before);
         sql("SET LOCAL ROLE keeper");
         {
-            // Whoever is the owner is not restricted.
+            // The owner itself is not restricted.
             let _owner = AsOwner::enter()?;
             assert_eq!((user()?, context()), ("keeper".to_owned(), LOCAL | NO_FORCE));
         }
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn role_that_is_gone_is_told_and_changes_nothing() -> Result<()> {
+    fn role_that_is_dropped_is_an_error_and_changes_nothing() -> Result<()> {
         prepare();
         let before = state()?;
         for gone in [u32::MAX, 0].map(pg_sys::Oid::from) {
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn nobody_becomes_owner_without_tables() -> Result<()> {
+    fn no_role_becomes_owner_without_tables() -> Result<()> {
         let before = state()?;
         let problem = AsOwner::enter().err().expect("no tables");
         assert_eq!(problem.message(), "there is no project yet");
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn nobody_becomes_owner_of_tables_in_a_schema_of_others() -> Result<()> {
+    fn no_role_becomes_owner_of_tables_in_a_schema_of_others() -> Result<()> {
         prepare();
         sql("RESET ROLE; ALTER SCHEMA docsearch OWNER TO other");
         let problem = AsOwner::restricted().err().expect("two owners");
@@ -425,9 +425,9 @@ mod tests {
         Ok(())
     }
 
-    /// Whoever owns a table that names roles, or whose code runs as them, has to be able to act as them.
+    /// The owner of a table that names roles, or whose code runs as them, has to be able to act as them.
     #[pg_test]
-    fn nobody_becomes_a_role_as_which_owners_of_tables_may_not_act() -> Result<()> {
+    fn no_role_is_acted_as_that_owners_of_tables_may_not_act_as() -> Result<()> {
         prepare();
         for table in ["attached_table", "document", "project", "model", "schema_version"] {
             sql(&format!(

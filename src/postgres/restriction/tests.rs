@@ -1,4 +1,4 @@
-//! A superuser acts as the owner of the schema where that is another role, and is himself again afterwards.
+//! A superuser acts as the owner of the schema where that is another role, and is restored afterwards.
 
 #[pgrx::pg_schema]
 mod tests {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn the_schema_of_a_superuser_lowers_nobody() {
+    fn the_schema_of_a_superuser_lowers_no_role() {
         assert!(LoweredSuperuser::enter().is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Mistakes that must not compile: `scripts/leaks.py` wants each error in the line that names it, and no other.
+//! Mistakes that must not compile: `scripts/leaks.py` expects each error in the line that names it, and no other.
 
 use pgrx::pg_sys;
 

@@ -1,4 +1,4 @@
-//! Plans are kept by text, types and way of planning, and hold what DDL has changed meanwhile.
+//! Plans are kept by text, types and way of planning, and follow changes by DDL.
 
 #[pgrx::pg_schema]
 mod tests {
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn plan_reads_the_table_that_bears_the_name_now() -> Result<()> {
+    fn plan_reads_the_table_that_has_the_name_now() -> Result<()> {
         const TEXT: &str = "SELECT c::text FROM pg_temp.kept ORDER BY c";
         sql("CREATE TEMP TABLE kept AS SELECT 1 AS c");
         assert_eq!(statement::rows(&Anyone, TEXT, &[], text)?, ["1"]);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn plan_obeys_the_policies_of_whoever_runs_it() -> Result<()> {
+    fn plan_obeys_the_policies_of_the_role_that_runs_it() -> Result<()> {
         const TEXT: &str = "SELECT c FROM public.kept ORDER BY c";
         sql("CREATE TABLE public.kept AS SELECT 1 AS c UNION ALL SELECT 2;
              CREATE ROLE reader; GRANT SELECT ON public.kept TO reader;
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[pg_test(error = "division by zero")]
-    fn error_of_postgres_goes_on_if_nobody_catches_it() -> Result<()> {
+    fn error_of_postgres_goes_on_if_it_is_not_caught() -> Result<()> {
         statement::execute(&Anyone, "SELECT 1 / 0", &[])
     }
 }

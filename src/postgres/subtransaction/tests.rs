@@ -1,4 +1,4 @@
-//! What fails is undone and reported as it was; what surrounds it is as it was before.
+//! Failed work is undone, its error is returned unchanged, and the context is as before.
 
 #[pgrx::pg_schema]
 mod tests {
@@ -29,8 +29,8 @@ mod tests {
         statement::execute(&Anyone, &block, &[])
     }
 
-    /// What Postgres keeps for whoever runs.
-    fn surroundings() -> (pg_sys::MemoryContext, pg_sys::ResourceOwner, i32, pg_sys::Oid) {
+    /// Memory context, resource owner, nesting level and user.
+    fn context() -> (pg_sys::MemoryContext, pg_sys::ResourceOwner, i32, pg_sys::Oid) {
         // SAFETY: reads the state of this process.
         unsafe {
             (
@@ -130,22 +130,22 @@ mod tests {
 
     #[pg_test]
     fn context_owner_and_level_are_those_of_before() -> Result<()> {
-        let before = surroundings();
-        let during = run(|| Ok(surroundings()))?;
+        let before = context();
+        let during = run(|| Ok(context()))?;
         assert_eq!((during.0, during.2, during.3), (before.0, before.2 + 1, before.3));
         assert_ne!(during.1, before.1);
-        assert_eq!(surroundings(), before);
+        assert_eq!(context(), before);
         assert!(run(|| Err::<(), _>(internal("undone"))).is_err());
-        assert_eq!(surroundings(), before);
+        assert_eq!(context(), before);
         assert!(run(|| raise("22012")).is_err());
-        assert_eq!(surroundings(), before);
+        assert_eq!(context(), before);
         assert!(caught(|| run(|| raise("53100"))).is_some());
-        assert_eq!(surroundings(), before);
+        assert_eq!(context(), before);
         Ok(())
     }
 
     #[pg_test]
-    fn memory_of_the_caller_is_his_in_a_failure() -> Result<()> {
+    fn memory_of_the_caller_outlives_a_failure() -> Result<()> {
         let mut kept = Vec::new();
         for n in 0..100 {
             let outcome = run(|| if n % 2 == 0 { raise("22012") } else { Ok(()) });
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn locks_that_others_keep_are_told_apart() {
+    fn locks_of_other_sessions_are_distinguished() {
         for (code, held) in [
             (PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED, true),
             (PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE, true),
@@ -232,7 +232,7 @@ mod tests {
     #[pg_test]
     fn panic_goes_on_and_undoes_the_work() -> Result<()> {
         prepare_notes();
-        let before = surroundings();
+        let before = context();
         let raised = caught(|| {
             run(|| {
                 note(1)?;
@@ -244,7 +244,7 @@ mod tests {
         });
         let raised = raised.expect("a panic");
         assert_eq!(copy(&raised).message(), "out of order");
-        assert_eq!((noted()?, surroundings()), (vec![], before));
+        assert_eq!((noted()?, context()), (vec![], before));
         Ok(())
     }
 

@@ -1,5 +1,5 @@
-//! What a limit ends, and what it leaves behind. The limits are an hour, which no test reaches, or
-//! a millisecond before something that lasts until it is cancelled.
+//! What a limit ends, and what remains afterwards. Limits are an hour, which no test reaches, or a
+//! millisecond, for work that lasts until it is cancelled.
 
 #[pgrx::pg_schema]
 mod tests {
@@ -34,7 +34,7 @@ mod tests {
         unsafe { (&raw const pg_sys::QueryCancelPending).read_volatile() != 0 }
     }
 
-    /// Waits until the process is told to cancel, without looking whether it should.
+    /// Waits for the signal to cancel, without checking for interrupts.
     fn await_cancel() {
         while !is_cancel_pending() {
             std::thread::sleep(INSTANT);

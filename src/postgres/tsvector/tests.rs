@@ -1,4 +1,4 @@
-//! What is read of the bytes of a vector, against what `unnest` says of it.
+//! The bytes of a `tsvector` are read as `unnest` returns them.
 
 #[pgrx::pg_schema]
 mod tests {
@@ -72,9 +72,9 @@ mod tests {
 
     #[pg_test]
     fn lexemes_without_positions_are_read_between_those_that_have_some() -> Result<()> {
-        let read = agreed("'without stands:7 beside:1A,2 with'::tsvector || 'another'::tsvector")?;
+        let read = agreed("'without between:7 beside:1A,2 with'::tsvector || 'another'::tsvector")?;
         assert_eq!(read.iter().filter(|(_, positions)| positions.is_empty()).count(), 3);
-        let stripped = agreed("strip('stands:7 beside:1A,2 with:3B'::tsvector)")?;
+        let stripped = agreed("strip('between:7 beside:1A,2 with:3B'::tsvector)")?;
         assert!(stripped.len() == 3 && stripped.iter().all(|(_, positions)| positions.is_empty()));
         Ok(())
     }

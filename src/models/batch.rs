@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use crate::postgres::report::{Result, inference};
 
-/// How long a backend waits for a vector before it looks whether it was cancelled.
+/// How long a backend waits for a vector before it checks for interrupts.
 const WAIT: Duration = Duration::from_millis(10);
 
-/// The next vector of a batch with its index, or `None` after the last. Cancelling acts at once.
+/// The next vector of a batch with its index, or `None` after the last. A cancel acts at once.
 pub(crate) fn next_vector(batch: &mut dyn Embeddings) -> Result<Option<(usize, Result<Vec<f32>>)>> {
     loop {
         pgrx::check_for_interrupts!();

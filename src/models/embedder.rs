@@ -1,4 +1,4 @@
-//! Opening models where they run.
+//! Opens models, wherever they run.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -22,12 +22,12 @@ thread_local! {
     static STOPS_AT_EXIT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The model of this name, wherever it runs.
+/// The model with this name, wherever it runs.
 pub(crate) fn open(caller: &mut Caller, name: &str) -> Result<Box<dyn Embedder>> {
     Ok(open_somewhere(caller, name)?.0)
 }
 
-/// The same for texts that the caller chooses: a remote model has to be granted to him.
+/// The same for texts that the caller chooses: a remote model has to be granted to the caller.
 pub(crate) fn open_for_caller(caller: &mut Caller, name: &str) -> Result<Box<dyn Embedder>> {
     let row = known(caller, name)?;
     if let Some(row) = row.as_ref().filter(|row| row.remote) {
@@ -36,7 +36,7 @@ pub(crate) fn open_for_caller(caller: &mut Caller, name: &str) -> Result<Box<dyn
     Ok(open_known(caller, name, row.as_ref())?.0)
 }
 
-/// The model of this name, and whether an endpoint runs it.
+/// The model with this name, and whether an endpoint runs it.
 pub(crate) fn open_somewhere(caller: &mut Caller, name: &str) -> Result<(Box<dyn Embedder>, bool)> {
     let row = known(caller, name)?;
     open_known(caller, name, row.as_ref())
@@ -50,7 +50,7 @@ fn open_known(caller: &mut Caller, name: &str, row: Option<&ModelRow>) -> Result
     }
 }
 
-/// The row of a model that has no directory of its name.
+/// The row of the model with this name, if there is no directory of this name.
 fn known(role: &dyn Role, name: &str) -> Result<Option<ModelRow>> {
     if files::has_directory(name) || !schema::is_current(role)? {
         return Ok(None);
@@ -66,7 +66,7 @@ fn known(role: &dyn Role, name: &str) -> Result<Option<ModelRow>> {
     )
 }
 
-/// The model in a directory. With a digest, only if its files are those.
+/// The model in a directory. A digest has to match its files.
 pub(crate) fn open_directory(name: &str, below: &str, digest: Option<&str>) -> Result<Box<dyn Embedder>> {
     let directory = files::directory(name, below)?;
     if !directory.is_dir() {
@@ -86,7 +86,7 @@ pub(crate) fn open_directory(name: &str, below: &str, digest: Option<&str>) -> R
     }
 }
 
-/// A model in this backend, loaded at the first call.
+/// A model in this backend, loaded by the first call.
 fn in_process(directory: &Path, digest: Option<&str>) -> Result<Arc<Model>> {
     let options = Options {
         runtime: settings::runtime_path(),
@@ -108,12 +108,12 @@ unsafe extern "C-unwind" fn stop_models(_code: i32, _argument: pg_sys::Datum) {
     MODELS.stop();
 }
 
-/// What a model is.
+/// The description of a model.
 pub(crate) fn describe(model: &dyn Embedder) -> Result<Description> {
     model.describe().map_err(|failure| inference(&failure))
 }
 
-/// The model of a row, if its files are those that the row's vectors were made with.
+/// The model of a row, if its files are still those that the row's vectors come from.
 pub(crate) fn of_row(role: &mut dyn Role, row: &ModelRow) -> Result<Box<dyn Embedder>> {
     if row.remote {
         return remote::open(role, row);

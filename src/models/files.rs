@@ -1,4 +1,4 @@
-//! Where models are.
+//! The directories of models.
 
 use docsearch_core::values::bounds;
 use pgrx::prelude::*;
@@ -11,9 +11,9 @@ use crate::settings;
 /// The model that is installed with the extension.
 const SHIPPED: &str = "all-MiniLM-L6-v2";
 
-/// The name of the model that is asked for, or the one of new projects.
-pub(crate) fn model_name(asked: Option<&str>) -> Result<String> {
-    let name = match asked {
+/// The given name, or the name of the model of new projects.
+pub(crate) fn model_name(given: Option<&str>) -> Result<String> {
+    let name = match given {
         Some(name) => name.to_owned(),
         None => match settings::DEFAULT_MODEL.get() {
             Some(name) => name.to_string_lossy().into_owned(),
@@ -29,27 +29,27 @@ pub(crate) fn model_name(asked: Option<&str>) -> Result<String> {
     ))
 }
 
-/// The directory of the model that is installed with the extension. Its tokenizer counts for models that
-/// show none.
+/// The directory of the model that is installed with the extension. Models without a tokenizer of their own use its
+/// tokenizer.
 pub(crate) fn shipped_directory() -> Result<String> {
     let directory = share_directory().join("pg_docsearch/models").join(SHIPPED);
     let directory = directory.into_os_string().into_string();
     directory.map_err(|_| internal("the directory of the shipped model is not valid UTF-8"))
 }
 
-/// Whether there is a directory of this name for a model.
+/// Whether a model has a directory of this name.
 pub(crate) fn has_directory(below: &str) -> bool {
     bounds::is_directory_name(below) && path(below).is_dir()
 }
 
-/// Whether there could be one, and is none.
+/// Whether the name is a valid directory name, and no such directory exists.
 pub(crate) fn is_missing(below: &str) -> bool {
     bounds::is_directory_name(below) && !path(below).is_dir()
 }
 
 /// The directory that a model's row names. The owner of the tables need not be a superuser and must not choose other
-/// directories of the server, so such a name is an error before the file system is asked. Symbolic links are followed:
-/// only administrators of the server can create them there.
+/// directories of the server. So such a name is an error before the file system is read. Symbolic links are followed: only
+/// administrators of the server can create them there.
 pub(crate) fn directory(model: &str, below: &str) -> Result<PathBuf> {
     if bounds::is_directory_name(below) {
         return Ok(path(below));
@@ -64,7 +64,7 @@ pub(crate) fn directory(model: &str, below: &str) -> Result<PathBuf> {
     ))
 }
 
-/// A directory of models holds one directory for each; a model's own directory serves under any name.
+/// The path of a model: a directory of models has one directory for each, and a model's own directory matches any name.
 fn path(below: &str) -> PathBuf {
     let base = match settings::MODEL_DIRECTORY.get() {
         Some(path) if !path.is_empty() => PathBuf::from(path.to_string_lossy().into_owned()),

@@ -1,5 +1,5 @@
-//! Questions to a language model, where one is configured. The inference program asks; a search that
-//! gets no answer goes on without.
+//! Requests to the configured language model. The inference program sends them; a search that gets no answer goes on
+//! without it.
 
 use std::time::Instant;
 
@@ -30,14 +30,14 @@ fn sampling(purpose: Purpose) -> Sampling {
     }
 }
 
-/// How often one search may still ask.
+/// How many requests one search may still make.
 #[derive(Debug)]
 pub(crate) struct Calls {
     left: u32,
 }
 
 impl Calls {
-    /// As many as `docsearch.llm_max_calls` allows.
+    /// The number that `docsearch.llm_max_calls` allows.
     pub(crate) fn allowed() -> Self {
         Self {
             left: u32::try_from(settings::LLM_MAX_CALLS.guc.get()).unwrap_or_default(),
@@ -56,24 +56,24 @@ impl Calls {
     }
 }
 
-/// Why there is no answer. A search says so in a notice and goes on.
+/// Why there is no answer. A search raises it as a notice and goes on.
 #[derive(Debug)]
 pub(crate) struct Failure(ErrorReport);
 
 impl Failure {
-    /// For a notice: a sentence without a full stop, such as `the language model cannot be reached`.
+    /// For a notice: a clause without a full stop, such as `the language model cannot be reached`.
     pub(crate) fn message(&self) -> &str {
         self.0.message()
     }
 
-    /// The error, for a call that does not go on.
+    /// The error, for a call that fails.
     pub(crate) fn into_report(self) -> ErrorReport {
         self.0
     }
 }
 
-/// What `read` makes of the language model's answer, if it can use it. An answer of use is remembered: whoever asks
-/// the same gets it without a call. Cancelling acts at once.
+/// The result of `read` for the language model's answer. An answer that `read` can use is cached: the same request then takes no
+/// call. A cancel acts at once.
 pub(crate) fn ask<T>(
     calls: &mut Calls,
     purpose: Purpose,
@@ -116,17 +116,17 @@ fn question(sampling: Sampling, system: &str, user: &str) -> std::result::Result
     })
 }
 
-/// The name of the language model, empty if it has none; None if there is no model.
+/// The name of the language model; empty if it has none, `None` if none is configured.
 pub(crate) fn name() -> Option<String> {
     settings::language_model().map(|endpoint| endpoint.model)
 }
 
-/// Greatest length of the questions that a language model writes for a section, in its tokens.
+/// Most tokens of the questions that a language model writes for a section.
 pub(crate) fn longest_questions() -> u32 {
     u32::try_from(settings::LLM_QUESTIONS_MAX_TOKENS.guc.get()).unwrap_or_default()
 }
 
-/// The questions that a language model writes about a text, which are not remembered: they are stored. Cancelling acts at once.
+/// The questions that a language model writes about a text. They are not cached, since they are stored. A cancel acts at once.
 pub(crate) fn write_questions(system: &str, user: &str) -> std::result::Result<ChatAnswer, Failure> {
     let sampling = Sampling {
         max_tokens: longest_questions(),
@@ -137,7 +137,7 @@ pub(crate) fn write_questions(system: &str, user: &str) -> std::result::Result<C
     answer.map_err(|failure| Failure(report::inference(&failure)))
 }
 
-/// Asks for one word, and says what came and how long it took.
+/// Requests one word, and describes the answer and the time it took.
 pub(crate) fn test() -> Result<String> {
     let begun = Instant::now();
     let system = "You test a connection.";

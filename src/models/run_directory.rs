@@ -1,7 +1,7 @@
-//! The files by which backends and the supervisor of the inference program find each other.
+//! The files through which backends and the supervisor of the inference program find each other.
 //!
-//! They lie below `pg_stat_tmp`, whose contents `pg_basebackup` and `pg_rewind` leave out, in a directory of this
-//! version: what backends and a program of different versions would say to each other, neither understands.
+//! They are below `pg_stat_tmp`, which `pg_basebackup` and `pg_rewind` leave out. Each version has a directory of its own,
+//! since backends and programs of different versions do not understand each other.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -24,24 +24,24 @@ macro_rules! below {
     };
 }
 
-/// Relative to the data directory, where every process of the server works.
+/// Relative to the data directory, the working directory of every process of the server.
 pub(super) const DIRECTORY: &str = below!("");
-/// Where the program listens.
+/// The socket on which the program listens.
 pub(super) const SOCKET: &str = below!("/inference.sock");
-/// What the supervisor tells others.
+/// The state that the supervisor publishes.
 pub(super) const STATE: &str = below!("/state.json");
-/// There if somebody has asked for another program.
+/// Exists while a restart of the program is requested.
 pub(super) const RESTART: &str = below!("/restart");
-/// Who has it locked is the supervisor.
+/// The process that has it locked is the supervisor.
 const LOCK: &str = "supervisor.lock";
 
-/// Where directories of all versions are, and what theirs begin with.
+/// The parent of the directories of all versions, and their prefix.
 const PARENT: &str = "pg_stat_tmp";
 const PREFIX: &str = "pg_docsearch-";
-/// That of version 0.1, which `pg_rewind` stumbled over.
+/// The directory of version 0.1, on which `pg_rewind` failed.
 const OLDEST: &str = "pgsql_tmp_docsearch";
 
-/// The process of the supervisor, if there is one: it holds the lock, and nobody outlives that.
+/// The process of the supervisor, if there is one. It holds the lock, which is released when it ends.
 pub(crate) fn supervisor() -> Option<Pid> {
     supervisor_in(Path::new(DIRECTORY))
 }
@@ -53,8 +53,8 @@ fn supervisor_in(directory: &Path) -> Option<Pid> {
     (i32::from(lock.l_type) != nix::libc::F_UNLCK).then(|| Pid::from_raw(lock.l_pid))
 }
 
-/// Ends the supervisors of other versions, with their programs. Connections that began before an upgrade do without
-/// from then on.
+/// Ends the supervisors of other versions, with their programs. Connections from before an upgrade have no inference program
+/// afterwards.
 pub(super) fn end_others() {
     let ours = Path::new(DIRECTORY);
     for directory in all().into_iter().filter(|directory| directory != ours) {
@@ -70,13 +70,13 @@ fn all() -> Vec<PathBuf> {
     named.map(|entry| entry.path()).chain([PathBuf::from(OLDEST)]).collect()
 }
 
-/// The lock that makes a supervisor the only one. It goes with its process, and the program does not inherit it.
+/// The lock that makes a supervisor the only one. It ends with its process, and the program does not inherit it.
 pub(super) struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// The lock, unless another process has it.
+    /// The lock; `None` if another process has it.
     pub(super) fn take() -> io::Result<Option<Self>> {
         let made = fs::DirBuilder::new().mode(0o700).create(DIRECTORY);
         if let Err(problem) = made
@@ -87,7 +87,7 @@ impl Lock {
         let file = private_file(Path::new(DIRECTORY).join(LOCK), false)?;
         match fcntl(&file, FcntlArg::F_SETLK(&write_lock())) {
             Ok(_) => {
-                forget_oldest();
+                remove_oldest();
                 Ok(Some(Self { _file: file }))
             }
             Err(nix::errno::Errno::EACCES | nix::errno::Errno::EAGAIN) => Ok(None),
@@ -96,15 +96,15 @@ impl Lock {
     }
 }
 
-/// Removes what version 0.1 has left in the way of `pg_rewind`, once nobody uses it.
-fn forget_oldest() {
+/// Removes the directory of version 0.1, once no process uses it.
+fn remove_oldest() {
     let oldest = Path::new(OLDEST);
     if supervisor_in(oldest).is_none() {
         let _ = fs::remove_dir_all(oldest);
     }
 }
 
-/// A file for this user alone, to write into; emptied or as it is.
+/// Opens a file for this user alone for writing; `empty` truncates it.
 pub(super) fn private_file(path: impl AsRef<Path>, empty: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).write(true).truncate(empty).mode(0o600).open(path)

@@ -1,4 +1,4 @@
-//! The way from a backend to the inference program: the client's host, and waking the supervisor.
+//! Connects a backend to the inference program: hosts the client, and wakes the supervisor.
 
 use std::cell::RefCell;
 use std::os::fd::BorrowedFd;
@@ -15,9 +15,9 @@ use crate::postgres::latch;
 use crate::postgres::report::{self, Result, error_with_hint, inference};
 use crate::settings;
 
-/// How long to wait for the supervisor to show up before it is asked for again.
+/// How long to wait for the supervisor before it is started again.
 const WAKE_AGAIN: Duration = Duration::from_secs(1);
-/// How long the program may take to say how it is.
+/// How long the program may take to report its status.
 const STATUS_PATIENCE: Duration = Duration::from_secs(1);
 
 thread_local! {
@@ -25,12 +25,12 @@ thread_local! {
 }
 
 fn client(host: Backend) -> Client<Backend> {
-    // Relative to the data directory, where every process of the server is: an absolute path
-    // could be longer than the address of a socket may be.
+    // Relative to the data directory, the working directory of every process of the server: an absolute path could be
+    // longer than a socket's address may be.
     Client::new(PathBuf::from(run_directory::SOCKET), host)
 }
 
-/// This backend's client. Nothing is connected before it is used.
+/// This backend's client. It connects when it is first used.
 pub(crate) fn shared() -> Rc<RefCell<Client<Backend>>> {
     CLIENT.with(Rc::clone)
 }
@@ -40,7 +40,7 @@ pub(crate) fn shared() -> Rc<RefCell<Client<Backend>>> {
 pub(crate) struct Backend {
     timeout: Option<Duration>,
     woken: Option<Instant>,
-    /// Since when the server has had no place for a supervisor.
+    /// Since when the server has had no free slot for a supervisor.
     refused: Option<Instant>,
 }
 
@@ -70,8 +70,7 @@ impl Host for Backend {
                 self.refused = None;
                 Ok(())
             }
-            // The places may be taken by those whom other backends have woken just now: all but one
-            // give way.
+            // Supervisors that other backends have just started may take all slots: all but one of them end.
             Err(_) if self.refused.get_or_insert_with(Instant::now).elapsed() < WAKE_AGAIN => Ok(()),
             Err(reason) => Err(unavailable(
                 reason,
@@ -92,7 +91,7 @@ fn unavailable(reason: impl Into<String>, hint: &'static str) -> Error {
     }
 }
 
-/// What the program says of itself, if it runs and answers soon.
+/// The status that the program reports, if it runs and answers soon.
 pub(crate) fn program_status() -> std::result::Result<Option<Status>, Error> {
     let host = Backend {
         timeout: Some(STATUS_PATIENCE),
@@ -101,7 +100,7 @@ pub(crate) fn program_status() -> std::result::Result<Option<Status>, Error> {
     client(host).status()
 }
 
-/// Ends the inference program, and those of other versions, and waits for the next one; its process id.
+/// Ends the inference program, and those of other versions, and waits for the next one; returns its process id.
 pub(crate) fn restart() -> Result<i32> {
     run_directory::end_others();
     let before = supervisor::state().and_then(|state| state.pid);
@@ -116,7 +115,7 @@ pub(crate) fn restart() -> Result<i32> {
         {
             return Ok(status.pid as i32);
         }
-        // Until the supervisor has heard of it, its state is that of before.
+        // Until the supervisor has read the request, its state is the old one.
         if !supervisor::restart_is_pending() {
             host.start_service().map_err(|failure| inference(&failure))?;
         }

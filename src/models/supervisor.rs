@@ -1,8 +1,8 @@
-//! The supervisor: a background worker that runs the inference program, starts it again when it
-//! ends, and ends it with the server.
+//! The supervisor: a background worker that runs the inference program, restarts it when it ends, and ends it with the
+//! server.
 //!
-//! It needs no database and no shared memory of its own, so nothing has to be preloaded and it
-//! works on a standby. What others have to know of it stands in files ([`run_directory`]).
+//! It needs no database and no shared memory of its own, so it need not be preloaded and works on a standby. It publishes
+//! its state in files ([`run_directory`]).
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -24,42 +24,42 @@ use crate::models::run_directory::{self, DIRECTORY, Lock, RESTART, SOCKET, STATE
 use crate::postgres::{latch, library};
 use crate::settings;
 
-/// A program that ran so long is started again at once when it ends.
+/// A program that ran at least this long is restarted at once.
 const STEADY: Duration = Duration::from_secs(10);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// Pauses up to this are waited for by clients; longer ones they are told of.
+/// Clients wait for pauses up to this, and report an error for longer ones.
 const UNNOTICED_PAUSE: Duration = Duration::from_millis(500);
 /// How long the program may take to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
-/// How much of what the program says last is kept.
-const LAST_WORDS: usize = 1000;
+/// Longest part of the program's last output that is kept, in bytes.
+const LAST_OUTPUT: usize = 1000;
 
-/// What the supervisor is at.
+/// The phase of the supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Phase {
-    /// The program was started, or will be in a moment.
+    /// The program has been started, or is about to be.
     Started,
-    /// It has failed too often and is tried again after a while.
+    /// It has failed too often, and is started again after a pause.
     Failed,
 }
 
-/// What the supervisor tells others.
+/// The state that the supervisor publishes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) phase: Phase,
-    /// Of the program.
+    /// The process id of the program.
     pub(crate) pid: Option<i32>,
     pub(crate) restarts: u32,
     pub(crate) last_error: Option<String>,
 }
 
-/// The state that the supervisor has left last, if there is one.
+/// The last state that the supervisor has published, if there is one.
 pub(crate) fn state() -> Option<State> {
     serde_json::from_slice(&fs::read(STATE).ok()?).ok()
 }
 
-/// Asks the server for a supervisor. If there is one by then, the new one gives way.
+/// Starts a supervisor; if there is one already, the new one ends.
 pub(crate) fn wake() -> std::result::Result<(), String> {
     // SAFETY: a flag that the server sets once, when a process starts.
     if !unsafe { pg_sys::IsUnderPostmaster } {
@@ -85,7 +85,7 @@ fn worker() -> BackgroundWorkerBuilder {
         .set_restart_time(Some(Duration::from_secs(10)))
 }
 
-/// Asks the supervisor to end the program and to start the next one.
+/// Requests that the supervisor restarts the program.
 pub(crate) fn request_restart() -> io::Result<()> {
     private_file(RESTART, true)?;
     match run_directory::supervisor() {
@@ -94,13 +94,12 @@ pub(crate) fn request_restart() -> io::Result<()> {
     }
 }
 
-/// Whether the supervisor has not heard of a request yet.
+/// Whether the supervisor has not read a request yet.
 pub(crate) fn restart_is_pending() -> bool {
     fs::exists(RESTART).unwrap_or_default() && run_directory::supervisor().is_some()
 }
 
-/// The entry point of the background worker. Returning ends it for good, until it is asked for
-/// again.
+/// The entry point of the background worker. When it returns, the server does not restart it.
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn docsearch_supervisor(_argument: pg_sys::Datum) {
@@ -116,7 +115,7 @@ pub extern "C-unwind" fn docsearch_supervisor(_argument: pg_sys::Datum) {
     }
 }
 
-/// How the program is started. What differs between two of these takes a new program.
+/// How the program is started. If it changes, a new program has to be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Launch {
     program: PathBuf,
@@ -146,10 +145,10 @@ impl Launch {
         if let Some(bytes) = self.memory_limit {
             command.args(["--memory-limit", &bytes.to_string()]);
         }
-        // The program stays in this worker's process group: an immediate shutdown signals that.
+        // The program stays in this worker's process group, which an immediate shutdown signals.
         let child = command
             .env("ORT_DISABLE_TELEMETRY", "1")
-            // An abort for want of memory shall leave legible last words.
+            // Without it, the output of an abort for lack of memory would not be readable.
             .env("RUST_BACKTRACE", "0")
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -161,7 +160,7 @@ impl Launch {
         Ok(Program {
             child,
             begun: Instant::now(),
-            last_words: String::new(),
+            last_output: String::new(),
         })
     }
 }
@@ -174,20 +173,20 @@ fn service_settings() -> ServiceSettings {
     }
 }
 
-/// Why the supervisor no longer waits for the program.
+/// Why the supervisor stops waiting for the program.
 enum End {
     /// The server shuts down.
     Shutdown,
-    /// Somebody asked for it, or other settings do.
+    /// A restart was requested, or other settings require it.
     Restart,
-    /// The program has ended by itself.
+    /// The program has exited.
     Ended(ExitStatus),
 }
 
 #[derive(Default)]
 struct Supervisor {
     restarts: u32,
-    /// Times that the program has ended soon, one after the other.
+    /// Number of times in a row that the program has exited early.
     failures: u32,
     last_error: Option<String>,
 }
@@ -199,7 +198,7 @@ impl Supervisor {
             let settings = service_settings();
             match launch.start(&settings) {
                 Ok(program) => {
-                    if !self.look_after(program, &launch, settings) {
+                    if !self.supervise(program, &launch, settings) {
                         return;
                     }
                 }
@@ -215,8 +214,8 @@ impl Supervisor {
         }
     }
 
-    /// Returns when the program has ended; false if the supervisor has to end, too.
-    fn look_after(&mut self, mut program: Program, launch: &Launch, settings: ServiceSettings) -> bool {
+    /// Waits for the end of the program; false if the supervisor has to end, too.
+    fn supervise(&mut self, mut program: Program, launch: &Launch, settings: ServiceSettings) -> bool {
         self.publish(Phase::Started, Some(program.pid()));
         match self.watch(&mut program, launch, settings) {
             End::Shutdown => {
@@ -226,15 +225,15 @@ impl Supervisor {
             End::Restart => {
                 program.stop();
                 self.failures = 0;
-                log!("pg_docsearch: the inference program is started again");
+                log!("pg_docsearch: restarting the inference program");
             }
             End::Ended(status) => {
                 if program.begun.elapsed() >= STEADY {
                     self.failures = 0;
                 }
-                let words = program.last_words.trim();
-                let said = if words.is_empty() { "" } else { ", its last words: " };
-                self.failed(format!("the inference program ended with {status}{said}{words}"));
+                let output = program.last_output.trim();
+                let label = if output.is_empty() { "" } else { "; its last output: " };
+                self.failed(format!("the inference program ended with {status}{label}{output}"));
             }
         }
         self.restarts += 1;
@@ -253,7 +252,7 @@ impl Supervisor {
                 }
                 let wanted = service_settings();
                 if wanted != settings {
-                    program.tell(&wanted);
+                    program.send(&wanted);
                     settings = wanted;
                 }
             }
@@ -270,8 +269,7 @@ impl Supervisor {
         self.last_error = Some(problem);
     }
 
-    /// Waits before the next attempt; false if the supervisor has to end. Other settings are a
-    /// reason to try at once.
+    /// Waits before the next attempt; false if the supervisor has to end. Changed settings end the pause.
     fn pause(&mut self) -> bool {
         let pause = pause_after(self.failures);
         if pause > UNNOTICED_PAUSE {
@@ -295,7 +293,7 @@ impl Supervisor {
         false
     }
 
-    /// Tells others; if that fails they wait longer than they would have to.
+    /// Publishes the state. If that fails, clients wait longer than they would have to.
     fn publish(&self, phase: Phase, pid: Option<i32>) {
         let state = State {
             phase,
@@ -314,7 +312,7 @@ impl Supervisor {
     }
 }
 
-/// None after the first failure, then twice as long each time.
+/// The pause after a number of failures: none after the first, then twice as long each time.
 fn pause_after(failures: u32) -> Duration {
     match failures.checked_sub(2) {
         None => Duration::ZERO,
@@ -322,17 +320,17 @@ fn pause_after(failures: u32) -> Duration {
     }
 }
 
-/// Takes over what was changed in the server's configuration.
+/// Reloads the configuration of the server.
 fn reload() {
-    // SAFETY: the way of every process of the server after SIGHUP.
+    // SAFETY: as every process of the server does after SIGHUP.
     unsafe { pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP) };
 }
 
-/// The program while it runs.
+/// The running program.
 struct Program {
     child: Child,
     begun: Instant,
-    last_words: String,
+    last_output: String,
 }
 
 impl Program {
@@ -340,29 +338,29 @@ impl Program {
         self.child.id() as i32
     }
 
-    /// Sends other settings; a program that has ended meanwhile gets them at its start.
-    fn tell(&mut self, settings: &ServiceSettings) {
+    /// Sends changed settings. A program that has just exited gets them when it is started again.
+    fn send(&mut self, settings: &ServiceSettings) {
         if let (Some(stdin), Ok(line)) = (&mut self.child.stdin, serde_json::to_string(settings)) {
             let _ = writeln!(stdin, "{line}");
         }
     }
 
-    /// Waits for something to happen, and puts what the program says into the server log.
+    /// Waits for an event, and writes the program's output to the server log.
     fn listen(&mut self, wait: Duration) {
         let Some(stderr) = &mut self.child.stderr else {
-            // It has nothing more to say: it is about to end.
+            // Its output has ended: it is about to exit.
             return latch::wait(None, Duration::from_millis(10));
         };
         latch::wait(Some((stderr.as_fd(), Readiness::Read)), wait);
-        let mut words = [0; LAST_WORDS];
-        match stderr.read(&mut words) {
+        let mut output = [0; LAST_OUTPUT];
+        match stderr.read(&mut output) {
             Ok(0) => self.child.stderr = None,
             Ok(length) => {
-                let words = String::from_utf8_lossy(&words[..length]);
-                log!("pg_docsearch: the inference program says: {}", words.trim_end());
-                self.last_words.push_str(&words);
-                let excess = self.last_words.len().saturating_sub(LAST_WORDS);
-                self.last_words.drain(..self.last_words.ceil_char_boundary(excess));
+                let output = String::from_utf8_lossy(&output[..length]);
+                log!("pg_docsearch: output of the inference program: {}", output.trim_end());
+                self.last_output.push_str(&output);
+                let excess = self.last_output.len().saturating_sub(LAST_OUTPUT);
+                self.last_output.drain(..self.last_output.ceil_char_boundary(excess));
             }
             Err(_) => {}
         }
@@ -372,7 +370,7 @@ impl Program {
         self.child.try_wait().ok().flatten()
     }
 
-    /// Ends the program; dropping it then uses force if it takes too long.
+    /// Ends the program; dropping it kills it if that takes too long.
     fn stop(mut self) {
         let _ = kill(Pid::from_raw(self.pid()), Signal::SIGTERM);
         let end = Instant::now() + GRACE;

@@ -1,4 +1,4 @@
-//! Trying out a model before it is registered.
+//! Tests a model before it is registered.
 
 use docsearch_core::models::self_test::{PAIRS, SelfTest};
 use docsearch_core::values::cosine::cosine;
@@ -8,19 +8,19 @@ use pgrx::prelude::*;
 use crate::models::batch;
 use crate::postgres::report::{Result, error_with_hint, inference, warn};
 
-/// Least cosine similarity of two vectors of the same text. An endpoint may compute in another order. 8-bit products
-/// that saturate give the same model 0.984 to 0.998.
+/// Least cosine similarity of two vectors of the same text. An endpoint may compute in another order. With 8-bit products that
+/// saturate, the same model has 0.984 to 0.998.
 pub(crate) const SAME: f32 = 0.999;
 
-/// What becomes of a model that fails the self-test.
+/// How a model that fails the self-test is treated.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Unfit {
     Refused,
-    /// An endpoint runs it, or the test is not in its language.
+    /// With a warning: an endpoint runs it, or the test is not in its language.
     Warned,
 }
 
-/// The cosine similarity of unrelated texts, after the self-test.
+/// Runs the self-test and returns the similarity of unrelated texts.
 pub(crate) fn try_out(name: &str, model: &dyn Embedder, dimension: usize, unfit: Unfit) -> Result<f32> {
     let unusable = |problem: &str, hint: &str| {
         error_with_hint(
@@ -41,14 +41,14 @@ pub(crate) fn try_out(name: &str, model: &dyn Embedder, dimension: usize, unfit:
         }
         warn_of(name, test);
     }
-    background(model)
+    baseline(model)
 }
 
 const RIGHT_FILES: &str =
     "Take the float graph of the model's release, and the tokenizer, pooling and prefixes of the same release.";
 const UNTESTED: &str = "SELECT docsearch.add_model(..., self_test => false)";
 
-/// The result of the self-test, for a sentence.
+/// The result of the self-test, as a clause.
 pub(crate) fn outcome(test: SelfTest) -> String {
     format!(
         "it finds the passages of {} of {} test questions",
@@ -67,7 +67,7 @@ pub(crate) fn warn_of(name: &str, test: SelfTest) {
 pub(crate) struct Trial {
     questions: Vec<Vec<f32>>,
     passages: Vec<Vec<f32>>,
-    /// Once more that of the first passage.
+    /// A second vector of the first passage.
     again: Vec<f32>,
 }
 
@@ -103,8 +103,8 @@ impl Trial {
     }
 }
 
-/// Mean cosine similarity of sentences that have nothing to do with each other, 0 to 0.9.
-fn background(model: &dyn Embedder) -> Result<f32> {
+/// Mean cosine similarity of unrelated sentences, 0 to 0.9.
+fn baseline(model: &dyn Embedder) -> Result<f32> {
     const UNRELATED: [&str; 8] = [
         "The ferry to the island leaves twice a day in winter.",
         "Create an index concurrently to avoid blocking writes.",

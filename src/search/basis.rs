@@ -168,7 +168,7 @@ impl Basis {
         let group = &*group;
         let weights = &search.config.weights;
         let class = group.understanding.class;
-        let mix = weights.mix(class, weights.hybrid(class), group.model.background);
+        let mix = weights.mix(class, weights.hybrid(class), group.model.baseline);
         // A phrase, a name, an operator or a code is meant as the text has it.
         let is_literal = class == Class::Identifier || !group.understanding.phrases.is_empty();
         let args = search.conditions(group.projects.argument(), superseded.as_deref());

@@ -101,7 +101,7 @@ pub(crate) fn features(
             dense: result
                 .of_text
                 .similarity
-                .map(|similarity| dense_score(similarity, group.model.background)),
+                .map(|similarity| dense_score(similarity, group.model.baseline)),
             keyword: result.of_text.keyword_score,
             holds: held.get(&chunk_id(result)).cloned().unwrap_or_default(),
         })

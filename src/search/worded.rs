@@ -124,8 +124,8 @@ impl Request<'_> {
                 }
             }
         }
-        let background = model.map_or(0.0, |model| model.background);
-        let mut together = bring_together(worded, background, outcome.added);
+        let baseline = model.map_or(0.0, |model| model.baseline);
+        let mut together = bring_together(worded, baseline, outcome.added);
         let texts: Vec<&str> = texts.iter().map(|query| query.text.as_str()).collect();
         together.explain(&texts, explained, focus);
         let mut passes = passes

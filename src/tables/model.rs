@@ -13,7 +13,8 @@ pub(crate) struct ModelRow {
     pub(crate) name: String,
     /// Below `docsearch.model_directory`.
     pub(crate) directory: String,
-    pub(crate) background: f32,
+    /// Similarity of unrelated texts.
+    pub(crate) baseline: f32,
     pub(crate) digest: String,
     /// Longest text that it reads, in tokens, special tokens included.
     pub(crate) max_tokens: usize,
@@ -33,7 +34,7 @@ impl ModelRow {
             id: row.required(first)?,
             name: row.required(first + 1)?,
             directory: row.required(first + 2)?,
-            background: row.required(first + 3)?,
+            baseline: row.required(first + 3)?,
             digest: row.required(first + 4)?,
             max_tokens: usize::try_from(row.required::<i32>(first + 5)?).map_err(internal)?,
             passage_prefix: row.required(first + 6)?,

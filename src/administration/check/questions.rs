@@ -208,7 +208,7 @@ fn misplaced(owner: &mut Owner<'_>, project: &Project) -> Result<Option<Finding>
         let Some((_, own)) = nearest(Some(&[sampled.document]))? else {
             continue;
         };
-        if question::is_misplaced(own, similarity, project.model.background) {
+        if question::is_misplaced(own, similarity, project.model.baseline) {
             found.push((sampled, other.document.document));
         }
     }

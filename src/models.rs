@@ -1,4 +1,4 @@
-//! Models: where they are, opening them, the program that runs them, and those behind endpoints.
+//! Models: their files, opening them, the program that runs them, and models behind endpoints.
 
 pub(crate) mod batch;
 pub(crate) mod embedder;

@@ -78,7 +78,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         let access = Access::given(policy, public == Some(true))?;
         let table = Table::of(caller, source)?;
         table.require_owned()?;
-        table.require_lasting()?;
+        table.require_attachable()?;
         let project = project_of(caller, &table, project)?;
         schema::require_current(caller)?;
         caller.require_writer()?;

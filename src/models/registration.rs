@@ -1,4 +1,4 @@
-//! Making a model known to the tables.
+//! Registers a model in the tables.
 
 use docsearch_inference::Description;
 use pgrx::datum::DatumWithOid;
@@ -9,21 +9,22 @@ use crate::models::{embedder, files, trial};
 use crate::postgres::lock::Lock;
 use crate::postgres::report::{Result, error_with_hint, internal};
 use crate::postgres::role::Owner;
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 
-/// The row of the model of this name; written, with its table of vectors, when it is new.
+/// The id of the model with this name. A new model gets a row and a table of vectors.
 pub(crate) fn register(owner: &Owner<'_>, name: &str, directory: Option<&str>, unfit: Unfit) -> Result<i32> {
     if let Some(id) = known(owner, name, directory)? {
         return Ok(id);
     }
-    // Of two calls that add the same model the second waits here and then finds it.
+    // The second of two calls that add the same model waits here, and then finds its row.
     Lock::Models.acquire();
     if let Some(id) = known(owner, name, directory)? {
         return Ok(id);
     }
     let model = embedder::open_directory(name, directory.unwrap_or(name), None)?;
     let Description { info, digest } = embedder::describe(model.as_ref())?;
-    let background = trial::try_out(name, model.as_ref(), info.dimension, unfit)?;
+    let baseline = trial::try_out(name, model.as_ref(), info.dimension, unfit)?;
     let licence = docsearch_inference::licence(&files::directory(name, directory.unwrap_or(name))?);
     let id = statement::change(
         owner,
@@ -38,7 +39,7 @@ pub(crate) fn register(owner: &Owner<'_>, name: &str, directory: Option<&str>, u
             DatumWithOid::from(info.query_prefix.as_str()),
             DatumWithOid::from(info.passage_prefix.as_str()),
             DatumWithOid::from(digest.as_str()),
-            DatumWithOid::from(background),
+            DatumWithOid::from(baseline),
             DatumWithOid::from(directory),
             DatumWithOid::from(licence),
         ],
@@ -48,24 +49,34 @@ pub(crate) fn register(owner: &Owner<'_>, name: &str, directory: Option<&str>, u
     Ok(id)
 }
 
-/// The model of this name, if its files are the same and are there. Looks afresh each time.
+row_type! {
+    /// A model with the name of a new one.
+    struct KnownModel {
+        id: i32 = "m.id",
+        directory: Option<String> = "m.directory",
+        digest: String = "m.digest",
+        remote: bool = "m.remote",
+    }
+}
+
+/// The model with this name, if its files exist and are the same. It reads them each time.
 fn known(owner: &Owner<'_>, name: &str, directory: Option<&str>) -> Result<Option<i32>> {
     let known = statement::change(
         owner,
-        "SELECT m.id, m.directory, m.digest, m.remote FROM docsearch.model m WHERE m.name = $1",
+        &format!(
+            "SELECT {} FROM docsearch.model m WHERE m.name = $1",
+            KnownModel::select_list()
+        ),
         &[DatumWithOid::from(name)],
-        |row| {
-            let (id, remote) = (row.required::<i32>(1)?, row.required::<bool>(4)?);
-            Ok((id, row.optional::<String>(2)?, row.required::<String>(3)?, remote))
-        },
+        KnownModel::read,
     )?;
-    let Some((id, known, digest, remote)) = known.into_iter().next() else {
+    let Some(known) = known.into_iter().next() else {
         return Ok(None);
     };
-    if remote && directory.is_none() {
-        return Ok(Some(id));
+    if known.remote && directory.is_none() {
+        return Ok(Some(known.id));
     }
-    let below = known.as_deref().unwrap_or(name);
+    let below = known.directory.as_deref().unwrap_or(name);
     if directory.is_some_and(|directory| directory != below) {
         return Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_DUPLICATE_OBJECT,
@@ -73,6 +84,6 @@ fn known(owner: &Owner<'_>, name: &str, directory: Option<&str>) -> Result<Optio
             "Add the model under another name.",
         ));
     }
-    embedder::open_directory(name, below, Some(&digest)).and_then(|model| embedder::describe(model.as_ref()))?;
-    Ok(Some(id))
+    embedder::open_directory(name, below, Some(&known.digest)).and_then(|model| embedder::describe(model.as_ref()))?;
+    Ok(Some(known.id))
 }

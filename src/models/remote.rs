@@ -1,5 +1,4 @@
-//! Models behind an endpoint: recording them, opening them, trying them. The inference program makes
-//! the calls.
+//! Models behind an endpoint: registers, opens and tries them. The inference program makes the calls.
 
 use docsearch_core::values::digest::digest;
 use docsearch_inference::{Embedder, Endpoint, EndpointModel, RemoteEmbedding};
@@ -13,14 +12,15 @@ use crate::models::{batch, files, service};
 use crate::postgres::lock::Lock;
 use crate::postgres::report::{Result, error_with_hint, inference, internal, invalid};
 use crate::postgres::role::{Caller, Owner, Role};
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::settings;
 use crate::tables::confirmation;
 use crate::tables::model::ModelRow;
 
-/// Components of a vector that an index of the vectors can take.
+/// Most components of a vector that can be stored with an index.
 const MAX_DIMENSION: usize = 4000;
-/// Tokens of one text, with which chunks are of use to search.
+/// Allowed tokens of one text: with fewer, chunks are of no use to a search.
 const TOKENS: std::ops::RangeInclusive<i32> = 32..=32_768;
 const PREFACE: &str =
     "What a superuser gave docsearch.add_remote_model(); the model is used only while its row stays as it is.";
@@ -42,13 +42,13 @@ pub(crate) struct RemoteModelArguments<'a> {
 pub(crate) struct RemoteModel {
     name: String,
     endpoint: Endpoint,
-    /// `None` if it is to be learnt.
+    /// `None` if it has still to be determined.
     dimension: Option<usize>,
     names_dimension: bool,
     query_prefix: String,
     passage_prefix: String,
     max_tokens: usize,
-    /// As it was recorded, or empty.
+    /// As it is registered, or empty.
     digest: String,
 }
 
@@ -106,7 +106,7 @@ impl RemoteModel {
         })
     }
 
-    /// What decides a text's vector, as far as it is known. The address may change.
+    /// A digest of what determines a text's vector, as far as it is known. The address may change.
     fn compute_digest(&self) -> String {
         let dimension = self.dimension.unwrap_or_default().to_string();
         let (query, passage) = (&self.query_prefix, &self.passage_prefix);
@@ -143,7 +143,7 @@ fn dimension(given: i32) -> Result<usize> {
         })
 }
 
-/// Who names files of the server and addresses that it connects to.
+/// Raises an error for other roles: the arguments name files of the server and addresses that it connects to.
 pub(crate) fn require_superuser(caller: &Caller) -> Result<()> {
     if caller.is_superuser() {
         return Ok(());
@@ -155,7 +155,7 @@ pub(crate) fn require_superuser(caller: &Caller) -> Result<()> {
     ))
 }
 
-/// A model as it was registered, which the superuser who did so has to confirm.
+/// A model as it was registered, which the same superuser has to confirm.
 pub(crate) struct Registered {
     pub(crate) id: i32,
     terms: Value,
@@ -169,12 +169,12 @@ impl Registered {
     }
 }
 
-/// The type whose comment confirms where a model is.
+/// The type whose comment confirms the row of the endpoint.
 fn confirmed_by(id: i32) -> String {
     format!("endpoint_{id}")
 }
 
-/// All that a row of `docsearch.endpoint` says.
+/// The contents of a row of `docsearch.endpoint`.
 fn terms(id: i32, endpoint: &Endpoint, names_dimension: bool) -> Value {
     json!({
         "model_id": id,
@@ -185,70 +185,115 @@ fn terms(id: i32, endpoint: &Endpoint, names_dimension: bool) -> Value {
     })
 }
 
-/// Whether a superuser has confirmed a row, and nobody has changed it since: others may write the table, but must not have
-/// the server connect anywhere and send any file of it as a key.
+/// Whether a superuser has confirmed a row that is still the same. Other roles may write the table, but must not have the server
+/// connect to an address or send a file as a key.
 fn is_confirmed(owner: &Owner<'_>, id: i32, terms: &Value) -> Result<bool> {
-    // SAFETY: asks about a role, which need not exist.
+    // SAFETY: the role need not exist.
     let by_superuser = |keeper| unsafe { pg_sys::superuser_arg(keeper) };
     let confirmed = confirmation::read(owner, &confirmed_by(id))?;
     Ok(confirmed.is_some_and(|(keeper, confirmed)| by_superuser(keeper) && confirmed == *terms))
 }
 
-/// Confirms the rows of before there were confirmations, once, where nobody can have written them but superusers. A model of another row
-/// has to be added again.
+row_type! {
+    /// A row of `docsearch.endpoint`.
+    struct EndpointRow {
+        model_id: i32 = "e.model_id",
+        url: String = "e.url",
+        model: String = "e.model",
+        key_file: Option<String> = "e.api_key_file",
+        names_dimension: bool = "e.names_dimension",
+    }
+}
+
+row_type! {
+    /// A model, with what its endpoint decides.
+    struct KnownModel {
+        id: i32 = "m.id",
+        remote: bool = "m.remote",
+        dimension: i32 = "m.dimension",
+        query_prefix: String = "m.query_prefix",
+        passage_prefix: String = "m.passage_prefix",
+        max_tokens: i32 = "m.max_tokens",
+        model: Option<String> = "e.model",
+        names_dimension: Option<bool> = "e.names_dimension",
+    }
+}
+
+row_type! {
+    /// What it takes to open a model.
+    struct OpenedRow {
+        url: String = "e.url",
+        model: String = "e.model",
+        key_file: Option<String> = "e.api_key_file",
+        names_dimension: bool = "e.names_dimension",
+        dimension: i32 = "m.dimension",
+        query_prefix: String = "m.query_prefix",
+        is_owned_by_superuser: bool = OWNED_BY_SUPERUSER,
+    }
+}
+
+/// Whether the owner of `docsearch.endpoint` is a superuser.
+const OWNED_BY_SUPERUSER: &str = "(SELECT r.rolsuper FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner
+                WHERE c.oid = 'docsearch.endpoint'::regclass)";
+
+impl KnownModel {
+    /// Whether a model has the same vectors.
+    fn is_same(&self, new: &RemoteModel) -> bool {
+        let same_dimension = |dimension| usize::try_from(self.dimension) == Ok(dimension);
+        self.remote
+            && self.model.as_deref() == Some(&new.endpoint.model)
+            && new.dimension.is_none_or(same_dimension)
+            && self.names_dimension == Some(new.names_dimension)
+            && self.query_prefix == new.query_prefix
+            && self.passage_prefix == new.passage_prefix
+            && usize::try_from(self.max_tokens) == Ok(new.max_tokens)
+    }
+}
+
+/// Confirms, once, the rows of before there were confirmations, if only superusers can have written them. Models of other rows
+/// have to be added again.
 pub(crate) fn confirm_earlier(caller: &mut Caller) -> Result<()> {
     if !caller.is_superuser() || !confirmation::only_its_owner_writes(caller, "docsearch.endpoint")? {
         return Ok(());
     }
     let rows = statement::rows(
         caller,
-        "SELECT e.model_id, e.url, e.model, e.api_key_file, e.names_dimension FROM docsearch.endpoint e
-         WHERE (SELECT r.rolsuper FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner
-                WHERE c.oid = 'docsearch.endpoint'::regclass)",
+        &format!(
+            "SELECT {} FROM docsearch.endpoint e WHERE {OWNED_BY_SUPERUSER}",
+            EndpointRow::select_list()
+        ),
         &[],
-        |row| {
-            let id = row.required(1)?;
-            let endpoint = Endpoint {
-                url: row.required(2)?,
-                model: row.required(3)?,
-                key_file: row.optional(4)?,
-            };
-            let terms = terms(id, &endpoint, row.required(5)?);
-            Ok(Registered { id, terms })
-        },
+        EndpointRow::read,
     )?;
-    rows.iter().try_for_each(|row| row.confirm(caller))
+    rows.into_iter().try_for_each(|row| {
+        let (id, names_dimension) = (row.model_id, row.names_dimension);
+        let endpoint = Endpoint {
+            url: row.url,
+            model: row.model,
+            key_file: row.key_file,
+        };
+        let terms = terms(id, &endpoint, names_dimension);
+        Registered { id, terms }.confirm(caller)
+    })
 }
 
-/// The row of a new model, with its endpoint; of a known one, its address and key are changed.
+/// Writes the rows of a new model and its endpoint; changes the address and key of a known one.
 pub(crate) fn register(owner: &Owner<'_>, mut new: RemoteModel) -> Result<Registered> {
     Lock::Models.acquire();
     let known = statement::change(
         owner,
-        "SELECT m.id, m.remote, e.model, m.dimension, e.names_dimension, m.query_prefix, m.passage_prefix, m.max_tokens
-         FROM docsearch.model m LEFT JOIN docsearch.endpoint e ON e.model_id = m.id WHERE m.name = $1",
+        &format!(
+            "SELECT {} FROM docsearch.model m LEFT JOIN docsearch.endpoint e ON e.model_id = m.id WHERE m.name = $1",
+            KnownModel::select_list()
+        ),
         &[DatumWithOid::from(new.name.as_str())],
-        |row| {
-            Ok((
-                row.required::<i32>(1)?,
-                row.required::<bool>(2)?
-                    && row.optional::<String>(3)?.as_deref() == Some(&new.endpoint.model)
-                    && new
-                        .dimension
-                        .is_none_or(|asked| row.required::<i32>(4).is_ok_and(|known| known as usize == asked))
-                    && row.optional::<bool>(5)? == Some(new.names_dimension)
-                    && row.required::<String>(6)? == new.query_prefix
-                    && row.required::<String>(7)? == new.passage_prefix
-                    && row.required::<i32>(8)? as usize == new.max_tokens,
-                row.required::<i32>(4)?,
-            ))
-        },
+        KnownModel::read,
     )?;
     match known.first() {
         None => {}
-        Some(&(id, true, dimension)) => {
-            new.dimension = usize::try_from(dimension).ok();
-            return move_to(owner, id, new);
+        Some(known) if known.is_same(&new) => {
+            new.dimension = usize::try_from(known.dimension).ok();
+            return move_to(owner, known.id, new);
         }
         Some(_) => {
             return Err(error_with_hint(
@@ -269,7 +314,7 @@ fn add(owner: &Owner<'_>, mut new: RemoteModel) -> Result<Registered> {
     let digest = new.compute_digest();
     new.digest.clone_from(&digest);
     let opened = new.open()?;
-    let background = trial::try_out(&name, opened.as_ref(), learnt, Unfit::Warned)?;
+    let baseline = trial::try_out(&name, opened.as_ref(), learnt, Unfit::Warned)?;
     let id = statement::change(
         owner,
         "INSERT INTO docsearch.model
@@ -282,7 +327,7 @@ fn add(owner: &Owner<'_>, mut new: RemoteModel) -> Result<Registered> {
             DatumWithOid::from(query_prefix),
             DatumWithOid::from(passage_prefix),
             DatumWithOid::from(digest),
-            DatumWithOid::from(background),
+            DatumWithOid::from(baseline),
         ],
         |row| row.required::<i32>(1),
     )?;
@@ -302,7 +347,7 @@ fn add(owner: &Owner<'_>, mut new: RemoteModel) -> Result<Registered> {
     Ok(Registered { id, terms })
 }
 
-/// The number of components of its vectors, by embedding a text.
+/// The number of components of its vectors, determined by embedding a text.
 fn learn_dimension(new: &mut RemoteModel) -> Result<usize> {
     if let Some(dimension) = new.dimension {
         return Ok(dimension);
@@ -323,7 +368,7 @@ fn learn_dimension(new: &mut RemoteModel) -> Result<usize> {
     Ok(learnt)
 }
 
-/// The vector of a passage, which no cache gives.
+/// The vector of a passage, which no cache holds.
 fn try_one(model: RemoteModel) -> Result<Vec<f32>> {
     let model = model.open()?;
     let batch = model.embed_passages(vec!["A test.".to_owned()]);
@@ -334,7 +379,7 @@ fn try_one(model: RemoteModel) -> Result<Vec<f32>> {
     }
 }
 
-/// Another address and key for a model that is known.
+/// Changes the address and key of a known model.
 fn move_to(owner: &Owner<'_>, id: i32, model: RemoteModel) -> Result<Registered> {
     let terms = terms(id, &model.endpoint, model.names_dimension);
     let Endpoint { url, key_file, .. } = model.endpoint.clone();
@@ -356,28 +401,12 @@ pub(crate) fn open(role: &mut dyn Role, row: &ModelRow) -> Result<Box<dyn Embedd
     let owner = &role.as_owner()?;
     let found = statement::one(
         owner,
-        "SELECT e.url, e.model, e.api_key_file, e.names_dimension, m.dimension, m.query_prefix,
-                (SELECT r.rolsuper FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner
-                 WHERE c.oid = 'docsearch.endpoint'::regclass)
-         FROM docsearch.endpoint e JOIN docsearch.model m ON m.id = e.model_id WHERE m.id = $1",
+        &format!(
+            "SELECT {} FROM docsearch.endpoint e JOIN docsearch.model m ON m.id = e.model_id WHERE m.id = $1",
+            OpenedRow::select_list()
+        ),
         &[DatumWithOid::from(row.id)],
-        |found| {
-            let model = RemoteModel {
-                name: row.name.clone(),
-                endpoint: Endpoint {
-                    url: found.required(1)?,
-                    model: found.required(2)?,
-                    key_file: found.optional(3)?,
-                },
-                dimension: usize::try_from(found.required::<i32>(5)?).ok(),
-                names_dimension: found.required(4)?,
-                query_prefix: found.required(6)?,
-                passage_prefix: row.passage_prefix.clone(),
-                max_tokens: row.max_tokens,
-                digest: row.digest.clone(),
-            };
-            Ok((model, found.required::<bool>(7)?))
-        },
+        OpenedRow::read,
     )?;
     let unusable = |problem: &str, hint: &str| {
         error_with_hint(
@@ -386,24 +415,39 @@ pub(crate) fn open(role: &mut dyn Role, row: &ModelRow) -> Result<Box<dyn Embedd
             hint,
         )
     };
-    match found {
-        None => Err(unusable(
+    let found = found.ok_or_else(|| {
+        unusable(
             "it has no row in docsearch.endpoint",
             "A superuser can add it again with docsearch.add_remote_model().",
-        )),
-        // Whoever can write the table could have the server connect anywhere, and send any file as a key.
-        Some((_, false)) => Err(unusable(
+        )
+    })?;
+    // A role that can write the table could have the server connect anywhere, and send any file as a key.
+    if !found.is_owned_by_superuser {
+        return Err(unusable(
             "the owner of docsearch.endpoint is not a superuser",
             "A superuser can run: ALTER TABLE docsearch.endpoint OWNER TO a superuser.",
-        )),
-        Some((model, true))
-            if !is_confirmed(owner, row.id, &terms(row.id, &model.endpoint, model.names_dimension))? =>
-        {
-            Err(unusable(
-                "no superuser has confirmed its row in docsearch.endpoint as it is",
-                "A superuser can look at the row, and add the model again with docsearch.add_remote_model().",
-            ))
-        }
-        Some((model, true)) => model.open(),
+        ));
     }
+    let endpoint = Endpoint {
+        url: found.url,
+        model: found.model,
+        key_file: found.key_file,
+    };
+    if !is_confirmed(owner, row.id, &terms(row.id, &endpoint, found.names_dimension))? {
+        return Err(unusable(
+            "no superuser has confirmed its row in docsearch.endpoint as it is",
+            "A superuser can look at the row, and add the model again with docsearch.add_remote_model().",
+        ));
+    }
+    let model = RemoteModel {
+        name: row.name.clone(),
+        endpoint,
+        dimension: usize::try_from(found.dimension).ok(),
+        names_dimension: found.names_dimension,
+        query_prefix: found.query_prefix,
+        passage_prefix: row.passage_prefix.clone(),
+        max_tokens: row.max_tokens,
+        digest: row.digest.clone(),
+    };
+    model.open()
 }

@@ -32,11 +32,14 @@ macro_rules! never_null {
 
 never_null!(
     bool,
+    i16,
     i32,
     i64,
     f32,
     f64,
     String,
+    Vec<u8>,
+    Vec<i64>,
     Vec<String>,
     StoredJson,
     TsVectorBytes,

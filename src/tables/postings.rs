@@ -1,8 +1,8 @@
 //! Postings: the words of a project's sections, packed in segments, and the documents that changed since.
 //!
-//! A search counts for a document in `posting_pending` what its chunks say, and for all others what the segments say that
-//! do not list it as superseded. The row of `posting_pending` is written by the transaction that changes the chunks, and
-//! a merge moves documents to a segment in one transaction. So every snapshot counts each document once.
+//! A search reads the chunks of a document in `posting_pending`. For all other documents it reads the segments that do not
+//! list them as superseded. The transaction that changes chunks writes the row of `posting_pending`, and a merge moves
+//! documents to a segment in one transaction. So every snapshot counts each document once.
 
 use pgrx::datum::DatumWithOid;
 
@@ -18,12 +18,12 @@ mod segment;
 pub(crate) use comparison::{Differences, differences};
 pub(crate) use merge::{merge, merge_any, merge_if_due, merge_upgraded, rebuild};
 
-/// Whether the tables are there.
+/// Whether the tables exist.
 pub(crate) fn exist() -> bool {
     Part::Postings.exists()
 }
 
-/// Documents whose chunks this transaction writes or deletes.
+/// Marks documents as pending whose chunks this transaction writes or deletes.
 pub(crate) fn add_pending(owner: &Owner<'_>, project: i64, documents: Vec<i64>) -> Result<()> {
     if documents.is_empty() || !exist() {
         return Ok(());
@@ -35,11 +35,11 @@ pub(crate) fn add_pending(owner: &Owner<'_>, project: i64, documents: Vec<i64>) 
     )
 }
 
-/// What a trigger adds for the documents of the rows `changed`, in a statement of its own.
+/// The statement by which a trigger marks the documents of the rows `changed` as pending.
 pub(crate) const ADD_CHANGED: &str = "INSERT INTO docsearch.posting_pending (project_id, document_id)
      SELECT DISTINCT c.project_id, c.document_id FROM changed c JOIN docsearch.project p ON p.id = c.project_id";
 
-/// Forgets everything: there are no chunks any more. The owner keeps others from chunks.
+/// Deletes all postings when there are no chunks any more. The owner locks others out of chunks.
 pub(crate) fn clear(owner: &Owner<'_>) -> Result<()> {
     if !exist() {
         return Ok(());

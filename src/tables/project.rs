@@ -14,6 +14,7 @@ use crate::postgres::jsonb::StoredJson;
 use crate::postgres::owner;
 use crate::postgres::report::{Result, error_with_hint, internal, invalid, undefined};
 use crate::postgres::role::{Caller, Owner, Role};
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::tables::model::ModelRow;
 use crate::tables::schema;
@@ -199,25 +200,38 @@ pub(crate) fn by_id(role: &dyn Role, id: i64) -> Result<Project> {
         .ok_or_else(|| internal(format_args!("there is no project {id}")))
 }
 
+row_type! {
+    /// A project without its model.
+    struct ProjectRow {
+        id: i64 = "p.id",
+        name: String = "p.name",
+        root_url: Option<String> = "p.root_url",
+        text_config: String = "p.text_config",
+        settings: StoredJson = "p.settings",
+    }
+}
+
 fn read(role: &dyn Role, condition: &str, args: &[DatumWithOid<'_>]) -> Result<Vec<Project>> {
     statement::rows(
         role,
         &format!(
-            "SELECT p.id, p.name, p.root_url, p.text_config, p.settings, {}
-             FROM docsearch.project p JOIN docsearch.model m ON m.id = p.model_id {condition}",
+            "SELECT {}, {} FROM docsearch.project p JOIN docsearch.model m ON m.id = p.model_id {condition}",
+            ProjectRow::select_list(),
             ModelRow::COLUMNS
         ),
         args,
         |row| {
-            let StoredJson(settings) = row.required(5)?;
+            let model = ModelRow::read(row, 6)?;
+            let row = ProjectRow::read(row)?;
+            let StoredJson(settings) = row.settings;
             Ok(Project {
                 one_vector: settings.get("vectors").and_then(Value::as_str) == Some("document"),
                 weights: weights(&settings),
-                id: row.required(1)?,
-                name: row.required(2)?,
-                root_url: row.optional(3)?,
-                text_config: row.required(4)?,
-                model: ModelRow::read(row, 6)?,
+                id: row.id,
+                name: row.name,
+                root_url: row.root_url,
+                text_config: row.text_config,
+                model,
             })
         },
     )

@@ -8,6 +8,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 
 use crate::postgres::report::{Result, internal, invalid};
 use crate::postgres::role::{Caller, Owner, Role};
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::tables::project::Project;
 use crate::tables::schema::Part;
@@ -43,6 +44,30 @@ pub(crate) fn exist() -> bool {
     Part::Questions.exists()
 }
 
+row_type! {
+    /// A row of `docsearch.question`.
+    struct QuestionRow {
+        anchor: String = "q.anchor",
+        question: String = "q.question",
+        source: String = "q.source",
+        section_hash: String = "q.section_hash",
+        stale: bool = "q.stale",
+        created_at: Option<String> = "q.created_at::text",
+    }
+}
+
+row_type! {
+    /// A question in a list.
+    struct ListedRow {
+        slug: String = "d.slug",
+        anchor: String = "q.anchor",
+        question: String = "q.question",
+        source: String = "q.source",
+        stale: bool = "q.stale",
+        created_at: TimestampWithTimeZone = "q.created_at",
+    }
+}
+
 /// The questions of a document, in order.
 pub(crate) fn read(owner: &Owner<'_>, id: DocumentId) -> Result<Vec<StoredQuestion>> {
     if !exist() {
@@ -50,19 +75,22 @@ pub(crate) fn read(owner: &Owner<'_>, id: DocumentId) -> Result<Vec<StoredQuesti
     }
     statement::rows(
         owner,
-        "SELECT q.anchor, q.question, q.source, q.section_hash, q.stale, q.created_at::text
-         FROM docsearch.question q WHERE q.project_id = $1 AND q.document_id = $2 ORDER BY q.question_no",
+        &format!(
+            "SELECT {} FROM docsearch.question q WHERE q.project_id = $1 AND q.document_id = $2 ORDER BY q.question_no",
+            QuestionRow::select_list()
+        ),
         &[DatumWithOid::from(id.project), DatumWithOid::from(id.document)],
         |row| {
+            let row = QuestionRow::read(row)?;
             Ok(StoredQuestion {
                 question: Question {
-                    anchor: row.required(1)?,
-                    question: row.required(2)?,
+                    anchor: row.anchor,
+                    question: row.question,
                 },
-                source: row.required(3)?,
-                section_hash: row.required(4)?,
-                stale: row.required(5)?,
-                created_at: row.optional(6)?,
+                source: row.source,
+                section_hash: row.section_hash,
+                stale: row.stale,
+                created_at: row.created_at,
             })
         },
     )
@@ -207,23 +235,26 @@ pub(crate) fn listed(caller: &mut Caller, project: &Project, slug: Option<&str>)
     let owner = &caller.as_owner()?;
     statement::rows(
         owner,
-        "SELECT d.slug, q.anchor, q.question, q.source, q.stale, q.created_at
-         FROM unnest($2::bigint[], $3::text[]) AS d(id, slug)
-              JOIN docsearch.question q ON q.project_id = $1 AND q.document_id = d.id
-         ORDER BY d.slug, q.question_no",
+        &format!(
+            "SELECT {} FROM unnest($2::bigint[], $3::text[]) AS d(id, slug)
+                  JOIN docsearch.question q ON q.project_id = $1 AND q.document_id = d.id
+             ORDER BY d.slug, q.question_no",
+            ListedRow::select_list()
+        ),
         &[
             DatumWithOid::from(project.id),
             DatumWithOid::from(ids),
             DatumWithOid::from(slugs),
         ],
         |row| {
+            let row = ListedRow::read(row)?;
             Ok((
-                row.required(1)?,
-                row.required(2)?,
-                row.required(3)?,
-                row.required(4)?,
-                row.required(5)?,
-                row.required(6)?,
+                row.slug,
+                row.anchor,
+                row.question,
+                row.source,
+                row.stale,
+                row.created_at,
             ))
         },
     )

@@ -13,7 +13,8 @@ use pgrx::prelude::*;
 use crate::postgres::catalog;
 use crate::postgres::report::{Result, error_with_hint, internal};
 use crate::postgres::role::{Caller, Role};
-use crate::postgres::statement::{self, Row};
+use crate::postgres::row_type::row_type;
+use crate::postgres::statement;
 
 /// The tables, in schema `docsearch`.
 pub(crate) const TABLES: [&CStr; 10] = [
@@ -36,6 +37,32 @@ thread_local! {
     static WATCHED: Cell<bool> = const { Cell::new(false) };
 }
 
+row_type! {
+    /// A row of one of the tables. What its columns hold depends on its kind.
+    struct StoredRule {
+        project: Option<i64> = "r.project_id",
+        kind: String = "r.kind",
+        term: String = "r.term",
+        other: Option<String> = "r.other",
+        number: Option<f32> = "r.number",
+        enabled: bool = "r.enabled",
+    }
+}
+
+/// The rows of all tables, as those of one.
+const ALL_ROWS: &str = "
+    SELECT r.project_id, 'action', r.verb, r.intent, NULL::real, r.enabled FROM docsearch.action r
+    UNION ALL SELECT r.project_id, 'action_synonym', r.verb, r.synonym, r.closeness, r.enabled FROM docsearch.action_synonym r
+    UNION ALL SELECT r.project_id, 'intent_conflict', r.asked, r.found, r.penalty, r.enabled FROM docsearch.intent_conflict r
+    UNION ALL SELECT r.project_id, 'generic_term', r.term, NULL, r.boost, r.enabled FROM docsearch.generic_term r
+    UNION ALL SELECT r.project_id, 'synonym', r.term, r.expansion, NULL, r.enabled FROM docsearch.synonym r
+    UNION ALL SELECT r.project_id, 'framework_alias', r.alias, r.framework, NULL, r.enabled FROM docsearch.framework_alias r
+    UNION ALL SELECT r.project_id, 'platform', r.word, r.platform, NULL, r.enabled FROM docsearch.platform r
+    UNION ALL SELECT r.project_id, r.kind, r.word, NULL, NULL, r.enabled FROM docsearch.query_word r
+    UNION ALL SELECT r.project_id, 'news_name', r.name, r.place,
+                            coalesce((to_jsonb(r) ->> 'releases')::bool, true)::int::real, r.enabled FROM docsearch.news_name r
+    UNION ALL SELECT r.project_id, 'search_tip', r.tip, NULL, r.number, r.enabled FROM docsearch.search_tip r";
+
 /// The rules of all projects, and of those that have some of their own.
 #[derive(Debug, Default)]
 pub(crate) struct Rulebook {
@@ -45,12 +72,12 @@ pub(crate) struct Rulebook {
 }
 
 impl Rulebook {
-    /// The rules that hold in a project.
+    /// The rules that apply in a project.
     pub(crate) fn of(&self, project: i64) -> &Rc<Rules> {
         self.of_project.get(&project).unwrap_or(&self.general)
     }
 
-    /// The rules that hold where a project has none of its own.
+    /// The rules that apply where a project has none of its own.
     pub(crate) fn general(&self) -> &Rc<Rules> {
         &self.general
     }
@@ -59,14 +86,14 @@ impl Rulebook {
 /// The rules as this transaction sees them.
 pub(crate) fn current(role: &mut dyn Role) -> Result<Rc<Rulebook>> {
     watch();
-    // Under REPEATABLE READ the tables may be older than what others shall see later.
+    // Rules read under REPEATABLE READ may be older than those that later transactions see.
     // SAFETY: reads the isolation level of the transaction.
     let lasting = unsafe { pg_sys::XactIsoLevel } < pg_sys::XACT_REPEATABLE_READ as i32;
     let stale = STALE.replace(!lasting);
     if !stale && let Some(known) = CACHE.with_borrow(Clone::clone) {
         return Ok(known);
     }
-    // Before the new ones are read: both at once would be a megabyte.
+    // Freed before the new ones are read: both at once would take a megabyte.
     CACHE.set(None);
     match read(role).map(Rc::new) {
         Ok(rules) => {
@@ -82,23 +109,23 @@ pub(crate) fn current(role: &mut dyn Role) -> Result<Rc<Rulebook>> {
 
 fn watch() {
     if !WATCHED.replace(true) {
-        // SAFETY: the callback has the signature that Postgres asks for, and only sets a flag.
-        unsafe { pg_sys::CacheRegisterRelcacheCallback(Some(forget), pg_sys::Datum::from(0)) };
+        // SAFETY: the callback has the signature that Postgres requires, and only sets a flag.
+        unsafe { pg_sys::CacheRegisterRelcacheCallback(Some(invalidate), pg_sys::Datum::from(0)) };
     }
 }
 
-unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, table: pg_sys::Oid) {
-    let concerned = table == pg_sys::InvalidOid
+unsafe extern "C-unwind" fn invalidate(_argument: pg_sys::Datum, table: pg_sys::Oid) {
+    let is_affected = table == pg_sys::InvalidOid
         || CACHE.with(|cache| match cache.try_borrow() {
             Ok(cache) => cache.as_ref().is_none_or(|known| known.tables.contains(&table)),
             Err(_) => true,
         });
-    if concerned {
+    if is_affected {
         STALE.set(true);
     }
 }
 
-/// Before there are tables, and in those of an older extension, the shipped rules hold.
+/// Reads the rules. Without tables, or with those of an older extension, the shipped rules apply.
 fn read(role: &mut dyn Role) -> Result<Rulebook> {
     let tables: Vec<pg_sys::Oid> = TABLES.iter().filter_map(|table| catalog::table(table)).collect();
     if tables.len() < TABLES.len() {
@@ -111,19 +138,15 @@ fn read(role: &mut dyn Role) -> Result<Rulebook> {
     let owner = &role.as_owner()?;
     let rows = statement::rows(
         owner,
-        "SELECT r.project_id, 'action', r.verb, r.intent, NULL::real, r.enabled FROM docsearch.action r
-         UNION ALL SELECT r.project_id, 'action_synonym', r.verb, r.synonym, r.closeness, r.enabled FROM docsearch.action_synonym r
-         UNION ALL SELECT r.project_id, 'intent_conflict', r.asked, r.found, r.penalty, r.enabled FROM docsearch.intent_conflict r
-         UNION ALL SELECT r.project_id, 'generic_term', r.term, NULL, r.boost, r.enabled FROM docsearch.generic_term r
-         UNION ALL SELECT r.project_id, 'synonym', r.term, r.expansion, NULL, r.enabled FROM docsearch.synonym r
-         UNION ALL SELECT r.project_id, 'framework_alias', r.alias, r.framework, NULL, r.enabled FROM docsearch.framework_alias r
-         UNION ALL SELECT r.project_id, 'platform', r.word, r.platform, NULL, r.enabled FROM docsearch.platform r
-         UNION ALL SELECT r.project_id, r.kind, r.word, NULL, NULL, r.enabled FROM docsearch.query_word r
-         UNION ALL SELECT r.project_id, 'news_name', r.name, r.place,
-                                 coalesce((to_jsonb(r) ->> 'releases')::bool, true)::int::real, r.enabled FROM docsearch.news_name r
-         UNION ALL SELECT r.project_id, 'search_tip', r.tip, NULL, r.number, r.enabled FROM docsearch.search_tip r",
+        &format!(
+            "SELECT {} FROM ({ALL_ROWS}) AS r(project_id, kind, term, other, number, enabled)",
+            StoredRule::select_list()
+        ),
         &[],
-        |row| Ok((row.optional::<i64>(1)?, rule(row)?)),
+        |row| {
+            let row = StoredRule::read(row)?;
+            Ok((row.project, rule(row)?))
+        },
     )?;
     let mut general = Vec::new();
     let mut own: HashMap<i64, Vec<RuleRow>> = HashMap::new();
@@ -149,45 +172,44 @@ fn unusable(problem: RuleError) -> pg_sys::panic::ErrorReport {
     error_with_hint(
         PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
         format!("a rule cannot be used: {problem}"),
-        "Mend the row in the tables of rules of schema docsearch.",
+        "Correct the row in the tables of rules of schema docsearch.",
     )
 }
 
-fn rule(row: &Row) -> Result<RuleRow> {
-    let kind: String = row.required(2)?;
-    let first: String = row.required(3)?;
-    let second = || row.optional::<String>(4).map(Option::unwrap_or_default);
-    let number = || row.optional::<f32>(5).map(Option::unwrap_or_default);
-    let rule = match kind.as_str() {
+fn rule(row: StoredRule) -> Result<RuleRow> {
+    let first = row.term;
+    let second = || row.other.clone().unwrap_or_default();
+    let number = row.number.unwrap_or_default();
+    let rule = match row.kind.as_str() {
         "action" => Rule::Action {
             verb: first,
-            intent: row.optional::<String>(4)?.as_deref().map(intent).transpose()?,
+            intent: row.other.as_deref().map(intent).transpose()?,
         },
         "action_synonym" => Rule::ActionSynonym {
             verb: first,
-            synonym: second()?,
-            closeness: number()?,
+            synonym: second(),
+            closeness: number,
         },
         "intent_conflict" => Rule::IntentConflict(Conflict {
             asked: intent(&first)?,
-            found: intent(&second()?)?,
-            penalty: number()?,
+            found: intent(&second())?,
+            penalty: number,
         }),
         "generic_term" => Rule::GenericTerm {
             term: first,
-            boost: number()?,
+            boost: number,
         },
         "synonym" => Rule::Synonym {
             term: first,
-            expansion: second()?,
+            expansion: second(),
         },
         "framework_alias" => Rule::FrameworkAlias {
             alias: first,
-            framework: second()?,
+            framework: second(),
         },
         "platform" => Rule::Platform {
             word: first,
-            platform: second()?,
+            platform: second(),
         },
         "kind" => Rule::KindWord { word: first },
         "recency" => Rule::RecencyWord { word: first },
@@ -195,7 +217,7 @@ fn rule(row: &Row) -> Result<RuleRow> {
         "stop" => Rule::StopWord { word: first },
         "news" => Rule::NewsWord { word: first },
         "new" | "happened" | "when" | "thing" | "made" | "release" => Rule::AskingWord {
-            asking: serde_json::from_value(kind.clone().into()).map_err(internal)?,
+            asking: serde_json::from_value(row.kind.into()).map_err(internal)?,
             word: first,
         },
         "change" => Rule::ChangeWord { word: first },
@@ -206,24 +228,24 @@ fn rule(row: &Row) -> Result<RuleRow> {
         "opening" => Rule::OpeningPattern { word: first },
         "closing" => Rule::ClosingPattern { word: first },
         "news_name" => Rule::NewsName {
-            place: serde_json::from_value(second()?.into()).map_err(internal)?,
+            place: serde_json::from_value(second().into()).map_err(internal)?,
             name: first,
-            releases: number()? > 0.0,
+            releases: number > 0.0,
         },
         "search_tip" => Rule::SearchTip {
-            number: number()? as i32,
+            number: number as i32,
             tip: first,
         },
         other => return Err(internal(format_args!("unknown kind of rule {other}"))),
     };
     Ok(RuleRow {
         rule,
-        enabled: row.required(6)?,
+        enabled: row.enabled,
     })
 }
 
-/// Writes the shipped verbs and abbreviations that are missing, the shipped synonyms of verbs that have none, and what
-/// tells news where nothing does.
+/// Writes the shipped verbs and abbreviations that are missing, the shipped synonyms of verbs that have none, and the names and
+/// words of release notes where there are none.
 pub(crate) fn seed_missing(caller: &Caller) -> Result<()> {
     let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
     for (table, columns, key) in [
@@ -249,7 +271,7 @@ pub(crate) fn seed_missing(caller: &Caller) -> Result<()> {
     )
 }
 
-/// Writes what is missing of how queries ask for what is new, of names of release notes, and of how questions open and close.
+/// Writes the missing words of queries for what is new, names of release notes, and openings and closings of questions.
 pub(crate) fn seed_asking(caller: &Caller) -> Result<()> {
     let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
     write(
@@ -267,7 +289,7 @@ pub(crate) fn seed_asking(caller: &Caller) -> Result<()> {
     )
 }
 
-/// Writes what is missing of the words around names and objects.
+/// Writes the missing words around names and objects.
 pub(crate) fn seed_framing(caller: &Caller) -> Result<()> {
     let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
     write_query_words(
@@ -278,7 +300,7 @@ pub(crate) fn seed_framing(caller: &Caller) -> Result<()> {
     )
 }
 
-/// Writes those of the rows `r` that belong into a table, which is named like their kind, and for which the condition holds.
+/// Writes the rows `r` of the kind with the name of the table, if they satisfy the condition.
 fn write(caller: &Caller, rows: &serde_json::Value, table: &str, columns: &str, condition: &str) -> Result<()> {
     statement::execute(
         caller,
@@ -295,7 +317,7 @@ fn intent(name: &str) -> Result<Intent> {
     serde_json::from_value(name.into()).map_err(internal)
 }
 
-/// Puts the shipped rules back in place of those of all projects. Returns how many there are.
+/// Replaces the rules of all projects by the shipped ones. Returns their number.
 pub(crate) fn reset(caller: &Caller) -> Result<i64> {
     for table in TABLES {
         let table = table.to_string_lossy();
@@ -309,7 +331,7 @@ pub(crate) fn reset(caller: &Caller) -> Result<i64> {
     i64::try_from(Rules::english().rows().len()).map_err(internal)
 }
 
-/// Writes the shipped rules into the tables, where those of all projects must be empty.
+/// Writes the shipped rules into the tables, which must have no rules of all projects.
 pub(crate) fn seed(caller: &Caller) -> Result<()> {
     let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
     for (table, columns) in [
@@ -328,7 +350,7 @@ pub(crate) fn seed(caller: &Caller) -> Result<()> {
     write_query_words(caller, &rows, "true")
 }
 
-/// Writes the words of queries for which the condition holds, by their `kind`.
+/// Writes the words of queries that satisfy the condition, by their `kind`.
 fn write_query_words(caller: &Caller, rows: &serde_json::Value, condition: &str) -> Result<()> {
     statement::execute(
         caller,

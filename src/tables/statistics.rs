@@ -12,6 +12,7 @@ use pgrx::datum::DatumWithOid;
 use crate::postgres::lock::Lock;
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Owner;
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::tables::project::Projects;
 
@@ -132,6 +133,32 @@ fn measured() -> String {
     )
 }
 
+row_type! {
+    /// The lexeme that differs most.
+    struct DriftRow {
+        lexemes: i64 = "count(*) OVER ()",
+        lexeme: String = "p.lexeme",
+        recorded_chunks: i64 = "p.recorded_chunks",
+        recorded_documents: i64 = "p.recorded_documents",
+        chunks: i64 = "p.chunks",
+        documents: i64 = "p.documents",
+    }
+}
+
+row_type! {
+    /// The sizes of a project, as recorded and as counted.
+    struct SizesRow {
+        recorded_documents: i64 = "coalesce(sum(s.documents), 0)::bigint",
+        recorded_document_words: i64 = "coalesce(sum(s.document_words), 0)::bigint",
+        recorded_chunks: i64 = "coalesce(sum(s.chunks), 0)::bigint",
+        recorded_chunk_words: i64 = "coalesce(sum(s.chunk_words), 0)::bigint",
+        documents: i64 = "m.documents",
+        document_words: i64 = "m.document_words",
+        chunks: i64 = "m.chunks",
+        chunk_words: i64 = "m.chunk_words",
+    }
+}
+
 /// Compares the statistics of a project with its tables.
 pub(crate) fn drift(owner: &Owner<'_>, project: i64) -> Result<Option<Drift>> {
     let worst = statement::one(
@@ -147,39 +174,40 @@ pub(crate) fn drift(owner: &Owner<'_>, project: i64) -> Result<Option<Drift>> {
                         coalesce(c.chunks, 0) AS chunks, coalesce(c.documents, 0) AS documents
                  FROM counted c FULL JOIN recorded r USING (lexeme)
              )
-             SELECT count(*) OVER (), p.lexeme, p.recorded_chunks, p.recorded_documents, p.chunks, p.documents
-             FROM compared p
+             SELECT {} FROM compared p
              WHERE (p.recorded_chunks, p.recorded_documents) <> (p.chunks, p.documents)
              ORDER BY abs(p.recorded_chunks - p.chunks) + abs(p.recorded_documents - p.documents) DESC, p.lexeme
-             LIMIT 1"
+             LIMIT 1",
+            DriftRow::select_list()
         ),
         &[DatumWithOid::from(project)],
-        |row| {
-            let counts = [row.required(3)?, row.required(4)?, row.required(5)?, row.required(6)?];
-            Ok((row.required::<i64>(1)?, (row.required::<String>(2)?, counts)))
-        },
+        DriftRow::read,
     )?;
     let sizes = statement::one(
         owner,
         &format!(
-            "SELECT coalesce(sum(s.documents), 0)::bigint, coalesce(sum(s.document_words), 0)::bigint,
-                    coalesce(sum(s.chunks), 0)::bigint, coalesce(sum(s.chunk_words), 0)::bigint, m.*
-             FROM ({}) AS m(documents, document_words, chunks, chunk_words)
+            "SELECT {} FROM ({}) AS m(documents, document_words, chunks, chunk_words)
              LEFT JOIN docsearch.project_stat s ON s.project_id = $1
              GROUP BY m.documents, m.document_words, m.chunks, m.chunk_words",
+            SizesRow::select_list(),
             measured()
         ),
         &[DatumWithOid::from(project)],
         |row| {
-            let names = ["documents", "words of documents", "chunks", "words of chunks"];
-            let sizes = (1..)
-                .zip(names)
-                .map(|(column, name)| Ok((name, row.required::<i64>(column)?, row.required::<i64>(column + 4)?)));
-            sizes.collect::<Result<Vec<_>>>()
+            let row = SizesRow::read(row)?;
+            Ok([
+                ("documents", row.recorded_documents, row.documents),
+                ("words of documents", row.recorded_document_words, row.document_words),
+                ("chunks", row.recorded_chunks, row.chunks),
+                ("words of chunks", row.recorded_chunk_words, row.chunk_words),
+            ])
         },
     )?;
     let sizes: Vec<_> = sizes.into_iter().flatten().filter(|size| size.1 != size.2).collect();
-    let (lexemes, worst) = worst.map_or((0, None), |(lexemes, worst)| (lexemes, Some(worst)));
+    let (lexemes, worst) = worst.map_or((0, None), |row| {
+        let counts = [row.recorded_chunks, row.recorded_documents, row.chunks, row.documents];
+        (row.lexemes, Some((row.lexeme, counts)))
+    });
     Ok((lexemes > 0 || !sizes.is_empty()).then_some(Drift { lexemes, worst, sizes }))
 }
 

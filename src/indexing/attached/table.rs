@@ -8,6 +8,7 @@ use super::{Columns, Terms};
 use crate::postgres::catalog::{self, Column};
 use crate::postgres::report::{Result, error_with_hint, invalid, undefined};
 use crate::postgres::role::{Caller, Role};
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 
 /// What fires a trigger, and what the trigger sees.
@@ -41,42 +42,49 @@ const EVENTS: [Event; 4] = [
     },
 ];
 
-/// A trigger of a table, as the catalog has it.
-struct Marked {
-    arguments: Vec<u8>,
-    is_enabled: bool,
-    kind: i16,
-    /// Whether it fires only under a condition, or for certain columns.
-    is_partial: bool,
-    transition_tables: (bool, bool),
+row_type! {
+    /// A trigger of a table in the catalog.
+    struct TriggerRow {
+        arguments: Vec<u8> = "t.tgargs",
+        is_enabled: bool = "t.tgenabled IN ('O', 'A')",
+        kind: i16 = "t.tgtype",
+        /// Whether it fires only under a condition, or for certain columns.
+        is_partial: bool = "t.tgqual IS NOT NULL OR t.tgattr::text <> ''",
+        has_old_table: bool = "t.tgoldtable IS NOT NULL",
+        has_new_table: bool = "t.tgnewtable IS NOT NULL",
+    }
 }
 
-impl Marked {
-    /// Whether it notes every change of an event, for this number.
-    fn notes(&self, id: i32, event: &Event, referencing: &str) -> bool {
+impl TriggerRow {
+    /// Whether it records every change by an event, for the attached table with this id.
+    fn records(&self, id: i32, event: &Event, referencing: &str) -> bool {
         let number = self.arguments.split(|byte| *byte == 0).next();
         let wanted = (referencing.contains("OLD TABLE"), referencing.contains("NEW TABLE"));
         number == Some(id.to_string().as_bytes())
             && self.kind == event.kind
             && !self.is_partial
-            && self.transition_tables == wanted
+            && (self.has_old_table, self.has_new_table) == wanted
     }
 }
 
 /// Views are not read more often, in microseconds.
 const SHORTEST: i128 = 1_000_000;
 
-/// A table of a user.
-pub(crate) struct Table {
-    pub(crate) oid: pg_sys::Oid,
-    pub(crate) name: String,
-    /// Schema and name, quoted.
-    pub(crate) qualified: String,
-    pub(crate) kind: String,
-    pub(crate) lasting: bool,
-    pub(crate) owned: bool,
-    /// The role that owns it.
-    pub(crate) owner: pg_sys::Oid,
+row_type! {
+    /// A table of a user.
+    pub(crate) struct Table {
+        pub(crate) oid: pg_sys::Oid = "c.oid",
+        pub(crate) name: String = "c.relname::text",
+        /// Schema and name, quoted.
+        pub(crate) qualified: String = "format('%I.%I', n.nspname, c.relname)",
+        pub(crate) kind: String = "c.relkind::text",
+        /// Whether it is no temporary table.
+        pub(crate) is_permanent: bool = "c.relpersistence <> 't'",
+        /// Whether the current user owns it.
+        pub(crate) owned: bool = "pg_has_role(c.relowner, 'USAGE')",
+        /// The role that owns it.
+        pub(crate) owner: pg_sys::Oid = "c.relowner",
+    }
 }
 
 impl Table {
@@ -86,21 +94,12 @@ impl Table {
         let source = source.ok_or_else(|| invalid("source must not be null", hint))?;
         let table = statement::one(
             role,
-            "SELECT c.relname::text, format('%I.%I', n.nspname, c.relname), c.relkind::text,
-                    c.relpersistence <> 't', pg_has_role(c.relowner, 'USAGE'), c.relowner
-             FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1",
+            &format!(
+                "SELECT {} FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1",
+                Self::select_list()
+            ),
             &[DatumWithOid::from(source)],
-            |row| {
-                Ok(Self {
-                    oid: source,
-                    name: row.required(1)?,
-                    qualified: row.required(2)?,
-                    kind: row.required(3)?,
-                    lasting: row.required(4)?,
-                    owned: row.required(5)?,
-                    owner: row.required(6)?,
-                })
-            },
+            Self::read,
         )?;
         table.ok_or_else(|| undefined("there is no such table", hint))
     }
@@ -118,8 +117,8 @@ impl Table {
     }
 
     /// Only a table that all sessions see and that has triggers for statements can be attached, or a view.
-    pub(crate) fn require_lasting(&self) -> Result<()> {
-        if self.lasting && ["r", "p", "v"].contains(&self.kind.as_str()) {
+    pub(crate) fn require_attachable(&self) -> Result<()> {
+        if self.is_permanent && ["r", "p", "v"].contains(&self.kind.as_str()) {
             return Ok(());
         }
         let hint = match self.kind.as_str() {
@@ -293,21 +292,14 @@ impl Table {
         let names = self.trigger_names(id);
         let triggers = statement::rows(
             role,
-            "SELECT t.tgargs, t.tgenabled IN ('O', 'A'), t.tgtype, t.tgqual IS NOT NULL OR t.tgattr::text <> '',
-                    t.tgoldtable IS NOT NULL, t.tgnewtable IS NOT NULL
-             FROM pg_trigger t
-             WHERE t.tgrelid = $1 AND t.tgfoid = 'docsearch.attached_changed'::regproc AND t.tgname::text = ANY ($2)
-             ORDER BY array_position($2, t.tgname::text)",
+            &format!(
+                "SELECT {} FROM pg_trigger t
+                 WHERE t.tgrelid = $1 AND t.tgfoid = 'docsearch.attached_changed'::regproc AND t.tgname::text = ANY ($2)
+                 ORDER BY array_position($2, t.tgname::text)",
+                TriggerRow::select_list()
+            ),
             &[DatumWithOid::from(self.oid), DatumWithOid::from(names.clone())],
-            |row| {
-                Ok(Marked {
-                    arguments: row.required(1)?,
-                    is_enabled: row.required(2)?,
-                    kind: row.required(3)?,
-                    is_partial: row.required(4)?,
-                    transition_tables: (row.required(5)?, row.required(6)?),
-                })
-            },
+            TriggerRow::read,
         )?;
         let broken = |what: &str| {
             let hint = "Detach it, and have its owner attach it again.";
@@ -324,7 +316,7 @@ impl Table {
         let condition = arguments.next().map(String::from_utf8_lossy);
         let condition = condition.filter(|condition| !condition.is_empty());
         let note_all = (triggers.iter().zip(self.events()))
-            .all(|(trigger, event)| trigger.notes(id, event, self.referencing(event)));
+            .all(|(trigger, event)| trigger.records(id, event, self.referencing(event)));
         if !note_all || condition.as_deref() != noted {
             return Err(broken("others have taken the place of the triggers"));
         }

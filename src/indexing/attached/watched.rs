@@ -18,7 +18,7 @@ pub(super) fn tables(caller: &Caller, named: &[pg_sys::Oid]) -> Result<Vec<Table
             continue;
         }
         table.require_owned()?;
-        if !table.lasting || !["r", "p"].contains(&table.kind.as_str()) {
+        if !table.is_permanent || !["r", "p"].contains(&table.kind.as_str()) {
             return Err(error_with_hint(
                 pgrx::PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
                 format!("{} does not tell of its changes", table.qualified),

@@ -1,4 +1,4 @@
-//! Moving documents that changed into segments.
+//! Moves changed documents into segments.
 
 use docsearch_core::index::posting_merge::plan;
 use pgrx::datum::DatumWithOid;
@@ -12,12 +12,12 @@ use crate::tables::merging::{is_subscribed, may_merge, require_own, sees_latest}
 use crate::tables::wake;
 
 const TABLE: &str = "posting_segment";
-/// Documents of one merge by a call that writes, and by the worker: half a second, at 10 µs for a section.
+/// Most documents of one merge, by a call that writes or by the worker: half a second, at 10 µs for a section.
 const DOCUMENTS_AT_ONCE: i64 = 5_000;
-/// Sections that `migrate` packs itself, of the smallest projects: some seconds. Others wait for the worker.
+/// Most sections that `migrate` packs itself, of the smallest projects: a few seconds. The worker packs the others.
 const SECTIONS_IN_MIGRATION: i64 = 200_000;
 
-/// Merges the pending documents of a project if they are many.
+/// Merges the pending documents of a project if they are at least [`wake::MAX_PENDING`].
 pub(crate) fn merge_if_due(owner: &Owner<'_>, project: i64) -> Result<()> {
     if !exist() {
         return Ok(());
@@ -41,11 +41,11 @@ pub(crate) fn merge_if_due(owner: &Owner<'_>, project: i64) -> Result<()> {
     }
 }
 
-/// Moves up to so many pending documents of a project into segments; false if nothing was done. Waits for no other merge,
-/// and leaves the documents pending where one is under way.
+/// Moves up to `most` pending documents of a project into segments; false if nothing was done. It does not wait for another
+/// merge, but leaves the documents pending.
 ///
-/// The pending rows are deleted first, and the chunks are read afterwards, by a later snapshot: a change that was not
-/// read has a pending row of its own, which stays.
+/// It deletes the pending rows first, and reads the chunks afterwards in a later snapshot. A change that it does not read has
+/// a pending row of its own, which stays.
 pub(crate) fn merge(owner: &Owner<'_>, project: i64, most: i64) -> Result<bool> {
     if !exist() || !may_merge(owner, project, TABLE)? {
         return Ok(false);
@@ -105,7 +105,7 @@ pub(crate) fn merge_any(owner: &Owner<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// Makes the postings of a project again. The owner holds its merges and has locked the documents.
+/// Rebuilds the postings of a project. The owner holds its merges and has locked the documents.
 pub(crate) fn rebuild(owner: &Owner<'_>, project: i64) -> Result<()> {
     require_own(owner, TABLE, "postings")?;
     for table in ["posting_segment", "posting_pending"] {
@@ -124,7 +124,7 @@ pub(crate) fn rebuild(owner: &Owner<'_>, project: i64) -> Result<()> {
     segment::write(owner, project, &documents)
 }
 
-/// Packs what tables of an earlier version hold. Writers were locked out when these tables were made.
+/// Packs the chunks of tables of an earlier version. Writers were locked out when the tables of postings were created.
 pub(crate) fn merge_upgraded(caller: &mut Caller) -> Result<()> {
     let owner = &caller.as_owner()?;
     if is_subscribed(owner, TABLE)? {
@@ -150,7 +150,7 @@ pub(crate) fn merge_upgraded(caller: &mut Caller) -> Result<()> {
     if is_done { Ok(()) } else { wake::after_commit() }
 }
 
-/// Takes up to so many documents out of the pending ones, ascending.
+/// Deletes the pending rows of up to `most` documents, and returns these in ascending order.
 fn take_pending(owner: &Owner<'_>, project: i64, most: i64) -> Result<Vec<i64>> {
     statement::change(
         owner,
@@ -169,7 +169,7 @@ fn take_pending(owner: &Owner<'_>, project: i64, most: i64) -> Result<Vec<i64>> 
     )
 }
 
-/// How many sections documents have, about.
+/// The approximate number of sections of documents.
 fn sections_of(owner: &Owner<'_>, project: i64, documents: &[i64]) -> Result<usize> {
     let _settings = LocalSettings::by_index()?;
     let sections = statement::rows(

@@ -1,4 +1,4 @@
-//! The rows of segments: read, and written from chunks.
+//! Reads the rows of segments, and writes them from chunks.
 
 use docsearch_core::index::posting_merge::SegmentState;
 use docsearch_core::index::postings::{
@@ -10,6 +10,7 @@ use pgrx::datum::DatumWithOid;
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Owner;
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 
@@ -18,21 +19,47 @@ const BATCH: usize = 64;
 /// Rows that one statement writes: 2 MB.
 const ROWS: usize = 1_000;
 
+row_type! {
+    /// A row of `docsearch.posting_segment`.
+    struct SegmentRow {
+        segment: i32 = "s.segment",
+        sections: i32 = "s.sections",
+        documents: i32 = "s.documents",
+        first_document: i64 = "s.first_document",
+        last_document: i64 = "s.last_document",
+        superseded: Vec<i64> = "s.superseded",
+    }
+}
+
+row_type! {
+    /// A chunk, as segments hold it.
+    struct ChunkRow {
+        document: i64 = "c.document_id",
+        chunk: i32 = "c.chunk_no",
+        words: i32 = "c.term_count",
+        document_words: i32 = "c.document_term_count",
+        terms: TsVectorBytes = "c.terms",
+    }
+}
+
 /// The segments of a project, in the order of their numbers.
 pub(super) fn segments(owner: &Owner<'_>, project: i64) -> Result<Vec<SegmentState>> {
     statement::rows(
         owner,
-        "SELECT s.segment, s.sections, s.documents, s.first_document, s.last_document, s.superseded
-         FROM docsearch.posting_segment s WHERE s.project_id = $1 ORDER BY s.segment",
+        &format!(
+            "SELECT {} FROM docsearch.posting_segment s WHERE s.project_id = $1 ORDER BY s.segment",
+            SegmentRow::select_list()
+        ),
         &[DatumWithOid::from(project)],
         |row| {
+            let row = SegmentRow::read(row)?;
             Ok(SegmentState {
-                segment: row.required(1)?,
-                sections: size(row.required(2)?),
-                documents: size(row.required(3)?),
-                first_document: row.required(4)?,
-                last_document: row.required(5)?,
-                superseded: row.required(6)?,
+                segment: row.segment,
+                sections: size(row.sections),
+                documents: size(row.documents),
+                first_document: row.first_document,
+                last_document: row.last_document,
+                superseded: row.superseded,
             })
         },
     )
@@ -63,34 +90,37 @@ pub(super) fn sections(owner: &Owner<'_>, project: i64, segment: i32) -> Result<
     Ok(reader.sections().iter().collect())
 }
 
-/// Reads the sections of documents, which are given in ascending order, from their chunks.
+/// Reads the sections of documents from their chunks. The documents have to be in ascending order.
 pub(super) fn read_chunks(
     owner: &Owner<'_>,
     project: i64,
     documents: &[i64],
     mut take: impl FnMut(Section, &TsVector<'_>) -> Result<()>,
 ) -> Result<()> {
-    // The planner may take a project that was just loaded for empty, and read the whole table.
+    // For a project that was just loaded, the planner may expect no rows and read the whole table.
     let _settings = LocalSettings::by_index()?;
+    let columns = ChunkRow::select_list();
+    let sql = format!(
+        "SELECT {columns}
+         FROM unnest($2::bigint[]) AS wanted(id),
+              LATERAL (SELECT {columns} FROM docsearch.chunk c WHERE c.project_id = $1 AND c.document_id = wanted.id) c
+         ORDER BY c.document_id, c.chunk_no"
+    );
     for batch in documents.chunks(BATCH) {
         statement::rows(
             owner,
-            "SELECT c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
-             FROM unnest($2::bigint[]) AS wanted(id),
-                  LATERAL (SELECT c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
-                           FROM docsearch.chunk c WHERE c.project_id = $1 AND c.document_id = wanted.id) c
-             ORDER BY c.document_id, c.chunk_no",
+            &sql,
             &[DatumWithOid::from(project), DatumWithOid::from(batch.to_vec())],
             |row| {
                 pgrx::check_for_interrupts!();
+                let row = ChunkRow::read(row)?;
                 let section = Section {
-                    document: row.required(1)?,
-                    chunk: row.required(2)?,
-                    words: u32::try_from(row.required::<i32>(3)?).unwrap_or(0),
-                    document_words: u32::try_from(row.required::<i32>(4)?).unwrap_or(0),
+                    document: row.document,
+                    chunk: row.chunk,
+                    words: u32::try_from(row.words).unwrap_or(0),
+                    document_words: u32::try_from(row.document_words).unwrap_or(0),
                 };
-                let terms: TsVectorBytes = row.required(5)?;
-                let terms = TsVector::new(terms.as_bytes()).ok_or_else(|| internal("a tsvector is not whole"))?;
+                let terms = TsVector::new(row.terms.as_bytes()).ok_or_else(|| internal("a tsvector is incomplete"))?;
                 take(section, &terms)
             },
         )?;
@@ -98,7 +128,7 @@ pub(super) fn read_chunks(
     Ok(())
 }
 
-/// Writes segments with the chunks of documents, which are given in ascending order.
+/// Writes segments with the chunks of documents. The documents have to be in ascending order.
 pub(super) fn write(owner: &Owner<'_>, project: i64, documents: &[i64]) -> Result<()> {
     let mut builder = SegmentBuilder::new();
     let mut range: Option<(i64, i64)> = None;

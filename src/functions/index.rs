@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use docsearch_core::values::bounds::KEPT_ELEMENTS;
+use docsearch_core::values::bounds::STORED_ELEMENTS;
 use docsearch_core::values::id::{ChunkId, DocumentId};
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::prelude::*;
@@ -167,7 +167,7 @@ mod docsearch {
     ) -> Result<SetOfIterator<'static, String>> {
         arguments!(project, source_root);
         let caller = &mut Caller::of_call()?;
-        let keep = keep.up_to("keep", KEPT_ELEMENTS)?;
+        let keep = keep.up_to("keep", STORED_ELEMENTS)?;
         let project = project::by_name(caller, project)?;
         let keep = without_null("keep", keep)?;
         let missing = statement::rows(

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use docsearch_core::documents::keyword::{self, Candidate};
+use docsearch_core::documents::keyword::{self, KeywordCandidate};
 use docsearch_core::documents::markdown;
 use docsearch_core::index::bm25;
 use docsearch_core::text::token::TokenKind;
@@ -63,9 +63,9 @@ impl<'a> Keywords<'a> {
         ))
     }
 
-    fn look_up(&self, caller: &mut Caller, candidates: &[Candidate]) -> Result<()> {
+    fn look_up(&self, caller: &mut Caller, candidates: &[KeywordCandidate]) -> Result<()> {
         let mut known = self.idf.borrow_mut();
-        let unknown: Vec<&Candidate> = candidates
+        let unknown: Vec<&KeywordCandidate> = candidates
             .iter()
             .filter(|candidate| !known.contains_key(&key(candidate)))
             .collect();
@@ -81,7 +81,7 @@ impl<'a> Keywords<'a> {
         let stop_words = stop_words(owner, &self.project.text_config, &words)?;
         for (candidate, lexemes) in unknown.into_iter().zip(lexemes) {
             let is_word = candidate.kind == TokenKind::Word;
-            if is_word && (stop_words.contains(&candidate.word) || keyword::says_little(&candidate.word)) {
+            if is_word && (stop_words.contains(&candidate.word) || keyword::is_stop_word(&candidate.word)) {
                 known.insert(key(candidate), 0.0);
                 continue;
             }
@@ -108,6 +108,6 @@ fn stop_words(owner: &Owner<'_>, text_config: &str, words: &[&str]) -> Result<Ha
     Ok(found.into_iter().collect())
 }
 
-fn key(candidate: &Candidate) -> (i32, String) {
+fn key(candidate: &KeywordCandidate) -> (i32, String) {
     (candidate.kind as i32, candidate.word.clone())
 }

@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use docsearch_core::index::question::{OF_DOCUMENT, OF_SECTION, SectionText, Sections};
+use docsearch_core::index::question::{MAX_QUESTIONS_PER_DOCUMENT, MAX_QUESTIONS_PER_SECTION, SectionText, Sections};
 use docsearch_core::models::prompt;
 use docsearch_core::models::question_reply::{self, MAX_QUESTIONS};
 use docsearch_core::text::token_estimate::CHARS_PER_TOKEN;
@@ -311,8 +311,8 @@ fn requests(caller: &mut Caller, project: &Project, page: &Page, source: &str) -
             },
         }
     };
-    let room = OF_DOCUMENT.saturating_sub(staying.len()) / MAX_QUESTIONS;
-    let has_room = |section: &SectionText<'_>| of_section(section.anchor) + MAX_QUESTIONS <= OF_SECTION;
+    let room = MAX_QUESTIONS_PER_DOCUMENT.saturating_sub(staying.len()) / MAX_QUESTIONS;
+    let has_room = |section: &SectionText<'_>| of_section(section.anchor) + MAX_QUESTIONS <= MAX_QUESTIONS_PER_SECTION;
     let requests = missing.into_iter().filter(has_room).take(room).map(request);
     Ok(requests.filter(|request| !is_remembered(&request.key)).collect())
 }

@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use docsearch_core::documents::page_keys::PageKeys;
 use docsearch_core::query::understanding::NameRole;
-use docsearch_core::ranking::fusion::Found;
-use docsearch_core::ranking::legs::{Legs, keep_best};
+use docsearch_core::ranking::fusion::RankedDocuments;
 use docsearch_core::ranking::page::{DESCRIPTION_BYTES, Page};
 use docsearch_core::ranking::rank::{self, Evidence, ScoredDocument};
 use docsearch_core::ranking::rerank::{Reranker, mark_older_versions};
+use docsearch_core::ranking::retrievers::{RetrieverResults, retain_best};
 use docsearch_core::ranking::score::Needs;
 use docsearch_core::values::calendar::Day;
 use docsearch_core::values::id::{ChunkId, DocumentId, Map, Set};
@@ -38,7 +38,7 @@ use crate::tables::{document, names};
 /// The documents of a group of projects, ranked.
 #[derive(Default)]
 pub(crate) struct Ranking {
-    pub(crate) found: Found,
+    pub(crate) found: RankedDocuments,
     /// Milliseconds that the rules took.
     pub(crate) rules_ms: f64,
     /// Number of documents, of those that the caller sees, whose words and vectors were compared.
@@ -75,7 +75,7 @@ pub(super) struct Words {
 
 /// What is judged of a group of projects.
 pub(super) struct Judging {
-    pub(super) legs: Legs,
+    pub(super) legs: RetrieverResults,
     /// Documents that are candidates whether or not a section of theirs is.
     named: Vec<DocumentId>,
     /// Documents that were left out for their distance from the query.
@@ -86,8 +86,8 @@ pub(super) struct Judging {
 
 impl Judging {
     /// Sections whose similarity counts and is not known.
-    pub(super) fn unmeasured(&self) -> Vec<ChunkId> {
-        self.legs.unmeasured(&self.legs.documents())
+    pub(super) fn unmeasured_sections(&self) -> Vec<ChunkId> {
+        self.legs.unmeasured_sections(&self.legs.documents())
     }
 
     /// Adds the similarity of sections.
@@ -167,7 +167,7 @@ impl Search<'_> {
     /// Ranks what the legs find within a reach.
     fn rank_within(&self, caller: &mut Caller, asked: &Asked<'_>, reach: Reach, words: Words) -> Result<Ranking> {
         let mut legs = self.run_legs(caller, asked, reach, words)?;
-        let left_out = self.keep_likely(asked, &mut legs, reach, !asked.group.excluded.is_empty());
+        let left_out = self.retain_likely(asked, &mut legs, reach, !asked.group.excluded.is_empty());
         let mut pages = self.pages(caller, asked, &legs.documents(), self.needs(asked))?;
         let excluding = exclude(caller, &asked.group.excluded, &mut pages)?;
         let mut judging = self.prepare(asked, legs, &mut pages);
@@ -186,11 +186,11 @@ impl Search<'_> {
         let steps = steps.collect();
         Ok(Ranking {
             rules_ms,
-            found: Found {
+            found: RankedDocuments {
                 steps,
                 sections: section::asked_for(caller, asked.group, &judging.legs, &pages, &ranked)?,
                 ranked,
-                ..Found::default()
+                ..RankedDocuments::default()
             },
             candidates: pages.len() + left_out,
             judged: pages.len(),
@@ -204,16 +204,27 @@ impl Search<'_> {
 
     /// Drops the documents that are unlikely to come first, and returns how many they were: none where a filter or an excluded
     /// word may leave any number of the others out.
-    pub(super) fn keep_likely(&self, asked: &Asked<'_>, legs: &mut Legs, reach: Reach, excludes: bool) -> usize {
+    pub(super) fn retain_likely(
+        &self,
+        asked: &Asked<'_>,
+        legs: &mut RetrieverResults,
+        reach: Reach,
+        excludes: bool,
+    ) -> usize {
         if excludes || matches!(asked.basis.scope, Scope::Checked) {
             return 0;
         }
         let corpora = &asked.keywords.lexical.corpora;
-        legs.keep_likely(reach.likely, self.focus, corpora, &asked.mix)
+        legs.retain_likely(reach.likely, self.focus, corpora, &asked.mix)
     }
 
     /// Drops what has no page, or is too far from the query, and marks the pages with what the query asks of them.
-    pub(super) fn prepare(&self, asked: &Asked<'_>, mut legs: Legs, pages: &mut Map<DocumentId, Page>) -> Judging {
+    pub(super) fn prepare(
+        &self,
+        asked: &Asked<'_>,
+        mut legs: RetrieverResults,
+        pages: &mut Map<DocumentId, Page>,
+    ) -> Judging {
         let Asked { group, basis, .. } = asked;
         let visible: Set<DocumentId> = pages.keys().copied().collect();
         legs.keep(&visible);
@@ -222,7 +233,7 @@ impl Search<'_> {
             let near = legs.documents();
             pages.retain(|id, _| near.contains(id));
         }
-        legs.drop_common();
+        legs.drop_ambiguous();
         mark_older_versions(pages);
         basis.newest.mark(pages);
         let subjects = legs.subjects(&group.question(), &asked.keywords.lexical.corpora);
@@ -230,7 +241,7 @@ impl Search<'_> {
         for &(form, role) in &subjects {
             forms.to_mut()[form].role = role;
         }
-        let named = legs.lift(&group.asked_names(&forms, &group.typed().unwrap_or_default()), pages);
+        let named = legs.boost_pages(&group.asked_names(&forms, &group.typed().unwrap_or_default()), pages);
         Judging {
             legs,
             named,
@@ -242,7 +253,7 @@ impl Search<'_> {
     pub(super) fn reranker<'a>(&'a self, asked: &Asked<'a>, pages: &'a Map<DocumentId, Page>) -> Reranker<'a> {
         let mix = &asked.mix;
         let scorer = asked.group.scorer(self.config).with_hybrid(mix.hybrid);
-        Reranker::new(scorer, pages, mix.background)
+        Reranker::new(scorer, pages, mix.baseline)
     }
 
     /// The documents that may be shown, with the similarity of all their sections that count.
@@ -256,11 +267,16 @@ impl Search<'_> {
         if let Some(embedding) = asked.embedding {
             let documents = self.scored(asked, judging);
             let nearest = judging.legs.evidence.similarity.values().copied().reduce(f32::max);
-            let mut contenders = reranker.contenders(&documents, nearest, &judging.legs.open(), self.config.places());
+            let mut contenders = reranker.contenders(
+                &documents,
+                nearest,
+                &judging.legs.documents_with_unmeasured_questions(),
+                self.config.places(),
+            );
             contenders.extend(self.focus.filter(|focus| reranker.has_page(*focus)));
             judging.named.retain(|id| contenders.contains(id));
             judging.legs.evidence.retain(&contenders);
-            let more = judging.legs.unmeasured(&contenders);
+            let more = judging.legs.unmeasured_sections(&contenders);
             let owner = &caller.as_owner()?;
             let measured = asked.basis.vectors.of_chunks(owner, embedding, &more)?;
             judging.legs.evidence.measure(measured, nearest);
@@ -312,7 +328,7 @@ impl Search<'_> {
             None => Set::default(),
         };
         Ok(Words {
-            best: keep_best(&mut evidence, &lexical.corpora, &mix.bm25, most),
+            best: retain_best(&mut evidence, &lexical.corpora, &mix.bm25, most),
             evidence,
             near,
             phrase,
@@ -320,7 +336,13 @@ impl Search<'_> {
     }
 
     /// Adds the nearest sections to what the words found.
-    pub(super) fn run_legs(&self, caller: &mut Caller, asked: &Asked<'_>, reach: Reach, words: Words) -> Result<Legs> {
+    pub(super) fn run_legs(
+        &self,
+        caller: &mut Caller,
+        asked: &Asked<'_>,
+        reach: Reach,
+        words: Words,
+    ) -> Result<RetrieverResults> {
         let Asked {
             group,
             basis,
@@ -350,7 +372,7 @@ impl Search<'_> {
                 .vectors
                 .nearest(caller, nearest, self.config.weights.exact_search_limit)?;
         }
-        let mut legs = Legs {
+        let mut legs = RetrieverResults {
             evidence,
             best,
             names: names.matches.clone(),

@@ -1,7 +1,7 @@
 //! Which documents a search may find: what a filter says, as SQL.
 
 use docsearch_core::query::filter::{Filter, FilterError};
-use docsearch_core::ranking::version::{Versioned, superseded};
+use docsearch_core::ranking::version::{DocumentVersion, superseded};
 use docsearch_core::values::bounds;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
@@ -60,7 +60,7 @@ pub(super) fn superseded_by(caller: &Caller, projects: &Projects, filter: &Filte
             Ok((document, row.required::<String>(3)?, row.required::<String>(4)?))
         },
     )?;
-    let versioned = documents.iter().map(|(document, slug, version)| Versioned {
+    let versioned = documents.iter().map(|(document, slug, version)| DocumentVersion {
         document: document.document,
         project: document.project,
         slug,

@@ -4,10 +4,10 @@ use docsearch_core::answer::delivery::SearchResult;
 use docsearch_core::answer::grade::{Features, GradedContext, GradedTerm};
 use docsearch_core::index::bm25::idf;
 use docsearch_core::index::statistics::Totals;
-use docsearch_core::models::prompt::Source;
+use docsearch_core::models::prompt::PromptContext;
 use docsearch_core::postgres::tsvector::TsVector;
 use docsearch_core::query::lookup::LookupTerm;
-use docsearch_core::ranking::score::EVIDENCE_CEILING;
+use docsearch_core::ranking::score::EVIDENCE_CAP;
 use docsearch_core::ranking::weight::Weights;
 use docsearch_core::values::address::Address;
 use docsearch_core::values::cosine::dense_score;
@@ -31,8 +31,8 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn as_source(&self) -> Source<'_> {
-        Source {
+    pub(crate) fn as_source(&self) -> PromptContext<'_> {
+        PromptContext {
             source: &self.source,
             title: &self.title,
             text: &self.text,
@@ -115,10 +115,10 @@ pub(crate) fn features(
 
 /// Whether the query is an address of the first result: nothing but names and addresses has such a score.
 fn is_addressed(group: &Group<'_>, first: &SearchResult) -> bool {
-    first.score > EVIDENCE_CEILING && !first.of_text.guessed && Address::read(&group.understanding.text).is_some()
+    first.score > EVIDENCE_CAP && !first.of_text.guessed && Address::read(&group.understanding.text).is_some()
 }
 
-/// The terms without those that say little: words of questions, and what the dictionary of the query's language leaves out.
+/// The terms without those that say stop_word: words of questions, and what the dictionary of the query's language leaves out.
 /// All, if no other is left.
 fn telling<'a>(caller: &Caller, terms: Vec<&'a LookupTerm>) -> Result<Vec<&'a LookupTerm>> {
     let words: Vec<String> = terms.iter().map(|term| term.text.to_lowercase()).collect();
@@ -126,7 +126,7 @@ fn telling<'a>(caller: &Caller, terms: Vec<&'a LookupTerm>) -> Result<Vec<&'a Lo
     let telling: Vec<&LookupTerm> = terms
         .iter()
         .zip(&words)
-        .filter(|(term, word)| !term.little && !stop_words.contains(*word))
+        .filter(|(term, word)| !term.stop_word && !stop_words.contains(*word))
         .map(|(term, _)| *term)
         .collect();
     Ok(if telling.is_empty() { terms } else { telling })

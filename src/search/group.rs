@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use docsearch_core::query::container::{KnownNames, possible_container_keys};
 use docsearch_core::query::input::Query;
 use docsearch_core::query::lookup::{LookupTerm, TermWeights};
-use docsearch_core::query::place::{KnownNames, place_keys};
 use docsearch_core::query::rule::Rules;
-use docsearch_core::query::understanding::{Class, NameForm, NameRole, Understanding};
-use docsearch_core::ranking::legs::AskedNames;
+use docsearch_core::query::understanding::{CandidateName, Class, NameRole, Understanding};
+use docsearch_core::ranking::retrievers::NameQuery;
 use docsearch_core::ranking::score::{MIN_PHRASE_WORDS, Scorer};
-use docsearch_core::ranking::subject::Question;
+use docsearch_core::ranking::subject::SubjectQuery;
 use docsearch_core::text::name;
 use docsearch_core::text::word::stem;
 use docsearch_core::values::id::Map;
@@ -47,7 +47,7 @@ pub(crate) struct Group<'a> {
     rules: Rc<Rules>,
     pub(crate) understanding: Understanding,
     /// Names that the query asks for or mentions, and what may be one.
-    pub(crate) forms: Vec<NameForm>,
+    pub(crate) forms: Vec<CandidateName>,
     /// Keys of the place that the query names.
     pub(crate) containers: Vec<String>,
     /// What the keyword leg looks up.
@@ -129,9 +129,9 @@ impl<'a> Group<'a> {
         let terms = terms(&understanding.topic, Some(&understanding))?;
         let searched = Projects::new(projects.iter().copied());
         let sites = projects.iter().map(|project| project.site());
-        let mut forms = NameForm::addresses(&understanding.text, sites);
-        forms.extend(understanding.names());
-        forms.extend(understanding.names_within(&forms, &rules));
+        let mut forms = CandidateName::addresses(&understanding.text, sites);
+        forms.extend(understanding.candidate_names());
+        forms.extend(understanding.candidate_names_within(&forms, &rules));
         Ok(Self {
             visibility: Visibility::of(caller, &searched)?,
             members: members(&understanding, &terms),
@@ -157,8 +157,8 @@ impl<'a> Group<'a> {
     }
 
     /// What is looked at for what the query is about.
-    pub(crate) fn question(&self) -> Question<'_> {
-        Question {
+    pub(crate) fn question(&self) -> SubjectQuery<'_> {
+        SubjectQuery {
             understanding: &self.understanding,
             forms: &self.forms,
             terms: &self.terms,
@@ -208,8 +208,8 @@ impl<'a> Group<'a> {
     }
 
     /// What the query asks for by name; `typed` is [`Self::typed`], `forms` are those of the group.
-    pub(crate) fn asked_names<'b>(&'b self, forms: &'b [NameForm], typed: &'b str) -> AskedNames<'b> {
-        AskedNames {
+    pub(crate) fn asked_names<'b>(&'b self, forms: &'b [CandidateName], typed: &'b str) -> NameQuery<'b> {
+        NameQuery {
             understanding: &self.understanding,
             forms,
             containers: &self.containers,
@@ -235,7 +235,7 @@ fn members(understanding: &Understanding, terms: &[LookupTerm]) -> Vec<usize> {
 
 /// What documents of each project belong to, as far as the query may mean it, in a fixed order.
 fn containers(caller: &mut Caller, projects: &[Project], query: &str, rules: &Rules) -> Result<Map<i64, Vec<String>>> {
-    let keys = place_keys(query, rules);
+    let keys = possible_container_keys(query, rules);
     if keys.is_empty() {
         return Ok(Map::default());
     }

@@ -1,6 +1,6 @@
 //! The promise that a unique name brings its page first.
 
-use docsearch_core::text::name::{self, Form};
+use docsearch_core::text::name::{self, NameVariant};
 use pgrx::datum::DatumWithOid;
 use pgrx::memcxt::PgMemoryContexts;
 
@@ -43,9 +43,9 @@ pub(crate) fn verify(caller: &mut Caller, project: &Project, sample: Option<i32>
     let paths: Vec<(usize, String)> = slugs.iter().filter(|(_, slug)| slug.contains('/')).cloned().collect();
     let mut rows = Vec::new();
     let checked = [
-        (names, &Form::OF_NAMES[..]),
-        (paths, &Form::OF_PATHS[..]),
-        (slugs, &Form::OF_SLUGS[..]),
+        (names, &NameVariant::OF_NAMES[..]),
+        (paths, &NameVariant::OF_PATHS[..]),
+        (slugs, &NameVariant::OF_SLUGS[..]),
     ];
     for (names, forms) in checked {
         let (missed, sums) = verify_forms(caller, project, &pages, &sampled(&names, sample), forms)?;
@@ -74,10 +74,10 @@ fn verify_forms(
     project: &Project,
     pages: &[Page],
     names: &[&(usize, String)],
-    forms: &[Form],
+    forms: &[NameVariant],
 ) -> Result<(Vec<Row>, Vec<Row>)> {
     let mut missed = Vec::new();
-    let mut holding: Vec<(Form, i64)> = forms.iter().map(|&form| (form, 0)).collect();
+    let mut holding: Vec<(NameVariant, i64)> = forms.iter().map(|&form| (form, 0)).collect();
     for (place, name) in names {
         let expected = &pages[*place].1;
         let mut searched: Vec<(String, bool)> = Vec::new();

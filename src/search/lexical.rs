@@ -12,7 +12,7 @@ use docsearch_core::postgres::tsvector::TsVector;
 use docsearch_core::query::lookup::{self, LookupTerm, TermWeights};
 use docsearch_core::query::rule::Rules;
 use docsearch_core::query::understanding::Understanding;
-use docsearch_core::ranking::legs::MAX_HOLDING;
+use docsearch_core::ranking::retrievers::MAX_PHRASE_DOCUMENTS;
 use docsearch_core::values::id::{ChunkId, DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
@@ -349,8 +349,8 @@ impl<'a> KeywordLeg<'a> {
                 statement::rows(owner, &sql, &args, keys::document_id)
             }
         };
-        let found = visibility.first(caller, MAX_HOLDING + 1, read, |id| *id)?;
-        Ok(if found.len() <= MAX_HOLDING {
+        let found = visibility.first(caller, MAX_PHRASE_DOCUMENTS + 1, read, |id| *id)?;
+        Ok(if found.len() <= MAX_PHRASE_DOCUMENTS {
             found.into_iter().collect()
         } else {
             Set::default()

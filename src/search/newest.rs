@@ -2,7 +2,7 @@
 
 use docsearch_core::answer::delivery::{Confidence, SearchResult};
 use docsearch_core::query::rule::NewsNames;
-use docsearch_core::ranking::newness::{Candidate, Newness};
+use docsearch_core::ranking::newness::{Newness, NewnessCandidate};
 use docsearch_core::ranking::page::Page;
 use docsearch_core::ranking::weight::Weights;
 use docsearch_core::values::calendar::Day;
@@ -166,9 +166,9 @@ impl Newest {
             &args,
             Listed::read,
         )?;
-        let candidates: Vec<Candidate<'_>> = listed
+        let candidates: Vec<NewnessCandidate<'_>> = listed
             .iter()
-            .map(|listed| Candidate {
+            .map(|listed| NewnessCandidate {
                 slug: &listed.slug,
                 title: &listed.title,
                 version: listed.version.as_deref(),

@@ -10,7 +10,7 @@ use docsearch_core::documents::grouped_page::{GroupedPage, url_at};
 use docsearch_core::documents::markdown;
 use docsearch_core::postgres::tsvector::{TsVector, Weight};
 use docsearch_core::query::lookup::LookupTerm;
-use docsearch_core::ranking::fusion::Entry;
+use docsearch_core::ranking::fusion::SectionEntry;
 use docsearch_core::text::title::is_repeated_by;
 use docsearch_core::text::token_estimate::estimated_tokens;
 use docsearch_core::values::id::{ChunkId, DocumentId};
@@ -245,7 +245,7 @@ struct SectionView {
 
 impl SectionView {
     /// Leads to one of the small sections that stand together here.
-    fn narrow(&mut self, entry: &Entry, title: &str) {
+    fn narrow(&mut self, entry: &SectionEntry, title: &str) {
         let path = match entry.path.split_first() {
             Some((first, rest)) if is_repeated_by(title, first) => rest,
             _ => entry.path.as_slice(),

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use docsearch_core::answer::delivery::{Answer, Notice};
 use docsearch_core::answer::grade::{CONTEXT_CHARS, Grade, MAX_CONTEXTS};
-use docsearch_core::answer::refinement::{Attempt, ByWords, Graded, Retry, refine};
+use docsearch_core::answer::refinement::{Attempt, ByWords, GradedAnswer, Retry, refine};
 use docsearch_core::models::{json_object, prompt};
-use docsearch_core::ranking::fusion::Other;
+use docsearch_core::ranking::fusion::SecondSearch;
 use docsearch_inference::Purpose;
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ impl Request<'_> {
     ) -> Result<Retrieval<'s>> {
         let config = self.config.with_hybrid_at_most(hybrid);
         let found = self.run_configured(caller, &self.query, &config, explained, None)?;
-        let other = Other {
+        let other = SecondSearch {
             rule: "by_words",
             query: &self.query.text,
             share: self.config.weights.transform_share,
@@ -114,7 +114,7 @@ fn trace(query: &str, attempts: &[Attempt<Timed>]) -> Vec<Value> {
     let before = std::iter::once(None).chain(attempts.iter().map(Some));
     let numbered = (1..).zip(attempts).zip(before);
     let lines = numbered.map(|((number, attempt), before): ((usize, _), _)| {
-        let Graded {
+        let GradedAnswer {
             answer: Timed { answer, milliseconds },
             grade,
             ..
@@ -147,7 +147,7 @@ fn graded(
     request: &Request<'_>,
     mut retrieval: Retrieval<'_>,
     begun: Instant,
-) -> Result<Graded<Timed>> {
+) -> Result<GradedAnswer<Timed>> {
     let (mut answer, features) = request.present(caller, &mut retrieval, Detail::Sections, begun)?;
     let by_rules = request.grade(&features.unwrap_or_default(), answer.results.len());
     let asks = request.config.transform == Transform::Model && !answer.results.is_empty();
@@ -160,7 +160,7 @@ fn graded(
         None => by_rules,
     };
     answer.grade = Some(serde_json::to_value(&grade).map_err(internal)?);
-    Ok(Graded {
+    Ok(GradedAnswer {
         grade,
         executed_query: answer.executed_query.clone(),
         has_results: !answer.results.is_empty(),

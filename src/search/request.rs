@@ -10,7 +10,7 @@ use docsearch_core::query::filter::Filter;
 use docsearch_core::query::input::{MAX_QUERY_CHARS, Query};
 use docsearch_core::query::transformation::Transformation;
 use docsearch_core::query::understanding::Class;
-use docsearch_core::ranking::fusion::{Found, Other};
+use docsearch_core::ranking::fusion::{RankedDocuments, SecondSearch};
 use docsearch_core::ranking::wording::{self, MAX_WORDING_CHARS, MAX_WORDINGS, WordingError};
 use docsearch_core::text::name;
 use docsearch_core::values::id::DocumentId;
@@ -64,7 +64,7 @@ impl<'a> Arguments<'a> {
             )
         })?;
         let also = self.also.unwrap_or_default();
-        let (query, also) = wording::further(query, also.iter().map(Option::as_deref)).map_err(refused)?;
+        let (query, also) = wording::distinct_wordings(query, also.iter().map(Option::as_deref)).map_err(refused)?;
         let limit = LockLimit::begin()?;
         let (projects, left_out) = project::searched(caller, self.project)?;
         let config = match projects.as_slice() {
@@ -320,7 +320,7 @@ impl Request<'_> {
             && let Some(query) = Query::parse(&transformation.transformed)
         {
             let found = self.run_query(caller, &query, explained, focus)?;
-            let other = Other {
+            let other = SecondSearch {
                 rule: "transformed_query",
                 query: &transformation.transformed,
                 share: self.config.weights.transform_share,
@@ -361,7 +361,7 @@ impl Request<'_> {
         for question in &questions {
             if let Some(query) = Query::parse(question) {
                 let found = self.run_configured(caller, &query, &config, explained, focus)?;
-                let other = Other {
+                let other = SecondSearch {
                     rule: "question",
                     query: question,
                     share: self.config.weights.question_share,
@@ -445,7 +445,7 @@ impl Request<'_> {
             rules,
             also: Vec::new(),
             transformation: None,
-            found: Found::default(),
+            found: RankedDocuments::default(),
             is_part: config.is_part(),
             notices: self.left_out.clone().into_iter().collect(),
             candidates: 0,

@@ -4,9 +4,9 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use docsearch_core::answer::delivery::{Answer, Confidence, Dedup, Deduplication, Notice};
-use docsearch_core::answer::hit::{self, Chosen, Page, SECTION_CHUNKS};
+use docsearch_core::answer::hit::{self, PageOfHits, ResultWindow, SECTION_CHUNKS};
 use docsearch_core::query::transformation::Transformation;
-use docsearch_core::ranking::fusion::{Found, Other};
+use docsearch_core::ranking::fusion::{RankedDocuments, SecondSearch};
 use docsearch_core::values::id::{ChunkId, DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ pub(crate) struct Retrieval<'a> {
     pub(crate) groups: Vec<Group<'a>>,
     /// Further wordings of the query.
     pub(crate) also: Vec<Wording<'a>>,
-    pub(crate) found: Found,
+    pub(crate) found: RankedDocuments,
     /// Whether it is brought together with other searches, and stopped at the first look.
     pub(super) is_part: bool,
     pub(crate) notices: Vec<Notice>,
@@ -147,7 +147,7 @@ impl<'a> Retrieval<'a> {
     }
 
     /// Adds what another search found.
-    pub(super) fn fuse(&mut self, retrieval: Retrieval<'_>, other: Other<'_>) {
+    pub(super) fn fuse(&mut self, retrieval: Retrieval<'_>, other: SecondSearch<'_>) {
         self.found.fuse(retrieval.found, other);
         self.count(retrieval.timings);
     }
@@ -225,7 +225,7 @@ impl<'a> Retrieval<'a> {
     }
 
     /// Chooses the sections that are shown, in order.
-    pub(super) fn choose(&mut self, caller: &mut Caller, config: &SearchConfig, detail: Detail) -> Result<Chosen> {
+    pub(super) fn choose(&mut self, caller: &mut Caller, config: &SearchConfig, detail: Detail) -> Result<PageOfHits> {
         let beside = match detail {
             Detail::Rows => 0,
             Detail::Sections => SECTION_CHUNKS,
@@ -240,7 +240,7 @@ impl<'a> Retrieval<'a> {
             max_similarity: config.weights.dedup_similarity,
             limit: config.wanted(),
         };
-        let page = Page {
+        let page = ResultWindow {
             offset: config.offset,
             shown: config.shown,
         };

@@ -6,11 +6,11 @@ use docsearch_core::documents::markdown::{Section, sections};
 use docsearch_core::documents::outline::Outline;
 use docsearch_core::index::question::FIRST;
 use docsearch_core::query::understanding::NameRole;
-use docsearch_core::ranking::fusion::{Asked, Entry};
-use docsearch_core::ranking::legs::Legs;
+use docsearch_core::ranking::fusion::{SectionEntry, TargetSection};
 use docsearch_core::ranking::page::Page;
 use docsearch_core::ranking::rank::ScoredDocument;
 use docsearch_core::ranking::rerank::Ranked;
+use docsearch_core::ranking::retrievers::RetrieverResults;
 use docsearch_core::values::address::{Address, address_key};
 use docsearch_core::values::id::{ChunkId, DocumentId, Map};
 use pgrx::datum::DatumWithOid;
@@ -66,10 +66,10 @@ impl Defining {
 pub(crate) fn asked_for(
     caller: &mut Caller,
     group: &Group<'_>,
-    legs: &Legs,
+    legs: &RetrieverResults,
     pages: &Map<DocumentId, Page>,
     shown: &[Ranked],
-) -> Result<Map<DocumentId, Asked>> {
+) -> Result<Map<DocumentId, TargetSection>> {
     let shown = || shown.iter().take(MAX_DOCUMENTS).map(|ranked| &ranked.document);
     let role = |id: &DocumentId| legs.names.get(id).map(|found| group.forms[found.form].role);
     let is_addressed = |id: &DocumentId| matches!(role(id), Some(NameRole::Address | NameRole::AddressPath));
@@ -120,7 +120,7 @@ pub(crate) fn asked_for(
             outlined += 1;
             entry = entry_within(caller, document, &within)?;
         }
-        sections.entry(document).or_insert(Asked {
+        sections.entry(document).or_insert(TargetSection {
             chunk: found.chunk,
             entry,
         });
@@ -129,7 +129,7 @@ pub(crate) fn asked_for(
 }
 
 /// The first sections with an anchor, whatever its case, in documents that an address names.
-fn addressed(caller: &mut Caller, anchor: &str, documents: &[DocumentId]) -> Result<Map<DocumentId, Asked>> {
+fn addressed(caller: &mut Caller, anchor: &str, documents: &[DocumentId]) -> Result<Map<DocumentId, TargetSection>> {
     let owner = &caller.as_owner()?;
     let found = statement::lookup(
         owner,
@@ -145,7 +145,7 @@ fn addressed(caller: &mut Caller, anchor: &str, documents: &[DocumentId]) -> Res
         ],
         keys::chunk_id,
     )?;
-    let whole = |id: ChunkId| Asked {
+    let whole = |id: ChunkId| TargetSection {
         chunk: id.chunk,
         entry: None,
     };
@@ -153,7 +153,11 @@ fn addressed(caller: &mut Caller, anchor: &str, documents: &[DocumentId]) -> Res
 }
 
 /// The sections of documents that are pages with this address, or the sections there that its anchor names.
-fn of_pages(caller: &mut Caller, address: Address<'_>, documents: &[DocumentId]) -> Result<Map<DocumentId, Asked>> {
+fn of_pages(
+    caller: &mut Caller,
+    address: Address<'_>,
+    documents: &[DocumentId],
+) -> Result<Map<DocumentId, TargetSection>> {
     let wanted = address_key(address.text);
     let is_meant = |page: &&GroupedPage| page.source_url.as_deref().is_some_and(|url| address_key(url) == wanted);
     let mut found = Map::default();
@@ -175,7 +179,7 @@ fn of_pages(caller: &mut Caller, address: Address<'_>, documents: &[DocumentId])
 }
 
 /// The section to which a fragment of a document leads that is no anchor of a chunk.
-fn led_to(caller: &mut Caller, fragment: &str, id: DocumentId) -> Result<Option<Asked>> {
+fn led_to(caller: &mut Caller, fragment: &str, id: DocumentId) -> Result<Option<TargetSection>> {
     let Some((body, aliases)) = document::body_and_anchors(caller, id, MAX_OUTLINED_BYTES)? else {
         return Ok(None);
     };
@@ -206,14 +210,14 @@ fn led_to(caller: &mut Caller, fragment: &str, id: DocumentId) -> Result<Option<
         )?
     };
     let section = &outline.sections()[place];
-    Ok(found.map(|(chunk, anchor)| Asked {
+    Ok(found.map(|(chunk, anchor)| TargetSection {
         chunk,
         entry: entry(section).filter(|entry| entry.anchor != anchor),
     }))
 }
 
 /// The section with a heading among those that stand together, of which the first has an anchor.
-fn entry_within(caller: &Caller, id: DocumentId, within: &Within) -> Result<Option<Entry>> {
+fn entry_within(caller: &Caller, id: DocumentId, within: &Within) -> Result<Option<SectionEntry>> {
     let Some(body) = document::body(caller, id, MAX_ENTRY_BYTES)? else {
         return Ok(None);
     };
@@ -228,8 +232,8 @@ fn entry_within(caller: &Caller, id: DocumentId, within: &Within) -> Result<Opti
 }
 
 /// A section as an entry; `None` for what stands before the first heading.
-fn entry(section: &Section) -> Option<Entry> {
-    (!section.heading_path.is_empty()).then(|| Entry {
+fn entry(section: &Section) -> Option<SectionEntry> {
+    (!section.heading_path.is_empty()).then(|| SectionEntry {
         path: section.heading_path.clone(),
         anchor: section.anchor.clone(),
     })

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use docsearch_core::answer::delivery::SearchResult;
 use docsearch_core::index::vocabulary::is_word;
 use docsearch_core::query::lookup::LookupTerm;
-use docsearch_core::query::suggestion::{self, FoundPage, Source, Suggestion, SuggestionKind};
+use docsearch_core::query::suggestion::{self, Suggestion, SuggestionKind, SuggestionSource, TitledPage};
 use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
@@ -56,8 +56,8 @@ pub(crate) fn suggestions(
         named.extend(titles(caller, &found)?.into_values());
         words.extend(near_words(caller, group)?);
     }
-    let names = named.iter().map(|(name, slug)| Source::Name { name, slug });
-    let words = words.iter().map(|word| Source::Word(word));
+    let names = named.iter().map(|(name, slug)| SuggestionSource::Name { name, slug });
+    let words = words.iter().map(|word| SuggestionSource::Word(word));
     let mut found = suggestion::suggestions(typed, names, limit);
     found.extend(suggestion::suggestions(&first.understanding.topic, words, limit));
     suggestion::without_named(&mut found);
@@ -65,7 +65,7 @@ pub(crate) fn suggestions(
         // Many names begin like words that say little.
         found.retain(|suggestion| suggestion.kind == SuggestionKind::Name);
     }
-    let pages = results.iter().map(|result| FoundPage {
+    let pages = results.iter().map(|result| TitledPage {
         title: &result.title,
         slug: &result.slug,
         score: result.score,

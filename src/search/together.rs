@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use docsearch_core::query::filter::Filter;
-use docsearch_core::ranking::fusion::Found;
-use docsearch_core::ranking::legs::Legs;
+use docsearch_core::ranking::fusion::RankedDocuments;
 use docsearch_core::ranking::page::Page;
+use docsearch_core::ranking::retrievers::RetrieverResults;
 use docsearch_core::ranking::score::Needs;
 use docsearch_core::values::id::{ChunkId, DocumentId, Map, Set};
 
@@ -37,7 +37,7 @@ pub(super) struct Looking<'a> {
 #[derive(Default)]
 pub(super) struct Outcome {
     /// Of each text, in all groups. The first one's are explained.
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<RankedDocuments>,
     pub(super) rules_ms: f64,
     /// Number of documents, of those that the caller sees, whose words and vectors were compared.
     pub(super) candidates: usize,
@@ -136,15 +136,20 @@ impl Part<'_> {
     }
 
     /// What the legs find, and how many were left out as unlikely.
-    fn look(&self, caller: &mut Caller, words: Words, excludes: bool) -> Result<(Legs, usize)> {
+    fn look(&self, caller: &mut Caller, words: Words, excludes: bool) -> Result<(RetrieverResults, usize)> {
         let reach = self.asked.basis.reach;
         let mut legs = self.search.run_legs(caller, &self.asked, reach, words)?;
-        let left_out = self.search.keep_likely(&self.asked, &mut legs, reach, excludes);
+        let left_out = self.search.retain_likely(&self.asked, &mut legs, reach, excludes);
         Ok((legs, left_out))
     }
 
     /// Adds documents that other texts found, with the sections by which they did.
-    fn add(&self, caller: &mut Caller, legs: &mut Legs, found: &Map<DocumentId, Vec<ChunkId>>) -> Result<()> {
+    fn add(
+        &self,
+        caller: &mut Caller,
+        legs: &mut RetrieverResults,
+        found: &Map<DocumentId, Vec<ChunkId>>,
+    ) -> Result<()> {
         let own = legs.documents();
         let others = found
             .iter()
@@ -168,7 +173,7 @@ impl Part<'_> {
 const MAX_SECTIONS: usize = 2;
 
 /// The sections by which documents were found: of each the one with the best words, and the nearest.
-fn found_by(legs: &Legs, found: &mut Map<DocumentId, Vec<ChunkId>>) {
+fn found_by(legs: &RetrieverResults, found: &mut Map<DocumentId, Vec<ChunkId>>) {
     let mut nearest: Map<DocumentId, (f32, ChunkId)> = Map::default();
     for (&id, &similarity) in &legs.evidence.similarity {
         let known = nearest.entry(id.document).or_insert((similarity, id));
@@ -228,7 +233,7 @@ fn judge(
         .flat_map(|part| part.asked.group.excluded.clone())
         .collect();
     let mut outcome = Outcome {
-        found: vec![Found::default(); passes],
+        found: vec![RankedDocuments::default(); passes],
         ..Outcome::default()
     };
     let (mut legs_of, mut found, mut far) = (Vec::new(), Map::default(), Set::default());
@@ -288,8 +293,8 @@ fn judge(
 
 /// Adds the similarity of the sections that count and whose vectors were not compared. Vectors of one model are read once.
 fn measure(caller: &mut Caller, parts: &[Part<'_>], judged: &mut [(Judging, Map<DocumentId, Page>)]) -> Result<()> {
-    let unmeasured = judged.iter().map(|(judging, _)| judging.unmeasured());
-    let unmeasured: Vec<Vec<ChunkId>> = unmeasured.collect();
+    let unmeasured_sections = judged.iter().map(|(judging, _)| judging.unmeasured_sections());
+    let unmeasured_sections: Vec<Vec<ChunkId>> = unmeasured_sections.collect();
     let mut models: Vec<i32> = parts.iter().map(|part| part.asked.group.model.id).collect();
     models.sort_unstable();
     models.dedup();
@@ -302,13 +307,13 @@ fn measure(caller: &mut Caller, parts: &[Part<'_>], judged: &mut [(Judging, Map<
         let Some((_, first, _)) = of_model.first() else {
             continue;
         };
-        let wanted = of_model.iter().flat_map(|(place, ..)| &unmeasured[*place]);
+        let wanted = of_model.iter().flat_map(|(place, ..)| &unmeasured_sections[*place]);
         let wanted: Set<ChunkId> = wanted.copied().collect();
         let vectors: Vec<&[f32]> = of_model.iter().map(|(.., vector)| *vector).collect();
         let wanted: Vec<ChunkId> = wanted.into_iter().collect();
         let similarities = first.asked.basis.vectors.of_chunks_to(owner, &vectors, &wanted)?;
         for ((place, ..), similarities) in of_model.iter().zip(similarities) {
-            let own = unmeasured[*place].iter();
+            let own = unmeasured_sections[*place].iter();
             judged[*place]
                 .0
                 .add(own.filter_map(|id| Some((*id, *similarities.get(id)?))));

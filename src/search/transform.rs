@@ -10,7 +10,7 @@ use docsearch_core::query::input::Query;
 use docsearch_core::query::transformation::{self, Need, Transformation, Usage, has_acronym, need, related, telling};
 use docsearch_core::query::understanding::Class;
 use docsearch_core::ranking::rerank::Ranked;
-use docsearch_core::ranking::score::EVIDENCE_CEILING;
+use docsearch_core::ranking::score::EVIDENCE_CAP;
 use docsearch_core::text::name;
 use docsearch_core::values::calendar::Day;
 use docsearch_inference::Purpose;
@@ -87,7 +87,7 @@ fn names_what_it_means(retrieval: &Retrieval<'_>) -> bool {
         .found
         .ranked
         .first()
-        .is_some_and(|first| first.score > EVIDENCE_CEILING)
+        .is_some_and(|first| first.score > EVIDENCE_CAP)
 }
 
 /// What the rules, and the documents that a search found, add to its query. The name of a page says what it means.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use docsearch_core::index::statistics::ChunkFrequencies;
-use docsearch_core::index::vocabulary::{Around, Near, by_nearness, is_made_of, is_near, is_word};
+use docsearch_core::index::vocabulary::{NearWord, WordRange, by_nearness, is_made_of, is_near, is_word};
 use docsearch_core::query::lookup::LookupTerm;
 
 use crate::postgres::report::Result;
@@ -46,7 +46,7 @@ pub(crate) fn correct(
     for (term, (near, known)) in unknown.into_iter().zip(found) {
         for near in near {
             frequencies.take(&known, &near.lexeme);
-            term.stand_ins.push((near.lexeme, near.strength));
+            term.expansions.push((near.lexeme, near.strength));
         }
     }
     Ok(())
@@ -59,12 +59,12 @@ pub(crate) fn nearest(
     visibility: &Visibility,
     projects: &Projects,
     words: &[&[String]],
-) -> Result<Vec<(Vec<Near>, ChunkFrequencies)>> {
+) -> Result<Vec<(Vec<NearWord>, ChunkFrequencies)>> {
     let words = match visibility {
         Visibility::All | Visibility::Listed(_) => words,
         Visibility::Checked(_) => &words[..words.len().min(CHECKED_WORDS)],
     };
-    let around = |lexemes: &[String]| Around::of(lexemes.last().map_or("", String::as_str));
+    let around = |lexemes: &[String]| WordRange::of(lexemes.last().map_or("", String::as_str));
     let listed = match visibility {
         Visibility::Listed(listed) if !words.is_empty() => {
             let first = |text: &str| text.chars().next();
@@ -96,7 +96,7 @@ pub(crate) fn nearest(
 }
 
 /// The first of the words, and those nearly as near.
-fn nearest_of_all(mut near: Vec<Near>) -> Vec<Near> {
+fn nearest_of_all(mut near: Vec<NearWord>) -> Vec<NearWord> {
     near.truncate(STAND_INS);
     let least = near.first().map_or(0.0, |best| best.strength * NEARLY);
     near.retain(|near| near.strength >= least);
@@ -109,25 +109,25 @@ fn nearest_seen(
     caller: &mut Caller,
     visibility: &Visibility,
     projects: &Projects,
-    mut near: Vec<Near>,
-) -> Result<(Vec<Near>, ChunkFrequencies)> {
+    mut near: Vec<NearWord>,
+) -> Result<(Vec<NearWord>, ChunkFrequencies)> {
     near.sort_by(|a, b| b.strength.total_cmp(&a.strength).then_with(|| a.lexeme.cmp(&b.lexeme)));
-    let mut found: Vec<Near> = Vec::new();
+    let mut found: Vec<NearWord> = Vec::new();
     let mut near = near.into_iter().take(LOOKED_AT).peekable();
-    let is_enough = |found: &[Near], next: &Near| {
+    let is_enough = |found: &[NearWord], next: &NearWord| {
         let last = found.get(STAND_INS - 1);
         last.is_some_and(|last| next.strength < last.strength)
             || found.first().is_some_and(|best| next.strength < best.strength * NEARLY)
     };
     while near.peek().is_some_and(|next| !is_enough(&found, next)) {
-        let part: Vec<Near> = near.by_ref().take(AT_ONCE).collect();
+        let part: Vec<NearWord> = near.by_ref().take(AT_ONCE).collect();
         let seen =
             visibility.visible_lexemes(caller, projects, part.iter().map(|near| near.lexeme.clone()).collect())?;
         found.extend(part.into_iter().filter(|near| seen.contains(&near.lexeme)));
     }
     let frequencies =
         visibility.frequencies(caller, projects, found.iter().map(|near| near.lexeme.clone()).collect())?;
-    let chunks = |near: &Near| frequencies.sum(&near.lexeme);
+    let chunks = |near: &NearWord| frequencies.sum(&near.lexeme);
     found.sort_by(|a, b| {
         let by_chunks = chunks(b).total_cmp(&chunks(a));
         let by_lexeme = || a.lexeme.cmp(&b.lexeme);
@@ -140,7 +140,7 @@ fn nearest_seen(
 fn read(caller: &mut Caller, words: &[&[String]], projects: &Projects) -> Result<Vec<ChunkFrequencies>> {
     let (mut parts, mut places) = (Vec::new(), Vec::new());
     for (place, lexemes) in words.iter().enumerate() {
-        let around = Around::of(lexemes.last().map_or("", String::as_str));
+        let around = WordRange::of(lexemes.last().map_or("", String::as_str));
         for (from, to) in around.ranges() {
             let lengths = around.lengths.clone();
             parts.push(Between { from, to, lengths });

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use docsearch_core::answer::delivery::Notice;
 use docsearch_core::query::input::Query;
-use docsearch_core::ranking::fusion::Other;
-use docsearch_core::ranking::wording::{Worded, bring_together};
+use docsearch_core::ranking::fusion::SecondSearch;
+use docsearch_core::ranking::wording::{WordingRanking, merge_wordings};
 use docsearch_core::values::id::DocumentId;
 
 use crate::postgres::owner::LocalSettings;
@@ -99,12 +99,12 @@ impl Request<'_> {
         let share = self.config.weights.question_share;
         // Vectors of one model are compared: that of the question's first group.
         let model = passes.first().and_then(|own| own.first()).map(|group| group.model);
-        let mut worded: Vec<Worded> = Vec::new();
+        let mut worded: Vec<WordingRanking> = Vec::new();
         for (pass, (found, (wording, question))) in passes.iter().zip(outcome.found.into_iter().zip(&asked_by)) {
             match (question, worded.last_mut()) {
                 (Some(question), Some(of)) => of.found.fuse(
                     found,
-                    Other {
+                    SecondSearch {
                         rule: "question",
                         query: question,
                         share,
@@ -116,7 +116,7 @@ impl Request<'_> {
                         .find(|group| Some(group.model.id) == model.map(|model| model.id));
                     let vector = group.map(|group| embeddings.of(caller, group)).transpose()?.flatten();
                     let by_model = is_by_model(*wording);
-                    worded.push(Worded {
+                    worded.push(WordingRanking {
                         vector,
                         found,
                         by_model,
@@ -125,7 +125,7 @@ impl Request<'_> {
             }
         }
         let baseline = model.map_or(0.0, |model| model.baseline);
-        let mut together = bring_together(worded, baseline, outcome.added);
+        let mut together = merge_wordings(worded, baseline, outcome.added);
         let texts: Vec<&str> = texts.iter().map(|query| query.text.as_str()).collect();
         together.explain(&texts, explained, focus);
         let mut passes = passes

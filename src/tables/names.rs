@@ -4,10 +4,10 @@ mod within;
 
 use std::collections::BTreeSet;
 
-use docsearch_core::documents::definition::{MAX_DEFINING, definitions};
+use docsearch_core::documents::definition::{MAX_DEFINING_DOCUMENTS, definitions};
 use docsearch_core::index::vocabulary::after;
-use docsearch_core::query::understanding::{NameForm, NameRole};
-use docsearch_core::ranking::legs::NameMatch;
+use docsearch_core::query::understanding::{CandidateName, NameRole};
+use docsearch_core::ranking::retrievers::NameMatch;
 use docsearch_core::text::name::{self, Name, NameKind};
 use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
@@ -40,7 +40,7 @@ pub(crate) struct NameMatches {
     /// Documents that have one of the names.
     pub(crate) matches: Map<DocumentId, NameMatch>,
     /// Documents with a section that defines one of the names, and the index of the name in the query's. A name that more
-    /// than [`MAX_DEFINING`] visible documents of a project define has none.
+    /// than [`MAX_DEFINING_DOCUMENTS`] visible documents of a project define has none.
     pub(crate) defining: Vec<(DocumentId, usize)>,
     /// The visible documents with one of the given titles; `None` if there may be others.
     pub(crate) titled: Option<Set<DocumentId>>,
@@ -79,7 +79,7 @@ fn named_document(row: &Row) -> Result<NamedDocument> {
 pub(crate) fn find(
     caller: &mut Caller,
     projects: &Projects,
-    forms: &[NameForm],
+    forms: &[CandidateName],
     titles: &[String],
     visibility: &Visibility,
 ) -> Result<NameMatches> {
@@ -94,7 +94,7 @@ pub(crate) fn find(
         // One statement is enough where visibility is known before.
         let mut args = named_documents_arguments(projects, &keys, MAX_NAMED_DOCUMENTS as i64);
         let named_sql = named_documents_sql(projects, visibility, &mut args);
-        let defining_sql = defining_sql(projects, forms, visibility, MAX_DEFINING, &mut args);
+        let defining_sql = defining_sql(projects, forms, visibility, MAX_DEFINING_DOCUMENTS, &mut args);
         let within_sql = within::sql(projects, &within_keys, visibility, within::MAX_ROWS, &mut args);
         let owner = &caller.as_owner()?;
         let sql = format!("({named_sql}) UNION ALL {defining_sql} UNION ALL {within_sql}");
@@ -129,7 +129,7 @@ pub(crate) fn find(
 pub(crate) fn matches(
     caller: &mut Caller,
     projects: &Projects,
-    forms: &[NameForm],
+    forms: &[CandidateName],
     visibility: &Visibility,
 ) -> Result<Map<DocumentId, NameMatch>> {
     Ok(best_matches(
@@ -139,7 +139,7 @@ pub(crate) fn matches(
 }
 
 /// The keys of the query's names, without those that may only be names within it.
-fn keys_of(forms: &[NameForm]) -> BTreeSet<String> {
+fn keys_of(forms: &[CandidateName]) -> BTreeSet<String> {
     let own = forms.iter().filter(|form| form.role != NameRole::Within);
     own.map(|form| form.key.clone()).collect()
 }
@@ -179,10 +179,10 @@ fn named_documents_sql(projects: &Projects, visibility: &Visibility, args: &mut 
     )
 }
 
-fn best_matches(names: impl IntoIterator<Item = NamedDocument>, forms: &[NameForm]) -> Map<DocumentId, NameMatch> {
+fn best_matches(names: impl IntoIterator<Item = NamedDocument>, forms: &[CandidateName]) -> Map<DocumentId, NameMatch> {
     let mut found: Map<DocumentId, NameMatch> = Map::default();
     for (document, key, kind) in names {
-        let of_project = |form: &&NameForm| form.project.is_none_or(|project| project == document.project);
+        let of_project = |form: &&CandidateName| form.project.is_none_or(|project| project == document.project);
         let form = forms.iter().position(|form| form.key == key && of_project(&form));
         let (Some(kind), Some(form)) = (NameKind::parse(&kind), form) else {
             continue;
@@ -203,7 +203,7 @@ fn best_matches(names: impl IntoIterator<Item = NamedDocument>, forms: &[NameFor
 fn defining_documents(
     caller: &mut Caller,
     projects: &Projects,
-    forms: &[NameForm],
+    forms: &[CandidateName],
     visibility: &Visibility,
 ) -> Result<Vec<Defining>> {
     if !Part::Definitions.exists() {
@@ -222,13 +222,13 @@ fn defining_documents(
 
 /// Documents with a definition of a name that one statement reads.
 fn read_together(visibility: &Visibility) -> usize {
-    visibility.check().map_or(MAX_DEFINING, |_| DEFINING_TOGETHER)
+    visibility.check().map_or(MAX_DEFINING_DOCUMENTS, |_| DEFINING_TOGETHER)
 }
 
 /// The statement of [`defining_documents`], which appends its arguments.
 fn defining_sql(
     projects: &Projects,
-    forms: &[NameForm],
+    forms: &[CandidateName],
     visibility: &Visibility,
     together: usize,
     args: &mut Vec<DatumWithOid<'_>>,
@@ -260,11 +260,11 @@ fn defining_sql(
     )
 }
 
-/// The visible ones of the documents, without those of a name that more than [`MAX_DEFINING`] define.
+/// The visible ones of the documents, without those of a name that more than [`MAX_DEFINING_DOCUMENTS`] define.
 fn few_defining(
     caller: &mut Caller,
     found: Vec<Defining>,
-    forms: &[NameForm],
+    forms: &[CandidateName],
     visibility: &Visibility,
 ) -> Result<Vec<(DocumentId, usize)>> {
     let together = read_together(visibility);
@@ -273,12 +273,12 @@ fn few_defining(
         let documents = match (documents.first().copied(), visibility.check()) {
             (Some(first), Some(check)) if documents.len() > together => {
                 let read = |owner: &Owner<'_>, limit| defining_one(owner, first.project, &forms[form].key, limit);
-                check.first(caller, MAX_DEFINING + 1, read, |id| *id)?
+                check.first(caller, MAX_DEFINING_DOCUMENTS + 1, read, |id| *id)?
             }
             (_, Some(check)) => check.among(caller, documents)?.into_iter().collect(),
             (_, None) => documents,
         };
-        if documents.len() <= MAX_DEFINING {
+        if documents.len() <= MAX_DEFINING_DOCUMENTS {
             defining.extend(documents.into_iter().map(|id| (id, form)));
         }
     }
@@ -301,7 +301,7 @@ fn defining_one(owner: &Owner<'_>, project: i64, key: &str, limit: i64) -> Resul
 }
 
 /// Whether a match is a name that the query is about, not one that it only mentions.
-pub(crate) fn any_direct(matches: &Map<DocumentId, NameMatch>, forms: &[NameForm]) -> bool {
+pub(crate) fn any_direct(matches: &Map<DocumentId, NameMatch>, forms: &[CandidateName]) -> bool {
     let mentioned = [
         NameRole::WrittenOut,
         NameRole::Mention,

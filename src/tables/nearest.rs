@@ -1,6 +1,6 @@
 //! The hint for a slug that no document has: which documents may be meant.
 
-use docsearch_core::query::understanding::NameForm;
+use docsearch_core::query::understanding::CandidateName;
 use docsearch_core::values::id::DocumentId;
 use pgrx::datum::DatumWithOid;
 
@@ -48,9 +48,9 @@ pub(super) fn hint(caller: &mut Caller, slug: &str, project: Option<&str>) -> Re
 /// References of the documents with this slug, or with this address as searches understand it.
 fn addressed(caller: &mut Caller, slug: &str, projects: &[Project]) -> Result<Vec<String>> {
     let sites = || projects.iter().map(Project::site);
-    let mut forms = NameForm::addresses(slug, sites());
+    let mut forms = CandidateName::addresses(slug, sites());
     if forms.is_empty() {
-        forms = NameForm::addresses(&format!("./{slug}"), sites());
+        forms = CandidateName::addresses(&format!("./{slug}"), sites());
     }
     if projects.is_empty() || forms.is_empty() {
         return Ok(Vec::new());

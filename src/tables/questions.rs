@@ -156,7 +156,7 @@ pub(crate) fn replaced(
     });
     let all: Vec<StoredQuestion> = given.chain(others).collect();
     question::checked(all.iter().map(|stored| stored.question.clone()))?;
-    match all.len() <= question::OF_DOCUMENT {
+    match all.len() <= question::MAX_QUESTIONS_PER_DOCUMENT {
         true => Ok(all),
         false => Err(question::Problem::ManyOfDocument),
     }

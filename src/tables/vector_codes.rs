@@ -4,7 +4,7 @@
 //! may change or be deleted: a search reads the vector of every chunk that it finds by its code. So a surplus code costs a
 //! little time, and a missing code hides a section.
 
-use docsearch_core::index::vector_code::{Best, Code, CodeQuery, Codes, Kind, Packer, Row};
+use docsearch_core::index::vector_code::{Code, CodePacker, CodeQuery, CodeRow, Codes, NearestCodes, VectorKind};
 use docsearch_core::values::id::ChunkId;
 use pgrx::datum::DatumWithOid;
 
@@ -73,7 +73,7 @@ pub(crate) fn add<'a>(
     if !exist() {
         return Ok(());
     }
-    let mut packer = Packer::default();
+    let mut packer = CodePacker::default();
     for (id, vector) in vectors {
         packer.push(id.document.document, id.chunk, &Code::of(vector));
     }
@@ -170,7 +170,7 @@ fn merge_rows(owner: &Owner<'_>, of: OfModel) -> Result<bool> {
     let mut keys: Vec<(i64, i32)> = taken.into_iter().flatten().collect();
     keys.sort_unstable();
     keys.dedup();
-    let mut packer = Packer::default();
+    let mut packer = CodePacker::default();
     for keys in keys.chunks(VECTORS) {
         let (documents, chunks): (Vec<i64>, Vec<i32>) = keys.iter().copied().unzip();
         read_vectors(
@@ -230,7 +230,7 @@ fn rebuild_rows(owner: &Owner<'_>, of: OfModel) -> Result<()> {
     let mut after = Some((i64::MIN, i32::MIN));
     while let Some((document, chunk)) = after {
         let _settings = LocalSettings::by_index()?;
-        let mut packer = Packer::default();
+        let mut packer = CodePacker::default();
         let last = read_vectors(
             owner,
             &format!(
@@ -258,7 +258,7 @@ fn read_vectors(
     owner: &Owner<'_>,
     sql: &str,
     args: &[DatumWithOid<'_>],
-    packer: &mut Packer,
+    packer: &mut CodePacker,
 ) -> Result<Option<(i64, i32)>> {
     let mut last = None;
     statement::lookup(owner, sql, args, |row| {
@@ -272,7 +272,7 @@ fn read_vectors(
 }
 
 /// Writes rows. A merge leaves its full rows alone later.
-fn insert(owner: &Owner<'_>, of: OfModel, rows: &[Row], packed: bool) -> Result<()> {
+fn insert(owner: &Owner<'_>, of: OfModel, rows: &[CodeRow], packed: bool) -> Result<()> {
     for rows in rows.chunks(ROWS) {
         let mut args = of.arguments();
         args.push(DatumWithOid::from(
@@ -356,12 +356,12 @@ pub(crate) fn nearest<const KINDS: usize>(
     projects: &Projects,
     model: i32,
     query: &[f32],
-    wanted: [(Kind, usize); KINDS],
+    wanted: [(VectorKind, usize); KINDS],
 ) -> Result<Option<[Estimated; KINDS]>> {
     if !exist() {
         return Ok(None);
     }
-    let mut best = wanted.map(|(kind, limit)| Best::new(limit, kind));
+    let mut best = wanted.map(|(kind, limit)| NearestCodes::new(limit, kind));
     let query = CodeQuery::new(query);
     let rows = statement::lookup(
         owner,

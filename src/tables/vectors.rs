@@ -3,7 +3,7 @@
 use std::ffi::CString;
 
 use docsearch_core::index::question::FIRST;
-use docsearch_core::index::vector_code::Kind;
+use docsearch_core::index::vector_code::VectorKind;
 use docsearch_core::values::id::{ChunkId, DocumentId, Map};
 use pgrx::datum::DatumWithOid;
 
@@ -82,18 +82,18 @@ impl Nearest<'_> {
 /// many; with one and a half times as many a search took .15 ms less, and Postgres, Python and Ray lost .001 to .002 nDCG@10. With as
 /// many questions as are wanted, 102 pages came first of 114, as with twice as many, and a search took .3 ms less; with half as many 100
 /// came first.
-fn read_by_code(kind: Kind) -> usize {
+fn read_by_code(kind: VectorKind) -> usize {
     match kind {
-        Kind::Text => 2,
-        Kind::Question => 1,
+        VectorKind::Text => 2,
+        VectorKind::Question => 1,
     }
 }
 
 /// The condition that chunks `v` are of a kind.
-fn condition(kind: Kind) -> String {
+fn condition(kind: VectorKind) -> String {
     match kind {
-        Kind::Text => format!("v.chunk_no < {FIRST}"),
-        Kind::Question => format!("v.chunk_no >= {FIRST}"),
+        VectorKind::Text => format!("v.chunk_no < {FIRST}"),
+        VectorKind::Question => format!("v.chunk_no >= {FIRST}"),
     }
 }
 
@@ -121,17 +121,17 @@ impl VectorTable {
         }
         let (by_codes, compared) = match wanted.sections > exact {
             true => (
-                self.nearest_by_codes(caller, [Kind::Text, Kind::Question], wanted)?,
+                self.nearest_by_codes(caller, [VectorKind::Text, VectorKind::Question], wanted)?,
                 [].as_slice(),
             ),
             false => (
-                self.nearest_by_codes(caller, [Kind::Question], wanted)?,
-                [Kind::Text].as_slice(),
+                self.nearest_by_codes(caller, [VectorKind::Question], wanted)?,
+                [VectorKind::Text].as_slice(),
             ),
         };
         let compared = match by_codes {
             Some(_) => compared,
-            None => &[Kind::Text, Kind::Question],
+            None => &[VectorKind::Text, VectorKind::Question],
         };
         let mut found = by_codes.unwrap_or_default();
         for kind in compared {
@@ -146,7 +146,7 @@ impl VectorTable {
     fn nearest_by_codes<const KINDS: usize>(
         &self,
         caller: &mut Caller,
-        kinds: [Kind; KINDS],
+        kinds: [VectorKind; KINDS],
         wanted: Nearest<'_>,
     ) -> Result<Option<Map<ChunkId, f32>>> {
         let mut most = kinds.map(|kind| (kind, wanted.enough().saturating_mul(read_by_code(kind))));
@@ -169,8 +169,8 @@ impl VectorTable {
                 let mut found: Vec<(ChunkId, f32)> =
                     of_kind.filter_map(|id| Some((*id, *similarity.get(id)?))).collect();
                 let enough = match kind {
-                    Kind::Text => wanted.enough(),
-                    Kind::Question => wanted.enough().min(estimated.chunks.len() / 2),
+                    VectorKind::Text => wanted.enough(),
+                    VectorKind::Question => wanted.enough().min(estimated.chunks.len() / 2),
                 };
                 if found.len() < enough && *most < estimated.codes {
                     *most = most.saturating_mul(GROWTH);
@@ -189,7 +189,7 @@ impl VectorTable {
     fn estimated<const KINDS: usize>(
         &self,
         caller: &mut Caller,
-        most: [(Kind, usize); KINDS],
+        most: [(VectorKind, usize); KINDS],
         wanted: Nearest<'_>,
     ) -> Result<Option<[Estimated; KINDS]>> {
         let Some(check) = wanted.check else {
@@ -216,7 +216,12 @@ impl VectorTable {
     }
 
     /// The nearest of a kind that the caller sees, all of them compared.
-    fn nearest_of_all(&self, caller: &mut Caller, kind: Kind, wanted: Nearest<'_>) -> Result<Vec<(ChunkId, f32)>> {
+    fn nearest_of_all(
+        &self,
+        caller: &mut Caller,
+        kind: VectorKind,
+        wanted: Nearest<'_>,
+    ) -> Result<Vec<(ChunkId, f32)>> {
         // Which of equally near ones come must not depend on how many are read.
         let last = match wanted.check {
             Some(_) => ", v.project_id, v.document_id, v.chunk_no",
@@ -248,8 +253,8 @@ impl VectorTable {
         let sql = format!(
             "WITH found AS MATERIALIZED ({} AND v.document_id = ANY ($4)) {} UNION ALL {}",
             self.distances(wanted),
-            of_kind(Kind::Text),
-            of_kind(Kind::Question)
+            of_kind(VectorKind::Text),
+            of_kind(VectorKind::Question)
         );
         let mut args = wanted.arguments(wanted.limit);
         args.push(DatumWithOid::from(wanted.documents.map(<[i64]>::to_vec)));

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use docsearch_core::documents::page_keys::PageKeys;
-use docsearch_core::query::place::KnownNames;
+use docsearch_core::query::container::KnownNames;
 use docsearch_core::query::rule::Rules;
 use docsearch_core::query::understanding::Understanding;
 use docsearch_core::ranking::page::Page;
@@ -19,7 +19,7 @@ use docsearch_core::values::id::{DocumentId, Map};
 
 const CANDIDATES: i64 = 200;
 const RUNS: usize = 1_000;
-const BACKGROUND: f32 = 0.05;
+const BASELINE: f32 = 0.05;
 const QUERIES: [&str; 5] = [
     "UITableView",
     "Button in SwiftUI",
@@ -51,7 +51,7 @@ fn candidates(stored: bool) -> (Map<DocumentId, Page>, Vec<ScoredDocument>) {
             document: number,
         };
         let similarity = 0.2 + 0.6 * number as f32 / CANDIDATES as f32;
-        let (dense, lexical) = (dense_score(similarity, BACKGROUND), 1.0 - similarity);
+        let (dense, lexical) = (dense_score(similarity, BASELINE), 1.0 - similarity);
         documents.push(ScoredDocument {
             document,
             similarity: Some(similarity),
@@ -98,7 +98,7 @@ fn main() {
                     let documents = documents.clone();
                     let begun = Instant::now();
                     let scorer = Scorer::new(&understanding, &rules, &weights);
-                    black_box(Reranker::new(scorer, &pages, BACKGROUND).rerank(documents));
+                    black_box(Reranker::new(scorer, &pages, BASELINE).rerank(documents));
                     begun.elapsed()
                 })
                 .collect();

@@ -1,5 +1,6 @@
 //! Everything that can be told of a query before a document is read.
 
+pub mod container;
 pub mod exclusion;
 pub mod filter;
 pub mod input;
@@ -7,7 +8,6 @@ pub mod lookup;
 pub mod mention;
 mod pattern;
 pub mod period;
-pub mod place;
 pub mod rule;
 pub mod suggestion;
 mod task;

@@ -1,14 +1,14 @@
 //! Each file is part of what decides in which order documents come.
 
-mod asked;
 mod closeness;
+mod features;
 pub mod fusion;
-pub mod legs;
 pub mod newness;
 pub mod news;
 pub mod page;
 pub mod rank;
 pub mod rerank;
+pub mod retrievers;
 pub mod score;
 pub mod subject;
 pub mod version;

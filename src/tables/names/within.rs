@@ -1,7 +1,7 @@
 //! Documents with a name that is part of a query.
 
-use docsearch_core::query::understanding::{NameForm, NameRole};
-use docsearch_core::ranking::subject::MAX_DOCUMENTS;
+use docsearch_core::query::understanding::{CandidateName, NameRole};
+use docsearch_core::ranking::subject::MAX_SUBJECT_DOCUMENTS;
 use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
@@ -16,7 +16,7 @@ use crate::tables::visibility::Visibility;
 pub(super) const MAX_ROWS: i64 = 32;
 
 /// The keys of words that may be names within the query.
-pub(super) fn keys(forms: &[NameForm]) -> Vec<String> {
+pub(super) fn keys(forms: &[CandidateName]) -> Vec<String> {
     let within = forms.iter().filter(|form| form.role == NameRole::Within);
     within.map(|form| form.key.clone()).collect()
 }
@@ -60,7 +60,7 @@ pub(super) fn sql(
     )
 }
 
-/// Drops names that more than [`MAX_DOCUMENTS`] documents of a project have.
+/// Drops names that more than [`MAX_SUBJECT_DOCUMENTS`] documents of a project have.
 pub(super) fn few(names: Vec<NamedDocument>) -> impl Iterator<Item = NamedDocument> {
     let mut documents: Map<(i64, String), Set<DocumentId>> = Map::default();
     for (document, key, _) in &names {
@@ -69,5 +69,5 @@ pub(super) fn few(names: Vec<NamedDocument>) -> impl Iterator<Item = NamedDocume
     }
     names
         .into_iter()
-        .filter(move |(document, key, _)| documents[&(document.project, key.clone())].len() <= MAX_DOCUMENTS)
+        .filter(move |(document, key, _)| documents[&(document.project, key.clone())].len() <= MAX_SUBJECT_DOCUMENTS)
 }

@@ -1,9 +1,9 @@
 //! Compares codes, with the processor's instruction for counting bits where there is one.
 
-use docsearch_core::index::vector_code::{Best, CodeQuery, Codes};
+use docsearch_core::index::vector_code::{CodeQuery, Codes, NearestCodes};
 
 /// Compares the codes of a row with a query.
-pub(super) fn compare(best: &mut Best, query: &CodeQuery, project: i64, codes: &Codes<'_>) {
+pub(super) fn compare(best: &mut NearestCodes, query: &CodeQuery, project: i64, codes: &Codes<'_>) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512vpopcntdq") {
         // SAFETY: the processor has the instructions.
@@ -19,12 +19,12 @@ pub(super) fn compare(best: &mut Best, query: &CodeQuery, project: i64, codes: &
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
-fn compare_by_eight(best: &mut Best, query: &CodeQuery, project: i64, codes: &Codes<'_>) {
+fn compare_by_eight(best: &mut NearestCodes, query: &CodeQuery, project: i64, codes: &Codes<'_>) {
     best.compare(query, project, codes);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-fn compare_by_four(best: &mut Best, query: &CodeQuery, project: i64, codes: &Codes<'_>) {
+fn compare_by_four(best: &mut NearestCodes, query: &CodeQuery, project: i64, codes: &Codes<'_>) {
     best.compare(query, project, codes);
 }

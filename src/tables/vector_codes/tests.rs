@@ -3,7 +3,7 @@
 #[pgrx::pg_schema]
 mod tests {
     use docsearch_core::index::question::{chunk_number, is_question};
-    use docsearch_core::index::vector_code::Kind;
+    use docsearch_core::index::vector_code::VectorKind;
     use docsearch_core::values::id::{ChunkId, DocumentId};
     use pgrx::prelude::*;
 
@@ -90,7 +90,7 @@ mod tests {
             &Projects::new([project]),
             of.model,
             query,
-            [(Kind::Text, 10_000)],
+            [(VectorKind::Text, 10_000)],
         )?;
         Ok(found.map(|[found]| found).expect("codes"))
     }

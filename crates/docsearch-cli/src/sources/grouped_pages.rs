@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use docsearch_core::index::question::OF_DOCUMENT;
+use docsearch_core::index::question::MAX_QUESTIONS_PER_DOCUMENT;
 use docsearch_core::values::bounds::GROUPED_PAGES;
 use docsearch_readers::document::Document;
 use docsearch_readers::document::page_group::{Group, GroupRule, Groups, MAX_BODY_BYTES, synthesise};
@@ -120,7 +120,9 @@ impl<'a> GroupedPages<'a> {
         let asked: usize = pages.iter().map(|page| page.own_questions().len()).sum();
         let left_out = asked.saturating_sub(document.own_questions().len());
         if left_out > 0 {
-            let reason = format!("{left_out} of {asked} questions left out: a document has at most {OF_DOCUMENT}");
+            let reason = format!(
+                "{left_out} of {asked} questions left out: a document has at most {MAX_QUESTIONS_PER_DOCUMENT}"
+            );
             report.warning(&first, reason);
             (0..left_out).for_each(|_| statistics.skip_question());
         }

@@ -16,7 +16,7 @@ pub const MAX_CONTEXTS: usize = 15;
 /// Characters of each context that it looks at (S1.15).
 pub const CONTEXT_CHARS: usize = 500;
 /// Contexts whose best values count: those that a reader sees. The models were fitted with it.
-const READ: usize = 5;
+const MAX_GRADED_CONTEXTS: usize = 5;
 /// Sections of the smallest and the largest documentation that the models were fitted on: what lies beyond is not known.
 const FITTED_SECTIONS: (f64, f64) = (777.0, 9667.0);
 /// Terms that the rarest are.
@@ -100,7 +100,7 @@ impl Features {
     /// Of the contexts, best first, among so many sections. Without any, all features are 0 but what is known of the query.
     pub fn of(terms: &[GradedTerm], contexts: &[GradedContext], sections: f64) -> Self {
         let contexts = &contexts[..contexts.len().min(MAX_CONTEXTS)];
-        let read = &contexts[..contexts.len().min(READ)];
+        let read = &contexts[..contexts.len().min(MAX_GRADED_CONTEXTS)];
         let score = read.first().map_or(0.0, |first| first.score);
         let last = read.last().map_or(0.0, |last| last.score);
         let next = read.get(1).map_or(0.0, |next| next.score);
@@ -190,7 +190,7 @@ fn agreement(contexts: &[GradedContext]) -> f32 {
             .filter(|&place| value(&contexts[place]) > 0.0)
             .collect();
         order.sort_by(|&a, &b| value(&contexts[b]).total_cmp(&value(&contexts[a])).then(a.cmp(&b)));
-        order.truncate(READ);
+        order.truncate(MAX_GRADED_CONTEXTS);
         order
     };
     let (dense, keyword) = (

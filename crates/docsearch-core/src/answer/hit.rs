@@ -3,14 +3,14 @@
 
 use crate::answer::delivery::{Deduplication, Notice};
 use crate::answer::grade::OfText;
-use crate::ranking::fusion::{Asked, Entry, Found};
+use crate::ranking::fusion::{RankedDocuments, SectionEntry, TargetSection};
 use crate::ranking::rank::{ScoredChunk, ScoredDocument};
 use crate::ranking::rerank::Ranked;
-use crate::ranking::score::{EVIDENCE_CEILING, Step};
+use crate::ranking::score::{EVIDENCE_CAP, Step};
 use crate::values::cosine::cosine;
 use crate::values::id::{ChunkId, DocumentId, Map};
 
-// Chosen, not measured, all three.
+// PageOfHits, not measured, all three.
 /// Sections of a result's document that are shown beside it, at most.
 pub const SECTION_MATCHES: usize = 5;
 /// Chunks that are read for them: several may be of one section.
@@ -28,7 +28,7 @@ pub struct Hit {
     /// The section.
     pub chunk: ChunkId,
     /// What is asked for in it, if that is not where it begins.
-    pub entry: Option<Entry>,
+    pub entry: Option<SectionEntry>,
     /// Final score, 0 to 1.
     pub score: f32,
     /// How far the score lies above that of the next document, if this is the first.
@@ -47,7 +47,7 @@ pub struct Hit {
     pub question: Option<ChunkId>,
     /// What the text says without the questions that it answers.
     pub of_text: OfText,
-    /// The wording of the question by which the document was found, see [`Found::wordings`].
+    /// The wording of the question by which the document was found, see [`RankedDocuments::wordings`].
     pub wording: usize,
     /// Place among the sections of its document, which decides between equal scores.
     place: usize,
@@ -57,7 +57,7 @@ impl Hit {
     /// What it is graded by where the document was found by a wording that is trusted by less than half.
     fn of_trusted(&self, trusted: &Ranked) -> OfText {
         let whole = of_text(&trusted.document, trusted.score);
-        let guessed = self.score > EVIDENCE_CEILING && trusted.score <= EVIDENCE_CEILING;
+        let guessed = self.score > EVIDENCE_CAP && trusted.score <= EVIDENCE_CAP;
         if self.place == 0 {
             return OfText { guessed, ..whole };
         }
@@ -89,7 +89,7 @@ fn of_text(document: &ScoredDocument, score: f32) -> OfText {
 
 /// The sections of ranked documents that may be shown, best first: up to `wanted` more than the best of each document.
 /// `beside` sections are shown beside the best one.
-pub fn hits(mut found: Found, wanted: usize, beside: usize) -> Vec<Hit> {
+pub fn hits(mut found: RankedDocuments, wanted: usize, beside: usize) -> Vec<Hit> {
     let (first, lead) = lead(&found.ranked);
     let mut hits: Vec<Hit> = Vec::new();
     for ranked in found.ranked {
@@ -118,7 +118,7 @@ pub fn compared(hits: &[Hit], wanted: usize) -> impl Iterator<Item = ChunkId> {
 
 /// Which of the chosen results are shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Page {
+pub struct ResultWindow {
     /// Results that are passed over.
     pub offset: usize,
     /// Results that are shown of the others, at most.
@@ -127,7 +127,7 @@ pub struct Page {
 
 /// The results of an answer.
 #[derive(Clone, Debug, Default)]
-pub struct Chosen {
+pub struct PageOfHits {
     /// In order; those that are shown first.
     pub hits: Vec<Hit>,
     /// How many were passed over.
@@ -144,8 +144,8 @@ pub fn choose(
     dedup: &Deduplication,
     vectors: &Map<ChunkId, Vec<f32>>,
     min_score: f32,
-    page: Page,
-) -> Chosen {
+    page: ResultWindow,
+) -> PageOfHits {
     let choose = |hits: Vec<Hit>| {
         let chosen = dedup.choose(
             hits,
@@ -173,7 +173,7 @@ pub fn choose(
     let above = of_page(&chosen).iter().filter(|hit| !is_below(hit)).count();
     let before = page.offset.min(chosen.len());
     chosen.drain(..before);
-    Chosen {
+    PageOfHits {
         hits: chosen,
         before,
         notice: (below > 0).then(|| Notice::below_threshold(above, above + below)),
@@ -207,7 +207,7 @@ fn lead(ranked: &[Ranked]) -> (Option<DocumentId>, f32) {
 /// The sections of a document that may become results, best first; there is at least one.
 fn of_document(
     ranked: Ranked,
-    asked: Option<Asked>,
+    asked: Option<TargetSection>,
     wanted: usize,
     beside: usize,
     steps: Option<Vec<Step>>,
@@ -216,7 +216,7 @@ fn of_document(
     let best_base = document.chunks.first().map_or(0.0, |best| best.base);
     document.chunks.sort_by(|a, b| by_heading(b).total_cmp(&by_heading(a)));
     // Who asks for a page by its name is shown its beginning, not where the name stands most often.
-    let beginning = (score > EVIDENCE_CEILING).then_some(0);
+    let beginning = (score > EVIDENCE_CAP).then_some(0);
     let (asked, entry) = asked.map_or((beginning, None), |asked| (Some(asked.chunk), asked.entry));
     if let Some(asked) = asked {
         match document.chunks.iter().position(|chunk| chunk.id.chunk == asked) {

@@ -45,7 +45,7 @@ pub enum ByWords {
 
 /// An answer with its grade.
 #[derive(Clone, Debug)]
-pub struct Graded<A> {
+pub struct GradedAnswer<A> {
     /// The answer.
     pub answer: A,
     /// Its grade, against the query as it was written.
@@ -60,7 +60,7 @@ pub struct Graded<A> {
 #[derive(Clone, Debug)]
 pub struct Attempt<A> {
     /// What it answers.
-    pub graded: Graded<A>,
+    pub graded: GradedAnswer<A>,
     /// Whether it was by words.
     pub by_words: bool,
     /// How much better than others its grade has to be.
@@ -90,7 +90,7 @@ impl StopReason {
 
 /// A search that was refined.
 #[derive(Clone, Debug)]
-pub struct Refined<A> {
+pub struct Refinement<A> {
     /// All retrievals in order; there is at least one.
     pub attempts: Vec<Attempt<A>>,
     /// Place of the best among them.
@@ -108,12 +108,12 @@ pub struct Refined<A> {
 ///
 /// Those of `rewrite` and `search`.
 pub fn refine<A, E>(
-    first: Graded<A>,
+    first: GradedAnswer<A>,
     most: usize,
     by_words: ByWords,
-    mut rewrite: impl FnMut(&Graded<A>) -> Result<(Transformation, Option<Notice>), E>,
-    mut search: impl FnMut(Retry, Option<Notice>) -> Result<Graded<A>, E>,
-) -> Result<Refined<A>, E> {
+    mut rewrite: impl FnMut(&GradedAnswer<A>) -> Result<(Transformation, Option<Notice>), E>,
+    mut search: impl FnMut(Retry, Option<Notice>) -> Result<GradedAnswer<A>, E>,
+) -> Result<Refinement<A>, E> {
     let mut attempts = vec![Attempt {
         graded: first,
         by_words: false,
@@ -154,7 +154,7 @@ pub fn refine<A, E>(
             best = place;
         }
     }
-    Ok(Refined {
+    Ok(Refinement {
         attempts,
         best,
         stop_reason,
@@ -165,7 +165,7 @@ pub fn refine<A, E>(
 fn next<A, E>(
     attempts: &[Attempt<A>],
     by_words: ByWords,
-    rewrite: &mut impl FnMut(&Graded<A>) -> Result<(Transformation, Option<Notice>), E>,
+    rewrite: &mut impl FnMut(&GradedAnswer<A>) -> Result<(Transformation, Option<Notice>), E>,
 ) -> Result<Option<(Retry, Option<Notice>)>, E> {
     let words = by_words != ByWords::Never && !attempts.iter().any(|attempt| attempt.by_words);
     if words && by_words == ByWords::First {
@@ -199,8 +199,8 @@ mod tests {
         }
     }
 
-    fn graded(query: &str, score: f32, has_results: bool) -> Graded<f32> {
-        Graded {
+    fn graded(query: &str, score: f32, has_results: bool) -> GradedAnswer<f32> {
+        GradedAnswer {
             answer: score,
             grade: grade(score, score < 0.6),
             executed_query: query.to_owned(),

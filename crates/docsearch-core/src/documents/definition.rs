@@ -14,7 +14,7 @@ use crate::values::interrupt::Interruptible;
 
 /// A name that more documents of a project define says nothing of one (docs/decisions/0008-ranking.md). How the weight
 /// falls up to there, see [`share`], is chosen.
-pub const MAX_DEFINING: usize = 3;
+pub const MAX_DEFINING_DOCUMENTS: usize = 3;
 /// Most names that one page may define: more are a list, or an attack.
 const MAX_DEFINITIONS: usize = 5_000;
 /// Longest signature that is read, in bytes. Like the next, chosen: prose is longer.

@@ -9,7 +9,7 @@ use crate::text::token::{TokenKind, tokens};
 
 /// A word of a document that might be a keyword.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
+pub struct KeywordCandidate {
     /// Kind of its token, which decides the dictionaries it goes through.
     pub kind: TokenKind,
     /// As it is written most often, first of equals.
@@ -20,7 +20,7 @@ pub struct Candidate {
 
 /// Words that say little and that the lists of stop words of PostgreSQL lack, for English; and what stands for any value or
 /// anybody in examples.
-const SAY_LITTLE: &str = "
+const GENERIC_WORDS: &str = "
     able above access actual actually additional allow allowed allows along already also although always amount another
     anything applies apply appropriate available away back based basic become becomes begin below best better big bit
     bring call called calls case cases causes certain change changed changes come comes common complete consider contain contained
@@ -42,11 +42,11 @@ const SAY_LITTLE: &str = "
     want wanted wants way ways well whatever whenever whether whole within without word words work working works would write wrong yes yet
     alice bar baz bob example.com foo foobar ipsum jane john localhost lorem nil spam test tests www.example.com";
 
-static LITTLE: LazyLock<HashSet<&str>> = LazyLock::new(|| SAY_LITTLE.split_whitespace().collect());
+static GENERIC_WORD_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| GENERIC_WORDS.split_whitespace().collect());
 
 /// Whether a word says little in English, beside what PostgreSQL takes for a stop word.
-pub fn says_little(word: &str) -> bool {
-    LITTLE.contains(lower_case(word).as_ref())
+pub fn is_stop_word(word: &str) -> bool {
+    GENERIC_WORD_SET.contains(lower_case(word).as_ref())
 }
 
 /// Shortest and most frequent candidates that are asked for; rarer words are rarely keywords.
@@ -56,7 +56,7 @@ const MIN_KEYWORD_LETTERS: usize = 3;
 const MAX_TURNS: usize = 2;
 
 /// The words of a plain text that might be keywords, most frequent first.
-pub fn candidates(text: &str) -> Vec<Candidate> {
+pub fn candidates(text: &str) -> Vec<KeywordCandidate> {
     let mut counts: HashMap<Cow<'_, str>, (u32, usize, &str, TokenKind)> = HashMap::new();
     for (order, token) in tokens(text).enumerate() {
         let counted = matches!(
@@ -73,7 +73,7 @@ pub fn candidates(text: &str) -> Vec<Candidate> {
     found
         .into_iter()
         .take(MAX_CANDIDATES)
-        .map(|(frequency, _, word, kind)| Candidate {
+        .map(|(frequency, _, word, kind)| KeywordCandidate {
             kind,
             word: word.to_owned(),
             frequency,
@@ -85,8 +85,8 @@ pub fn candidates(text: &str) -> Vec<Candidate> {
 /// and digits in no order (`oHg5SJYRHA0`).
 fn is_made_up(word: &str) -> bool {
     let unnumbered = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
-    let numbered =
-        unnumbered.len() < word.len() && (unnumbered.len() == 1 || LITTLE.contains(lower_case(unnumbered).as_ref()));
+    let numbered = unnumbered.len() < word.len()
+        && (unnumbered.len() == 1 || GENERIC_WORD_SET.contains(lower_case(unnumbered).as_ref()));
     let mixed = || word.contains(char::is_uppercase) && word.contains(char::is_lowercase);
     let turns = || {
         let mut digits = word.chars().filter(|c| c.is_alphanumeric()).map(|c| c.is_ascii_digit());
@@ -106,7 +106,7 @@ fn lower_case(word: &str) -> Cow<'_, str> {
 
 /// The best candidates by `tf * idf`, identifiers that stand in code first. `idf` has one value for
 /// each candidate, `code` the code spans of the document.
-pub fn select(candidates: &[Candidate], idf: &[f32], code: &[String], count: usize) -> Vec<String> {
+pub fn select(candidates: &[KeywordCandidate], idf: &[f32], code: &[String], count: usize) -> Vec<String> {
     let in_code: HashMap<String, usize> = code.iter().fold(HashMap::new(), |mut seen, span| {
         *seen.entry(span.trim().to_lowercase()).or_default() += 1;
         seen
@@ -145,8 +145,8 @@ mod tests {
             words,
             ["base64", "Base64Encoder", "UTF8", "sha256_hash", "OAuth2Client"]
         );
-        assert!(["None", "sure", "John", "get"].into_iter().all(says_little));
-        assert!(!says_little("cursor"));
+        assert!(["None", "sure", "John", "get"].into_iter().all(is_stop_word));
+        assert!(!is_stop_word("cursor"));
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
         let candidates = candidates(text);
         assert_eq!(
             candidates[0],
-            Candidate {
+            KeywordCandidate {
                 kind: TokenKind::Word,
                 word: "The".into(),
                 frequency: 3

@@ -41,8 +41,11 @@ impl<'a> Lexical<'a> {
                 .iter()
                 .map(|term| {
                     let own: f64 = term.lexemes.iter().map(|lexeme| frequencies.of(project, lexeme)).sum();
-                    let stand_ins = term.stand_ins.iter().map(|(lexeme, _)| frequencies.of(project, lexeme));
-                    let sum = if own > 0.0 { own } else { stand_ins.sum() };
+                    let expansions = term
+                        .expansions
+                        .iter()
+                        .map(|(lexeme, _)| frequencies.of(project, lexeme));
+                    let sum = if own > 0.0 { own } else { expansions.sum() };
                     TermWeight {
                         idf: idf(totals.chunks, sum) * term.weight,
                         is_held: own > 0.0,
@@ -235,12 +238,12 @@ mod tests {
     fn term(lexeme: &str, weight: f32) -> LookupTerm {
         LookupTerm {
             lexemes: vec![lexeme.to_owned()],
-            stand_ins: Vec::new(),
+            expansions: Vec::new(),
             weight,
             whole: true,
             written: true,
             text: lexeme.to_owned(),
-            little: false,
+            stop_word: false,
             name: false,
         }
     }
@@ -274,7 +277,7 @@ mod tests {
     #[test]
     fn of_words_that_are_all_common_sections_with_every_one_are_read_first() {
         let mut row = term("row", 1.0);
-        row.stand_ins = vec![("tuple".to_owned(), 0.9)];
+        row.expansions = vec![("tuple".to_owned(), 0.9)];
         let terms = [row, term("level", 1.0), term("type", 1.0)];
         let known = frequencies(&[("row", 30.0), ("tuple", 40.0), ("level", 50.0), ("type", 60.0)]);
         let lexical = Lexical::new(&totals(), &terms, &known);
@@ -301,7 +304,7 @@ mod tests {
     #[test]
     fn a_word_that_no_document_has_is_told_and_its_stand_in_takes_its_rarity() {
         let mut unknown = term("vacum", 1.0);
-        unknown.stand_ins = vec![("vacuum".to_owned(), 0.9)];
+        unknown.expansions = vec![("vacuum".to_owned(), 0.9)];
         let terms = [unknown, term("table", 0.5)];
         let known = frequencies(&[("vacuum", 5.0), ("table", 20.0)]);
         let lexical = Lexical::new(&totals(), &terms, &known);
@@ -387,7 +390,7 @@ mod tests {
         let known = frequencies(&[("asyncimag", 3.0), ("asyncimage", 40.0), ("picture", 60.0)]);
         let mut word = term("asyncimag", 1.0);
         word.lexemes.push("asyncimage".to_owned());
-        word.stand_ins.push(("picture".to_owned(), 0.8));
+        word.expansions.push(("picture".to_owned(), 0.8));
         let terms = [word];
         let lexical = Lexical::new(&totals(), &terms, &known);
         assert_eq!(lexical.with_every_word(&found, 42), None, "a form of it was not read");

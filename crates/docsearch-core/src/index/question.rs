@@ -20,11 +20,11 @@ use crate::values::cosine::dense_score;
 use crate::values::digest::digest;
 
 /// Most characters of a question.
-pub const CHARS: usize = 300;
+pub const MAX_STORED_QUESTION_CHARS: usize = 300;
 /// Most questions of a section.
-pub const OF_SECTION: usize = 64;
+pub const MAX_QUESTIONS_PER_SECTION: usize = 64;
 /// Most questions of a document.
-pub const OF_DOCUMENT: usize = 1_000;
+pub const MAX_QUESTIONS_PER_DOCUMENT: usize = 1_000;
 /// Most bytes of an anchor.
 pub const ANCHOR_BYTES: usize = 1_024;
 
@@ -51,17 +51,17 @@ pub enum Problem {
     /// An element has a key that none has.
     #[error("a question has no \"{0}\"")]
     Key(String),
-    /// A question has more than [`CHARS`] characters.
-    #[error("\"{0}\" has more than {CHARS} characters")]
+    /// A question has more than [`MAX_STORED_QUESTION_CHARS`] characters.
+    #[error("\"{0}\" has more than {MAX_STORED_QUESTION_CHARS} characters")]
     LongQuestion(String),
     /// An anchor is longer than [`ANCHOR_BYTES`], or has control characters.
     #[error("an anchor has at most {ANCHOR_BYTES} bytes, without control characters")]
     Anchor,
-    /// A section has more than [`OF_SECTION`].
-    #[error("{0} has more than {OF_SECTION} questions, with those of other sources")]
+    /// A section has more than [`MAX_QUESTIONS_PER_SECTION`].
+    #[error("{0} has more than {MAX_QUESTIONS_PER_SECTION} questions, with those of other sources")]
     ManyOfSection(String),
-    /// A document has more than [`OF_DOCUMENT`].
-    #[error("a document has at most {OF_DOCUMENT} questions, with those of other sources")]
+    /// A document has more than [`MAX_QUESTIONS_PER_DOCUMENT`].
+    #[error("a document has at most {MAX_QUESTIONS_PER_DOCUMENT} questions, with those of other sources")]
     ManyOfDocument,
 }
 
@@ -118,13 +118,13 @@ pub fn checked(questions: impl IntoIterator<Item = Question>) -> Result<Vec<Ques
         }
         let of_section = of_section.entry(question.anchor.clone()).or_default();
         *of_section += 1;
-        if question.question.chars().count() > CHARS {
+        if question.question.chars().count() > MAX_STORED_QUESTION_CHARS {
             return Err(Problem::LongQuestion(shown(&question.question)));
         }
         if question.anchor.len() > ANCHOR_BYTES || question.anchor.contains(char::is_control) {
             return Err(Problem::Anchor);
         }
-        if *of_section > OF_SECTION {
+        if *of_section > MAX_QUESTIONS_PER_SECTION {
             return Err(Problem::ManyOfSection(match question.anchor.as_str() {
                 "" => "the page as a whole".to_owned(),
                 anchor => format!("section \"{}\"", shown(anchor)),
@@ -132,7 +132,7 @@ pub fn checked(questions: impl IntoIterator<Item = Question>) -> Result<Vec<Ques
         }
         checked.push(question);
     }
-    if checked.len() > OF_DOCUMENT {
+    if checked.len() > MAX_QUESTIONS_PER_DOCUMENT {
         return Err(Problem::ManyOfDocument);
     }
     Ok(checked)
@@ -153,8 +153,8 @@ const MISPLACED: f32 = 0.26;
 
 /// Whether a question is better answered elsewhere: `own` and `other` are its similarity to the nearest text of its page, and to the
 /// nearest of other pages.
-pub fn is_misplaced(own: f32, other: f32, background: f32) -> bool {
-    dense_score(other, background) - dense_score(own, background) > MISPLACED
+pub fn is_misplaced(own: f32, other: f32, baseline: f32) -> bool {
+    dense_score(other, baseline) - dense_score(own, baseline) > MISPLACED
 }
 
 /// Signs that end questions and nothing else; names end in `?`, too: `empty?`, `Int?`.
@@ -171,7 +171,7 @@ pub fn ends_as_question(text: &str) -> bool {
 }
 
 /// Whether a heading is a question: by the sign at its end, or by the words that it opens with, as the rules have them.
-fn is_asked(heading: &str, rules: &Rules) -> bool {
+fn is_question_heading(heading: &str, rules: &Rules) -> bool {
     let words: Vec<String> = heading.split_whitespace().map(str::to_lowercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let opened = rules.frames().opened(&words);
@@ -250,8 +250,8 @@ impl<'a> Sections<'a> {
             (!is_repeated_by(title, heading)).then_some((heading.as_str(), section.anchor.as_str()))
         });
         let asking = iter::once(titled).chain(headings).filter(|(heading, anchor)| {
-            let is_short = heading.chars().count() <= CHARS && anchor.len() <= ANCHOR_BYTES;
-            is_short && is_asked(heading, rules)
+            let is_short = heading.chars().count() <= MAX_STORED_QUESTION_CHARS && anchor.len() <= ANCHOR_BYTES;
+            is_short && is_question_heading(heading, rules)
         });
         let questions = asking.map(|(heading, anchor)| Question {
             anchor: anchor.to_owned(),

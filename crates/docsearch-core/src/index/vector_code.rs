@@ -152,8 +152,8 @@ impl CodeQuery {
 
 /// Packs codes in rows.
 #[derive(Debug, Default)]
-pub struct Packer {
-    rows: Vec<Row>,
+pub struct CodePacker {
+    rows: Vec<CodeRow>,
     keys: Vec<(i64, i32, f32)>,
     /// The lowest and the highest document of the keys.
     span: Option<(i64, i64)>,
@@ -163,7 +163,7 @@ pub struct Packer {
 
 /// A row of codes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct CodeRow {
     /// Number of its codes.
     pub codes: usize,
     /// Whether another of its codes would not fit.
@@ -172,7 +172,7 @@ pub struct Row {
     pub bytes: Vec<u8>,
 }
 
-impl Packer {
+impl CodePacker {
     /// Adds the code of a section. The rows are smaller the nearer the documents of neighbours are.
     pub fn push(&mut self, document: i64, chunk: i32, code: &Code) {
         let (lowest, highest) = self.span.map_or((document, document), |(lowest, highest)| {
@@ -197,7 +197,7 @@ impl Packer {
     }
 
     /// The rows.
-    pub fn finish(mut self) -> Vec<Row> {
+    pub fn finish(mut self) -> Vec<CodeRow> {
         self.end_row();
         self.rows
     }
@@ -215,7 +215,7 @@ impl Packer {
             bytes.extend_from_slice(&factor.to_le_bytes());
         }
         bytes.append(&mut self.planes);
-        self.rows.push(Row {
+        self.rows.push(CodeRow {
             codes: self.keys.len(),
             is_full: self.keys.len() >= codes_in_row(self.words),
             bytes,
@@ -300,14 +300,14 @@ fn read_key(key: &[u8; KEY_BYTES], lowest: i64) -> (i64, i32, f32) {
 
 /// What vectors are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum VectorKind {
     /// Sections.
     Text,
     /// Questions that sections answer.
     Question,
 }
 
-impl Kind {
+impl VectorKind {
     /// The kind of a chunk's vector.
     #[inline(always)]
     pub fn of(chunk: i32) -> Self {
@@ -317,9 +317,9 @@ impl Kind {
 
 /// The sections with the greatest estimates, or the questions: a few of each section and document.
 #[derive(Debug)]
-pub struct Best {
+pub struct NearestCodes {
     limit: usize,
-    kind: Kind,
+    kind: VectorKind,
     /// More than the limit now and then: the least are removed when they are twice as many.
     found: Vec<(f32, ChunkId)>,
     /// Smaller estimates are not among the best any more.
@@ -327,9 +327,9 @@ pub struct Best {
     seen: usize,
 }
 
-impl Best {
+impl NearestCodes {
     /// Looks for so many of a kind.
-    pub fn new(limit: usize, kind: Kind) -> Self {
+    pub fn new(limit: usize, kind: VectorKind) -> Self {
         Self {
             limit,
             kind,
@@ -348,7 +348,7 @@ impl Best {
         let planes = codes.planes.chunks_exact(16 * codes.words);
         for (key, planes) in codes.keys.iter().zip(planes) {
             let [.., c0, c1, c2, c3, f0, f1, f2, f3] = *key;
-            if Kind::of(i32::from_le_bytes([c0, c1, c2, c3])) != self.kind {
+            if VectorKind::of(i32::from_le_bytes([c0, c1, c2, c3])) != self.kind {
                 continue;
             }
             self.seen += 1;
@@ -370,14 +370,14 @@ impl Best {
     }
 
     fn remove_least(&mut self) {
-        if self.kind == Kind::Question {
+        if self.kind == VectorKind::Question {
             self.found.sort_unstable_by(order);
             remove_crowds(&mut self.found);
         }
         if self.found.len() <= self.limit {
             return;
         }
-        if self.kind == Kind::Text {
+        if self.kind == VectorKind::Text {
             self.found.select_nth_unstable_by(self.limit - 1, order);
         }
         self.least = self.found[self.limit - 1].0;

@@ -15,7 +15,7 @@ const MAX_MORE_CHARS: i32 = 12;
 
 /// A word of the vocabulary.
 #[derive(Debug)]
-pub struct Near {
+pub struct NearWord {
     /// The word.
     pub lexeme: String,
     /// See [`similarity::vocabulary`].
@@ -35,12 +35,12 @@ pub fn is_near(lexemes: &[String], word: &str) -> bool {
 }
 
 /// The words of a vocabulary that are near to one of the lexemes, nearest first.
-pub fn by_nearness(lexemes: &[String], vocabulary: &ChunkFrequencies) -> Vec<Near> {
-    let mut near: Vec<Near> = vocabulary
+pub fn by_nearness(lexemes: &[String], vocabulary: &ChunkFrequencies) -> Vec<NearWord> {
+    let mut near: Vec<NearWord> = vocabulary
         .lexemes()
         .filter_map(|lexeme| {
             let strength = strength(lexemes, lexeme)?;
-            Some(Near {
+            Some(NearWord {
                 lexeme: lexeme.to_owned(),
                 strength,
                 chunks: vocabulary.sum(lexeme),
@@ -60,15 +60,15 @@ pub fn by_nearness(lexemes: &[String], vocabulary: &ChunkFrequencies) -> Vec<Nea
 /// Where the words of the vocabulary stand that may be near to a word: those that begin with the same letter, or with
 /// the first two swapped.
 #[derive(Debug)]
-pub struct Around {
+pub struct WordRange {
     /// How the words begin.
     pub beginnings: Vec<String>,
     /// How many characters they have.
     pub lengths: RangeInclusive<i32>,
 }
 
-impl Around {
-    /// Around a word.
+impl WordRange {
+    /// WordRange a word.
     pub fn of(word: &str) -> Self {
         let mut letters = word.chars();
         let (first, second) = (letters.next(), letters.next());
@@ -162,12 +162,12 @@ mod tests {
 
     #[test]
     fn words_around_begin_with_the_first_letter_or_the_second() {
-        let around = Around::of("vacuum");
+        let around = WordRange::of("vacuum");
         assert_eq!(around.beginnings, ["v", "av"]);
         assert_eq!(around.lengths, 3..=18);
-        assert_eq!(Around::of("aardvark").beginnings, ["a"]);
-        assert_eq!(Around::of("g").lengths, 1..=13);
-        assert_eq!(Around::of("git").lengths, 1..=15);
+        assert_eq!(WordRange::of("aardvark").beginnings, ["a"]);
+        assert_eq!(WordRange::of("g").lengths, 1..=13);
+        assert_eq!(WordRange::of("git").lengths, 1..=15);
         let words = [("vac", 1.0), ("avacuum", 1.0), ("awful", 1.0), ("v", 1.0)];
         let part = around.within(&vocabulary(&words));
         assert_eq!(part.lexemes().collect::<Vec<_>>(), ["avacuum", "vac"]);
@@ -230,7 +230,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_lies_in_the_ranges_begins_so(word in "[a-z]{1,8}", other in "\\PC{0,8}") {
-            let around = Around::of(&word);
+            let around = WordRange::of(&word);
             let begins = around.beginnings.iter().any(|beginning| other.starts_with(beginning.as_str()));
             let lies = around.ranges().any(|(from, to)| from <= other && other < to);
             prop_assert!(!begins || lies || other.contains(char::MAX));

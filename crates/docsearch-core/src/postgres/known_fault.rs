@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Deserializer};
 
 /// Words that begin a version before a release.
-const BEFORE_RELEASE: [&str; 5] = ["alpha", "beta", "rc", "dev", "pre"];
+const PRERELEASE_TAGS: [&str; 5] = ["alpha", "beta", "rc", "dev", "pre"];
 
 static TABLE: LazyLock<Vec<Fault>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("known_fault/table.json")).expect("the table is read by a test")
@@ -53,7 +53,7 @@ impl Version {
         let word = rest.trim_start_matches(['.', '-', '~', '_']).to_ascii_lowercase();
         Some(Self::new(
             numbers,
-            !BEFORE_RELEASE.iter().any(|before| word.starts_with(before)),
+            !PRERELEASE_TAGS.iter().any(|before| word.starts_with(before)),
         ))
     }
 

@@ -10,7 +10,7 @@ pub const MAX_QUERY_CHARS: usize = 8_000;
 /// Fewest words of a query of several sentences whose questions are searched apart. Chosen, not measured.
 const MIN_POST_WORDS: usize = 12;
 /// A question with fewer words that say something is about what stands before it: "How can I fix this?". Chosen.
-const MIN_TELLING_WORDS: usize = 3;
+const MIN_CONTENT_WORDS: usize = 3;
 /// Questions of one query that are searched apart, at most: each is a search more.
 const MAX_SEPARATE_QUESTIONS: usize = 2;
 
@@ -59,13 +59,13 @@ impl Query {
             .filter(|(_, sentence)| is_question(sentence, rules))
         {
             let mut question = (*sentence).to_owned();
-            if telling_words(sentence, rules) < MIN_TELLING_WORDS && at > 0 {
+            if content_word_count(sentence, rules) < MIN_CONTENT_WORDS && at > 0 {
                 if is_question(sentences[at - 1], rules) {
                     continue;
                 }
                 question = format!("{} {sentence}", sentences[at - 1]);
             }
-            asked.push((telling_words(&question, rules), at, question));
+            asked.push((content_word_count(&question, rules), at, question));
         }
         asked.retain(|(.., question)| question.len() < self.text.len());
         asked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -82,9 +82,9 @@ fn is_question(sentence: &str, rules: &Rules) -> bool {
 }
 
 /// How many words say something.
-fn telling_words(text: &str, rules: &Rules) -> usize {
+fn content_word_count(text: &str, rules: &Rules) -> usize {
     let words = text.unicode_words().map(str::to_lowercase);
-    words.filter(|word| !rules.says_little(word)).count()
+    words.filter(|word| !rules.is_stop_word(word)).count()
 }
 
 #[cfg(test)]

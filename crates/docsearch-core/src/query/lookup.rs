@@ -75,7 +75,7 @@ fn plain_tokens(text: &str, expands: Option<(usize, f32)>, rules: &Rules) -> Vec
         .filter(|token| token.kind != TokenKind::Gap)
         .map(|token| QueryToken {
             kind: token.kind,
-            little: token.kind == TokenKind::Word && rules.says_little(&text[token.range.clone()].to_lowercase()),
+            stop_word: token.kind == TokenKind::Word && rules.is_stop_word(&text[token.range.clone()].to_lowercase()),
             name: expands.is_none() && !shouted && is_name(&text[token.range.clone()], token.range.start > 0),
             text: text[token.range].to_owned(),
             part: token.inside_whole || (expands.is_some() && !alone),
@@ -98,8 +98,8 @@ fn is_name(token: &str, within: bool) -> bool {
 pub struct TermWeights {
     /// Parts of identifiers: they say less than the identifier whole.
     pub part: f32,
-    /// Words that say little: stop words, and those that open questions.
-    pub little: f32,
+    /// Words that say stop_word: stop words, and those that open questions.
+    pub stop_word: f32,
     /// Whether they only frame a sign, in however few words.
     pub framed: bool,
 }
@@ -117,7 +117,7 @@ pub struct QueryToken {
     /// Whether it stands in the query.
     pub written: bool,
     /// Whether it is a word that says little.
-    pub little: bool,
+    pub stop_word: bool,
     /// Whether it is written as a name.
     pub name: bool,
     /// The place of the token that it stands for, and how well, 0 to 1.
@@ -131,7 +131,7 @@ pub struct LookupTerm {
     /// are indexed unstemmed, so `asyncimage` has to find `AsyncImage`.
     pub lexemes: Vec<String>,
     /// Lexemes that stand for it, synonyms or guesses, with how well they do, 0 to 1.
-    pub stand_ins: Vec<(String, f32)>,
+    pub expansions: Vec<(String, f32)>,
     /// Factor of the term's score, 0 to 1.
     pub weight: f32,
     /// Whether it is a word or identifier of the query itself, or the verb that a phrase of it means.
@@ -141,7 +141,7 @@ pub struct LookupTerm {
     /// As it is written there.
     pub text: String,
     /// Whether it is a word that says little.
-    pub little: bool,
+    pub stop_word: bool,
     /// Whether it is written as a name: an identifier, a capital within the query, a digit.
     pub name: bool,
 }
@@ -151,7 +151,7 @@ impl LookupTerm {
     pub fn looked_up(&self) -> impl Iterator<Item = (&str, f32)> {
         let own = self.lexemes.iter().map(|lexeme| (lexeme.as_str(), 1.0));
         own.chain(
-            self.stand_ins
+            self.expansions
                 .iter()
                 .map(|(lexeme, closeness)| (lexeme.as_str(), *closeness)),
         )
@@ -162,8 +162,8 @@ impl LookupTerm {
 /// Words that say little count less in sentences alone: of few words each is meant.
 pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], weights: TermWeights) -> Vec<LookupTerm> {
     let words = tokens.iter().filter(|token| token.written && !token.part);
-    let little = if weights.framed || words.count() > MAX_PHRASE_TOKENS {
-        weights.little
+    let stop_word_weight = if weights.framed || words.count() > MAX_PHRASE_TOKENS {
+        weights.stop_word
     } else {
         1.0
     };
@@ -172,9 +172,9 @@ pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], weights: TermWeight
     let mut terms: Vec<LookupTerm> = Vec::new();
     for (token, found) in tokens.iter().zip(lexemes) {
         let whole = !token.part || token.kind.is_whole();
-        let weight = match (whole, token.little) {
+        let weight = match (whole, token.stop_word) {
             (true, false) => 1.0,
-            (true, true) => little,
+            (true, true) => stop_word_weight,
             (false, _) => weights.part,
         };
         let mut lexemes = found.clone();
@@ -194,7 +194,7 @@ pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], weights: TermWeight
                 let term: &mut LookupTerm = &mut terms[term];
                 for lexeme in lexemes {
                     if term.looked_up().all(|(known, _)| known != lexeme) {
-                        term.stand_ins.push((lexeme, closeness));
+                        term.expansions.push((lexeme, closeness));
                     }
                 }
                 places.push(None);
@@ -210,12 +210,12 @@ pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], weights: TermWeight
                 index.insert(first.clone(), terms.len());
                 terms.push(LookupTerm {
                     lexemes,
-                    stand_ins: Vec::new(),
+                    expansions: Vec::new(),
                     weight,
                     whole,
                     written: token.written,
                     text: token.text.clone(),
-                    little: token.little,
+                    stop_word: token.stop_word,
                     name: token.name,
                 });
                 terms.len() - 1
@@ -238,7 +238,7 @@ pub fn any_of<'a>(lexemes: impl IntoIterator<Item = &'a str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::place::KnownNames;
+    use crate::query::container::KnownNames;
 
     fn tokens_of(text: &str) -> Vec<QueryToken> {
         query_tokens(text, None, &Rules::english())
@@ -247,7 +247,7 @@ mod tests {
     fn weighing(part: f32) -> TermWeights {
         TermWeights {
             part,
-            little: 0.1,
+            stop_word: 0.1,
             framed: false,
         }
     }
@@ -262,7 +262,7 @@ mod tests {
         let terms = terms_of(&tokens_of("btn style"));
         assert_eq!(terms.len(), 2);
         assert_eq!(terms[0].lexemes, ["btn"]);
-        assert_eq!(terms[0].stand_ins, [("button".to_owned(), SYNONYM_CLOSENESS)]);
+        assert_eq!(terms[0].expansions, [("button".to_owned(), SYNONYM_CLOSENESS)]);
     }
 
     #[test]
@@ -274,13 +274,13 @@ mod tests {
         };
         let save = terms("save a file");
         assert!(
-            save[0].stand_ins.iter().any(|(lexeme, _)| lexeme == "write"),
+            save[0].expansions.iter().any(|(lexeme, _)| lexeme == "write"),
             "{save:?}"
         );
         let get_rid_of = terms("get rid of a file");
         assert!(get_rid_of[0].lexemes == ["get"] && get_rid_of[0].weight < 1.0);
         let delete = get_rid_of.iter().find(|term| term.lexemes == ["delete"]);
-        assert!(delete.is_some_and(|term| term.stand_ins.iter().any(|(lexeme, _)| lexeme == "remove")));
+        assert!(delete.is_some_and(|term| term.expansions.iter().any(|(lexeme, _)| lexeme == "remove")));
     }
 
     #[test]

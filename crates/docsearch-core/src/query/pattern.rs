@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 /// Openings and closings of questions, ready to be looked up.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Frames {
+pub(crate) struct QuestionPatterns {
     openings: Patterns,
     /// With their words in reverse.
     closings: Patterns,
@@ -20,7 +20,7 @@ struct Slot {
     optional: bool,
 }
 
-impl Frames {
+impl QuestionPatterns {
     pub(crate) fn new<'a>(
         openings: impl IntoIterator<Item = &'a String>,
         closings: impl IntoIterator<Item = &'a String>,

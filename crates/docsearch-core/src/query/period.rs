@@ -32,7 +32,7 @@ pub enum Unit {
 /// A period as a query names it, whatever day it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Named {
+pub enum NamedPeriod {
     /// The one so many before the present one, 0 for that itself: `last month`, `2 weeks ago`.
     Before(Unit, i32),
     /// So many up to today: `past 30 days`.
@@ -47,7 +47,7 @@ pub enum Named {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Period {
     /// Which one.
-    pub named: Named,
+    pub named: NamedPeriod,
     /// Whether everything since then is meant.
     pub since: bool,
 }
@@ -61,7 +61,7 @@ pub(crate) struct Mention {
 }
 
 #[derive(Deserialize)]
-struct Words {
+struct PeriodWords {
     this: Vec<String>,
     last: Vec<String>,
     last_behind: Vec<String>,
@@ -81,7 +81,7 @@ struct Words {
 
 /// What a word can be in the name of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum PeriodPart {
     This,
     Last,
     LastBehind,
@@ -96,32 +96,32 @@ enum Part {
     ShortMonth(u8),
 }
 
-static PARTS: LazyLock<HashMap<String, Vec<Part>>> = LazyLock::new(|| {
-    let words: Words =
+static PARTS: LazyLock<HashMap<String, Vec<PeriodPart>>> = LazyLock::new(|| {
+    let words: PeriodWords =
         serde_json::from_str(include_str!("../../data/periods.json")).expect("the shipped file is valid");
     let short = (1..)
         .zip(words.short_months)
-        .map(|(number, names)| (Part::ShortMonth(number), names));
+        .map(|(number, names)| (PeriodPart::ShortMonth(number), names));
     let months = (1..)
         .zip(words.months)
-        .map(|(number, names)| (Part::Month(number), names))
+        .map(|(number, names)| (PeriodPart::Month(number), names))
         .chain(short);
     let parts = [
-        (Part::This, words.this),
-        (Part::Last, words.last),
-        (Part::LastBehind, words.last_behind),
-        (Part::Ago, words.ago),
-        (Part::Since, words.since),
-        (Part::Within, words.within),
-        (Part::Today, words.today),
-        (Part::Yesterday, words.yesterday),
-        (Part::Unit(Unit::Day), words.day),
-        (Part::Unit(Unit::Week), words.week),
-        (Part::Unit(Unit::Month), words.month),
-        (Part::Unit(Unit::Quarter), words.quarter),
-        (Part::Unit(Unit::Year), words.year),
+        (PeriodPart::This, words.this),
+        (PeriodPart::Last, words.last),
+        (PeriodPart::LastBehind, words.last_behind),
+        (PeriodPart::Ago, words.ago),
+        (PeriodPart::Since, words.since),
+        (PeriodPart::Within, words.within),
+        (PeriodPart::Today, words.today),
+        (PeriodPart::Yesterday, words.yesterday),
+        (PeriodPart::Unit(Unit::Day), words.day),
+        (PeriodPart::Unit(Unit::Week), words.week),
+        (PeriodPart::Unit(Unit::Month), words.month),
+        (PeriodPart::Unit(Unit::Quarter), words.quarter),
+        (PeriodPart::Unit(Unit::Year), words.year),
     ];
-    let mut by_word: HashMap<String, Vec<Part>> = HashMap::new();
+    let mut by_word: HashMap<String, Vec<PeriodPart>> = HashMap::new();
     for (part, names) in parts.into_iter().chain(months) {
         for name in names {
             by_word.entry(name).or_default().push(part);
@@ -130,28 +130,28 @@ static PARTS: LazyLock<HashMap<String, Vec<Part>>> = LazyLock::new(|| {
     by_word
 });
 
-fn can_be(word: Option<&String>, part: Part) -> bool {
+fn can_be(word: Option<&String>, part: PeriodPart) -> bool {
     word.and_then(|word| PARTS.get(word))
         .is_some_and(|parts| parts.contains(&part))
 }
 
 fn unit(word: Option<&String>) -> Option<Unit> {
     PARTS.get(word?)?.iter().find_map(|part| match part {
-        Part::Unit(unit) => Some(*unit),
+        PeriodPart::Unit(unit) => Some(*unit),
         _ => None,
     })
 }
 
 fn month(word: Option<&String>) -> Option<u8> {
     PARTS.get(word?)?.iter().find_map(|part| match part {
-        Part::Month(month) => Some(*month),
+        PeriodPart::Month(month) => Some(*month),
         _ => None,
     })
 }
 
 fn short_month(word: Option<&String>) -> Option<u8> {
     PARTS.get(word?)?.iter().find_map(|part| match part {
-        Part::ShortMonth(month) => Some(*month),
+        PeriodPart::ShortMonth(month) => Some(*month),
         _ => None,
     })
 }
@@ -168,13 +168,14 @@ fn year(word: Option<&String>) -> Option<i32> {
 /// The first period that words, in lower case, name.
 pub(crate) fn mention(words: &[String]) -> Option<Mention> {
     (0..words.len()).find_map(|at| {
-        let is_led = at > 0 && (can_be(words.get(at - 1), Part::Since) || can_be(words.get(at - 1), Part::Within));
+        let is_led =
+            at > 0 && (can_be(words.get(at - 1), PeriodPart::Since) || can_be(words.get(at - 1), PeriodPart::Within));
         let (named, length) = named(words, at, is_led)?;
         let mut from = at;
         let mut since = false;
         while from > 0 && !since {
-            since = can_be(words.get(from - 1), Part::Since);
-            if !since && !can_be(words.get(from - 1), Part::Within) {
+            since = can_be(words.get(from - 1), PeriodPart::Since);
+            if !since && !can_be(words.get(from - 1), PeriodPart::Within) {
                 break;
             }
             from -= 1;
@@ -187,42 +188,42 @@ pub(crate) fn mention(words: &[String]) -> Option<Mention> {
 }
 
 /// The period that begins with a word, and of how many words its name is. `is_led`: a preposition is before it.
-fn named(words: &[String], at: usize, is_led: bool) -> Option<(Named, usize)> {
+fn named(words: &[String], at: usize, is_led: bool) -> Option<(NamedPeriod, usize)> {
     let word = |ahead: usize| words.get(at + ahead);
-    let (this, last) = (can_be(word(0), Part::This), can_be(word(0), Part::Last));
+    let (this, last) = (can_be(word(0), PeriodPart::This), can_be(word(0), PeriodPart::Last));
     if this || last {
         if let Some((count, unit)) = number(word(1)).zip(unit(word(2))).filter(|_| last) {
-            return Some((Named::Past(unit, count), 3));
+            return Some((NamedPeriod::Past(unit, count), 3));
         }
         if let Some(month) = month(word(1)) {
-            return Some((Named::Month(month, None), 2));
+            return Some((NamedPeriod::Month(month, None), 2));
         }
-        return unit(word(1)).map(|unit| (Named::Before(unit, i32::from(last)), 2));
+        return unit(word(1)).map(|unit| (NamedPeriod::Before(unit, i32::from(last)), 2));
     }
-    if let Some(unit) = unit(word(0)).filter(|_| can_be(word(1), Part::LastBehind)) {
-        return Some((Named::Before(unit, 1), 2));
+    if let Some(unit) = unit(word(0)).filter(|_| can_be(word(1), PeriodPart::LastBehind)) {
+        return Some((NamedPeriod::Before(unit, 1), 2));
     }
     if let Some((count, unit)) = number(word(0))
         .zip(unit(word(1)))
-        .filter(|_| can_be(word(2), Part::Ago))
+        .filter(|_| can_be(word(2), PeriodPart::Ago))
     {
-        return Some((Named::Before(unit, count), 3));
+        return Some((NamedPeriod::Before(unit, count), 3));
     }
     if let Some(month) = month(word(0)) {
         let of_year = year(word(1));
         return (is_led || of_year.is_some())
-            .then(|| (Named::Month(month, of_year), 1 + usize::from(of_year.is_some())));
+            .then(|| (NamedPeriod::Month(month, of_year), 1 + usize::from(of_year.is_some())));
     }
     if let Some((month, year)) = short_month(word(0)).zip(year(word(1))) {
-        return Some((Named::Month(month, Some(year)), 2));
+        return Some((NamedPeriod::Month(month, Some(year)), 2));
     }
     if let Some(year) = year(word(0)).filter(|_| is_led) {
-        return Some((Named::Year(year), 1));
+        return Some((NamedPeriod::Year(year), 1));
     }
-    if can_be(word(0), Part::Today) {
-        return Some((Named::Before(Unit::Day, 0), 1));
+    if can_be(word(0), PeriodPart::Today) {
+        return Some((NamedPeriod::Before(Unit::Day, 0), 1));
     }
-    can_be(word(0), Part::Yesterday).then_some((Named::Before(Unit::Day, 1), 1))
+    can_be(word(0), PeriodPart::Yesterday).then_some((NamedPeriod::Before(Unit::Day, 1), 1))
 }
 
 impl Period {
@@ -239,14 +240,14 @@ impl Period {
 
     /// Its name in a query: a year, a month and its year, or the first and the last month. Never a day.
     pub fn names(&self, today: Day) -> Vec<String> {
-        if let (Named::Year(_) | Named::Before(Unit::Year, _), false) = (self.named, self.since) {
+        if let (NamedPeriod::Year(_) | NamedPeriod::Before(Unit::Year, _), false) = (self.named, self.since) {
             return vec![format!("{:04}", self.days(today).start.month().year)];
         }
         let Range { start, end } = self.days(today);
         let (first, last) = match (self.named, self.since) {
             // A week belongs to the month that has most of it, and the present one to the present month.
-            (Named::Before(Unit::Week, 0), false) => (today.month(), today.month()),
-            (Named::Before(Unit::Week, _), false) => (start.later(3).month(), start.later(3).month()),
+            (NamedPeriod::Before(Unit::Week, 0), false) => (today.month(), today.month()),
+            (NamedPeriod::Before(Unit::Week, _), false) => (start.later(3).month(), start.later(3).month()),
             _ => (start.month(), end.later(-1).max(start).month()),
         };
         let mut names = vec![first.name()];
@@ -257,7 +258,7 @@ impl Period {
     }
 }
 
-impl Named {
+impl NamedPeriod {
     fn days(self, today: Day) -> Range<Day> {
         match self {
             Self::Before(unit, count) => {

@@ -10,15 +10,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::query::pattern::Frames;
+use crate::query::pattern::QuestionPatterns;
 use crate::text::name;
 use crate::text::word::stem;
 
-pub use news::{Asking, NewsNames, NewsPlace};
+pub use news::{NewsNamePosition, NewsNames, NewsQueryPart};
 use vocabulary::Vocabulary;
 
 /// Most words of a framework's alias, of a kind or of a recency phrase.
-pub const MAX_PHRASE_WORDS: usize = 3;
+pub const MAX_RULE_PHRASE_WORDS: usize = 3;
 
 /// Most words between a verb and its particle.
 const MAX_SEPARATED: usize = 4;
@@ -75,11 +75,11 @@ pub struct Tables {
     /// Words that carry no meaning of their own.
     pub stop_words: BTreeSet<String>,
     /// Names of pages that tell what was new, as keys (see [`name::key`]).
-    pub news_names: BTreeMap<NewsPlace, BTreeSet<String>>,
+    pub news_names: BTreeMap<NewsNamePosition, BTreeSet<String>>,
     /// Those of these names that release notes and changelogs have, and blogs have not.
     pub release_names: BTreeSet<String>,
     /// Words and phrases of queries that ask for what is new.
-    pub asking_words: BTreeMap<Asking, BTreeSet<String>>,
+    pub asking_words: BTreeMap<NewsQueryPart, BTreeSet<String>>,
     /// Words that ask for such pages.
     pub news_words: BTreeSet<String>,
     /// Words that ask, beside the number of a version, for what changed with it.
@@ -174,7 +174,7 @@ pub enum Rule {
     /// How pages that tell what was new are called.
     NewsName {
         /// What bears the name.
-        place: NewsPlace,
+        place: NewsNamePosition,
         /// The name.
         name: String,
         /// Whether such pages are release notes or changelogs.
@@ -184,7 +184,7 @@ pub enum Rule {
     /// A word or phrase of queries that ask for what is new.
     AskingWord {
         /// What it does.
-        asking: Asking,
+        asking: NewsQueryPart,
         /// The word or phrase.
         word: String,
     },
@@ -262,7 +262,7 @@ pub enum RuleError {
         value: f32,
     },
     /// A phrase is too long to be recognised.
-    #[error("\"{0}\" has more than {MAX_PHRASE_WORDS} words")]
+    #[error("\"{0}\" has more than {MAX_RULE_PHRASE_WORDS} words")]
     LongPhrase(String),
 }
 
@@ -275,7 +275,7 @@ pub struct Rules {
     news: NewsNames,
     phrasal: HashMap<String, Vec<(Vec<String>, String)>>,
     frameworks: HashMap<String, String>,
-    frames: Frames,
+    frames: QuestionPatterns,
 }
 
 impl Rules {
@@ -313,7 +313,7 @@ impl Rules {
         Self {
             vocabulary: Vocabulary::new(&tables),
             news: NewsNames::new(&tables),
-            frames: Frames::new(&tables.openings, &tables.closings),
+            frames: QuestionPatterns::new(&tables.openings, &tables.closings),
             tables,
             verbs,
             phrasal,
@@ -339,7 +339,7 @@ impl Rules {
     }
 
     /// The patterns of [`Tables::openings`] and [`Tables::closings`].
-    pub(crate) fn frames(&self) -> &Frames {
+    pub(crate) fn frames(&self) -> &QuestionPatterns {
         &self.frames
     }
 
@@ -354,8 +354,8 @@ impl Rules {
     }
 
     /// Whether a word, in lower case, says little: stop words, and those that open questions.
-    pub fn says_little(&self, word: &str) -> bool {
-        self.vocabulary.says_little(word.as_bytes())
+    pub fn is_stop_word(&self, word: &str) -> bool {
+        self.vocabulary.is_stop_word(word.as_bytes())
     }
 
     /// The verb that a word is a form of, as the rules spell it. `None` if it is no form of a known verb.

@@ -9,7 +9,7 @@ use crate::query::rule::{Intent, Rules};
 use crate::query::understanding::{Role, Term, Understanding};
 use crate::text::identifier::words;
 use crate::text::name;
-use crate::text::similarity::{Near, Nearness, near};
+use crate::text::similarity::{NearName, Nearness, near};
 use crate::values::decimal::decimal;
 
 /// What is less near is nobody's meaning: long titles of which the initials happen to hold what was typed.
@@ -41,7 +41,7 @@ impl SuggestionKind {
 
 /// A name or a word of the documents that may have been meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source<'a> {
+pub enum SuggestionSource<'a> {
     /// A page's name, with the page's slug.
     Name {
         /// The name.
@@ -70,15 +70,19 @@ pub struct Suggestion {
 /// Suggestions for a text, best first, at most `limit`, each text once. Names are compared with the
 /// whole text, words of the vocabulary with each of its words. Of equal scores, the shorter one comes
 /// first, then the alphabet decides, so the order of the sources does not matter.
-pub fn suggestions<'a>(text: &str, sources: impl IntoIterator<Item = Source<'a>>, limit: usize) -> Vec<Suggestion> {
+pub fn suggestions<'a>(
+    text: &str,
+    sources: impl IntoIterator<Item = SuggestionSource<'a>>,
+    limit: usize,
+) -> Vec<Suggestion> {
     let text = text.trim();
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut found: Vec<Suggestion> = Vec::new();
-    let mut put_in: Vec<PutIn<'a>> = Vec::new();
+    let mut put_in: Vec<Replacement<'a>> = Vec::new();
     for source in sources {
         match source {
-            Source::Name { name, slug } => found.extend(of_name(text, name, slug)),
-            Source::Word(word) => put_in.extend(of_word(&words, word)),
+            SuggestionSource::Name { name, slug } => found.extend(of_name(text, name, slug)),
+            SuggestionSource::Word(word) => put_in.extend(of_word(&words, word)),
         }
     }
     found.extend(put_in.iter().map(|word| word.with_others(&words, &put_in)));
@@ -128,16 +132,16 @@ fn kind_of(nearness: Nearness) -> SuggestionKind {
 
 /// A word of the vocabulary in the place of one of the text.
 #[derive(Clone, Copy, Debug)]
-struct PutIn<'a> {
+struct Replacement<'a> {
     at: usize,
     known: &'a str,
-    near: Near,
+    near: NearName,
 }
 
-impl PutIn<'_> {
+impl Replacement<'_> {
     /// The text with this word, and with the nearest ones in the places of others that are mistyped: a text with a mistake left
     /// finds no more than before.
-    fn with_others(&self, words: &[&str], all: &[PutIn<'_>]) -> Suggestion {
+    fn with_others(&self, words: &[&str], all: &[Replacement<'_>]) -> Suggestion {
         let mut written: Vec<&str> = words.to_vec();
         let mut score = self.near.strength;
         for (at, word) in written.iter_mut().enumerate() {
@@ -167,7 +171,7 @@ impl PutIn<'_> {
 }
 
 /// The word of the text in whose place the word is nearest. Only the last word can be unfinished.
-fn of_word<'a>(words: &[&str], known: &'a str) -> Option<PutIn<'a>> {
+fn of_word<'a>(words: &[&str], known: &'a str) -> Option<Replacement<'a>> {
     if words.iter().any(|word| word.eq_ignore_ascii_case(known)) {
         return None;
     }
@@ -178,7 +182,7 @@ fn of_word<'a>(words: &[&str], known: &'a str) -> Option<PutIn<'a>> {
         .filter_map(|(at, word)| Some((at, near(word, known)?)))
         .filter(|(at, near)| *at == last || near.nearness == Nearness::Typo)
         .max_by(|a, b| a.1.strength.total_cmp(&b.1.strength))?;
-    Some(PutIn { at, known, near })
+    Some(Replacement { at, known, near })
 }
 
 /// The query with its verb replaced by plainer ones, closest first: `manage data` gives
@@ -217,7 +221,7 @@ pub fn phrasings(understanding: &Understanding, rules: &Rules, limit: usize) -> 
 
 /// A page that was found, best first.
 #[derive(Clone, Copy, Debug)]
-pub struct FoundPage<'a> {
+pub struct TitledPage<'a> {
     /// The title.
     pub title: &'a str,
     /// The slug.
@@ -252,20 +256,22 @@ pub fn is_vague(asked: &Understanding, rules: &Rules) -> bool {
 /// Fewest intents of the verbs that do for one that says nothing: `manage` is to read, to write, to create and to delete.
 const WIDE_INTENTS: usize = 3;
 /// How close a verb with an intent is that says what another means: `load` for `import`.
-const SAYS_IT: f32 = 0.7;
+const MIN_CLEAR_CLOSENESS: f32 = 0.7;
 
 /// Whether a verb says nothing of what is done: it is wide, or one that does for it is (`handle`, by `manage`), or one that
 /// does for that (`process`, by `handle`).
 fn is_vague_verb(verb: &str, rules: &Rules) -> bool {
-    let stand_ins = |verb: &str| rules.tables().action_synonyms.get(verb).into_iter().flatten();
+    let expansions = |verb: &str| rules.tables().action_synonyms.get(verb).into_iter().flatten();
     let is_open = |verb: &str| rules.intent(verb).is_none();
     let is_wide = |verb: &str| {
-        let said = stand_ins(verb).filter_map(|(other, closeness)| Some((rules.intent(other)?, closeness)));
+        let said = expansions(verb).filter_map(|(other, closeness)| Some((rules.intent(other)?, closeness)));
         let intents: HashSet<Intent> = said.clone().map(|(intent, _)| intent).collect();
-        is_open(verb) && intents.len() >= WIDE_INTENTS && said.clone().all(|(_, closeness)| *closeness < SAYS_IT)
+        is_open(verb)
+            && intents.len() >= WIDE_INTENTS
+            && said.clone().all(|(_, closeness)| *closeness < MIN_CLEAR_CLOSENESS)
     };
-    let leads_there = |verb: &str| is_wide(verb) || is_open(verb) && stand_ins(verb).any(|(other, _)| is_wide(other));
-    leads_there(verb) || is_open(verb) && stand_ins(verb).any(|(other, _)| leads_there(other))
+    let leads_there = |verb: &str| is_wide(verb) || is_open(verb) && expansions(verb).any(|(other, _)| is_wide(other));
+    leads_there(verb) || is_open(verb) && expansions(verb).any(|(other, _)| leads_there(other))
 }
 
 /// Whether a word says what something is done to.
@@ -278,7 +284,7 @@ fn is_object(term: &Term, rules: &Rules) -> bool {
 pub fn orders<'a>(
     asked: &Understanding,
     rules: &Rules,
-    pages: impl IntoIterator<Item = FoundPage<'a>>,
+    pages: impl IntoIterator<Item = TitledPage<'a>>,
     limit: usize,
 ) -> Vec<Suggestion> {
     let objects: Vec<&Term> = asked.terms.iter().filter(|term| is_object(term, rules)).collect();
@@ -329,28 +335,28 @@ pub fn beginning(lexeme: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::place::KnownNames;
+    use crate::query::container::KnownNames;
     use proptest::prelude::*;
 
-    const SOURCES: [Source<'_>; 6] = [
-        Source::Name {
+    const SOURCES: [SuggestionSource<'_>; 6] = [
+        SuggestionSource::Name {
             name: "NavigationView",
             slug: "navigationview",
         },
-        Source::Name {
+        SuggestionSource::Name {
             name: "NavigationStack",
             slug: "navigationstack",
         },
-        Source::Name {
+        SuggestionSource::Name {
             name: "Button",
             slug: "button",
         },
-        Source::Name {
+        SuggestionSource::Name {
             name: "ButtonStyle",
             slug: "buttonstyle",
         },
-        Source::Word("navigation"),
-        Source::Word("button"),
+        SuggestionSource::Word("navigation"),
+        SuggestionSource::Word("button"),
     ];
 
     fn texts(text: &str) -> Vec<String> {
@@ -372,7 +378,7 @@ mod tests {
     /// A correction leaves no mistake that another word corrects.
     #[test]
     fn every_mistyped_word_is_corrected() {
-        let known = ["create", "table", "navigation"].map(Source::Word);
+        let known = ["create", "table", "navigation"].map(SuggestionSource::Word);
         let said = |text: &str| -> Vec<String> {
             let found = suggestions(text, known, 10).into_iter();
             found.map(|found| found.suggestion).collect()
@@ -405,7 +411,7 @@ mod tests {
             ("send_message", "f"),
         ];
         let pages = || {
-            pages.iter().map(|&(title, slug)| FoundPage {
+            pages.iter().map(|&(title, slug)| TitledPage {
                 title,
                 slug,
                 score: 0.5,

@@ -18,7 +18,7 @@ pub(crate) fn task<'a>(text: &'a str, rules: &Rules) -> &'a str {
     let words = words(text);
     let (start, end) = inner(&words, rules);
     let framed = start > 0 || end < words.len();
-    let tells = |word: &Word| !word.ends && (word.lower.is_empty() || !rules.says_little(&word.lower));
+    let tells = |word: &Word| !word.ends && (word.lower.is_empty() || !rules.is_stop_word(&word.lower));
     let is_name =
         !framed && words.len() < MIN_WORDS && words.first().is_none_or(|first| rules.verb(&first.lower).is_none());
     if !words[start..end].iter().any(tells) || is_name {
@@ -42,7 +42,7 @@ fn inner(words: &[Word], rules: &Rules) -> (usize, usize) {
     let lower: Vec<&str> = words.iter().map(|word| word.lower.as_str()).collect();
     let asks = |word: &str| rules.tables().question_words.contains(word);
     let before = |word: &&&str| {
-        word.is_empty() || rules.tables().framing_words.contains(**word) || (rules.says_little(word) && !asks(word))
+        word.is_empty() || rules.tables().framing_words.contains(**word) || (rules.is_stop_word(word) && !asks(word))
     };
     let mut start = rules.frames().opened(&lower);
     if start == 0 {

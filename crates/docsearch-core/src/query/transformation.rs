@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::documents::keyword::says_little;
+use crate::documents::keyword::is_stop_word;
 use crate::models::wording_reply;
 use crate::query::rule::Rules;
 use crate::query::understanding::{Class, Role, Term, Understanding};
@@ -31,7 +31,7 @@ const ROLES: &str = include_str!("../../data/roles.txt");
 /// Where an added term comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum TermSource {
     /// The table of synonyms, abbreviations and acronyms.
     Synonym,
     /// What documents that hold the query's words are about.
@@ -44,11 +44,11 @@ pub enum Source {
 
 /// A term that was added.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Added {
+pub struct AddedTerm {
     /// The term.
     pub term: String,
     /// Where it comes from.
-    pub source: Source,
+    pub source: TermSource,
     /// Why, in words.
     pub reason: String,
 }
@@ -69,7 +69,7 @@ pub struct Transformation {
     #[serde(serialize_with = "decimal")]
     pub length_ratio: f32,
     /// What was added, in order.
-    pub added_terms: Vec<Added>,
+    pub added_terms: Vec<AddedTerm>,
     /// Whether recent pages are preferred.
     pub recency: bool,
     /// Why the query was changed or left alone, in words.
@@ -91,7 +91,7 @@ impl Transformation {
         }
     }
 
-    fn with(query: &str, added_terms: Vec<Added>, recency: bool) -> Self {
+    fn with(query: &str, added_terms: Vec<AddedTerm>, recency: bool) -> Self {
         if added_terms.is_empty() {
             return Self::unchanged(query, recency, "nothing to add");
         }
@@ -115,7 +115,7 @@ impl Transformation {
 
     /// Whether a language model made it.
     pub fn is_by_model(&self) -> bool {
-        self.added_terms.iter().any(|added| added.source == Source::Model)
+        self.added_terms.iter().any(|added| added.source == TermSource::Model)
     }
 
     /// The `earlier` wordings that a language model gave for the query, and those of its answer; `None` if all of these are
@@ -130,9 +130,9 @@ impl Transformation {
         }
         let wordings: Vec<String> = earlier.iter().cloned().chain(new).collect();
         let transformed = wordings.join("; ");
-        let added = wordings.iter().map(|wording| Added {
+        let added = wordings.iter().map(|wording| AddedTerm {
             term: wording.clone(),
-            source: Source::Model,
+            source: TermSource::Model,
             reason: reason.to_owned(),
         });
         Some(Self {
@@ -255,18 +255,18 @@ pub fn transform(
     let known = added.terms.len();
     for word in related {
         if added.terms.len() < known + MAX_RELATED {
-            added.add(word, Source::Vocabulary, || {
+            added.add(word, TermSource::Vocabulary, || {
                 "words of the documents about it".to_owned()
             });
         }
     }
     if let Some(period) = asked.period {
         for name in period.names(today) {
-            added.add(&name, Source::Time, || "asks for a period".to_owned());
+            added.add(&name, TermSource::Time, || "asks for a period".to_owned());
         }
     } else if asked.recent {
         let month = today.month().name();
-        added.add(&month, Source::Time, || "asks for what is new".to_owned());
+        added.add(&month, TermSource::Time, || "asks for what is new".to_owned());
     }
     Transformation::with(&asked.text, added.terms, asked.recent)
 }
@@ -274,7 +274,7 @@ pub fn transform(
 struct Addition {
     /// Keys of the words that are there.
     known: BTreeSet<String>,
-    terms: Vec<Added>,
+    terms: Vec<AddedTerm>,
 }
 
 impl Addition {
@@ -290,15 +290,15 @@ impl Addition {
         let word = &term.word.text;
         let expansions = rules.tables().synonyms.get(&word.to_lowercase());
         for expansion in expansions.into_iter().flatten() {
-            self.add(expansion, Source::Synonym, || format!("{word} is {expansion}"));
+            self.add(expansion, TermSource::Synonym, || format!("{word} is {expansion}"));
         }
     }
 
-    fn add(&mut self, term: &str, source: Source, reason: impl FnOnce() -> String) {
+    fn add(&mut self, term: &str, source: TermSource, reason: impl FnOnce() -> String) {
         let is_known = term.split_whitespace().all(|word| self.known.contains(&key(word)));
         if self.terms.len() < MAX_ADDED && !is_known {
             self.known.extend(term.split_whitespace().map(key));
-            self.terms.push(Added {
+            self.terms.push(AddedTerm {
                 term: term.to_owned(),
                 source,
                 reason: reason(),
@@ -331,12 +331,12 @@ fn is_content(keyword: &str, rules: &Rules) -> bool {
         let lower = word.to_lowercase();
         let is_participle = lower.ends_with("ed") && !crate::text::word::stem(&lower).ends_with("ed");
         let is_role = ROLES.lines().any(|role| role == lower);
-        let is_empty = says_little(word)
-            || rules.says_little(&lower)
+        let is_empty = is_stop_word(word)
+            || rules.is_stop_word(&lower)
             || (is_single && rules.tables().framing_words.contains(&lower));
         word.starts_with(char::is_alphabetic) && !is_participle && !is_role && !is_empty
     };
-    plain && !says_little(keyword) && keyword.split_whitespace().all(is_content)
+    plain && !is_stop_word(keyword) && keyword.split_whitespace().all(is_content)
 }
 
 /// What documents are about: the keywords that several of them share, without those of the query, and how many share

@@ -6,27 +6,27 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
+use crate::query::container::{KnownNames, QueryContainer};
 use crate::query::input::MAX_QUERY_CHARS;
 use crate::query::mention::{Exclusion, Identifier, identifiers, quoted_phrases, undashed, words_and_phrases};
 use crate::query::period::Period;
-use crate::query::place::{KnownNames, Place};
-use crate::query::rule::{Intent, MAX_PHRASE_WORDS, Rules};
+use crate::query::rule::{Intent, MAX_RULE_PHRASE_WORDS, Rules};
 use crate::query::task::task;
 use crate::text::name;
 use crate::text::word::folded;
 
+mod candidate_name;
 mod command;
-mod form;
 mod names;
 mod recency;
+mod sentence;
 mod term;
-mod within;
 
-pub use form::{NameForm, NameRole, Site, Subject};
+pub use candidate_name::{CandidateName, NameRole, Site, Subject};
 use recency::{Recency, Timing, timing};
+pub(crate) use sentence::{Sentence, frames};
 pub use term::{Role, Term};
 use term::{scope, terms};
-pub(crate) use within::{Sentence, frames};
 
 // Chosen, not measured, all four.
 /// Most words of X in "X in Y" for the query to be of that class.
@@ -171,20 +171,24 @@ impl Understanding {
         // No text holds when it was published.
         let topic = rest.filter(|_| phrases.is_empty()).unwrap_or_else(|| task.to_owned());
         let is_question = is_question(&topic, rules) || (asked.trim_end().ends_with('?') && asks_at_end(&topic, rules));
-        let place = Place::read(&topic, is_question, rules, known);
+        let container = QueryContainer::read(&topic, is_question, rules, known);
         // Words and vectors would tell the spellings of a place apart.
-        let topic = place.canonical.clone().unwrap_or(topic);
-        let kindless = kindless(place.symbol.as_deref().unwrap_or(&topic), is_question, rules);
-        let kind = kindless.as_ref().map(|(_, kind)| kind.clone());
-        let symbol = kindless.map(|(symbol, _)| symbol).or(place.symbol.clone());
-        let (parent, child) = member(symbol.as_deref().unwrap_or(&topic), place.container.is_some()).unzip();
+        let topic = container.canonical.clone().unwrap_or(topic);
+        let without_kind = without_kind(container.symbol.as_deref().unwrap_or(&topic), is_question, rules);
+        let kind = without_kind.as_ref().map(|(_, kind)| kind.clone());
+        let symbol = without_kind.map(|(symbol, _)| symbol).or(container.symbol.clone());
+        let (parent, child) = member(symbol.as_deref().unwrap_or(&topic), container.container.is_some()).unzip();
         let identifiers = identifiers(&topic);
         // "List in Layout" asks for a page; "list all hosts in a pool" says what to do.
-        let most = if place.framework.is_some() { MAX_SYMBOL_WORDS } else { 1 };
+        let most = if container.framework.is_some() {
+            MAX_SYMBOL_WORDS
+        } else {
+            1
+        };
         let words_of = |symbol: &str| symbol.split_whitespace().count();
-        let placed = place.container.is_some() && place.symbol.as_deref().map_or(0, words_of) <= most;
-        let named = kind.is_some() && !opens_with_order(&topic, rules) || placed;
-        let within = if place.framework.is_some() {
+        let is_in_container = container.container.is_some() && container.symbol.as_deref().map_or(0, words_of) <= most;
+        let named = kind.is_some() && !opens_with_order(&topic, rules) || is_in_container;
+        let within = if container.framework.is_some() {
             symbol.as_deref().unwrap_or(&topic)
         } else {
             &topic
@@ -194,18 +198,18 @@ impl Understanding {
             class: Class::Words,
             terms: terms(within, named, rules),
             scope: scope(&topic, rules),
-            platforms: platforms(&topic, place.framework.as_deref(), rules),
+            platforms: platforms(&topic, container.framework.as_deref(), rules),
             recent: recency.is_some() || period.is_some(),
             only_recent: recency == Some(Recency::Only),
             releases,
             period,
             framed: task.len() < asked.len(),
             symbol,
-            subject: place.symbol,
-            container: place.container,
-            framework: place.framework,
-            implicit: place.implicit,
-            known_container: place.known,
+            subject: container.symbol,
+            container: container.container,
+            framework: container.framework,
+            implicit: container.implicit,
+            known_container: container.known,
             kind,
             parent,
             child,
@@ -257,19 +261,19 @@ impl Understanding {
     /// Whether it is a question about a name without letters, such as an operator, to which the words of the question say
     /// nothing.
     pub fn asks_about_sign(&self, rules: &Rules) -> bool {
-        (self.framed || self.class == Class::Question) && within::is_about_sign(&self.topic, rules)
+        (self.framed || self.class == Class::Question) && sentence::is_about_sign(&self.topic, rules)
     }
 
     fn classify(&self, is_question: bool) -> Class {
         let name = self.name();
-        let names_place = self.framework.is_some()
+        let names_container = self.framework.is_some()
             || self
                 .container
                 .as_deref()
                 .is_some_and(crate::text::identifier::is_identifier);
         if is_question {
             Class::Question
-        } else if names_place && name.split_whitespace().count() <= MAX_SYMBOL_WORDS {
+        } else if names_container && name.split_whitespace().count() <= MAX_SYMBOL_WORDS {
             Class::InPattern
         } else if is_name_of_code(name) {
             Class::Identifier
@@ -306,7 +310,7 @@ impl Understanding {
 /// is there, the query.
 fn topic(text: &str, phrases: &[String], excluded: &[String]) -> String {
     if phrases.is_empty() && excluded.is_empty() {
-        return unasked_sign(text);
+        return without_question_mark(text);
     }
     let words: Vec<&str> = words_and_phrases(text)
         .filter(|word| undashed(word).is_none_or(|word| !excluded.iter().any(|known| known == word)))
@@ -320,7 +324,7 @@ fn topic(text: &str, phrases: &[String], excluded: &[String]) -> String {
 }
 
 /// `what is ->>` of `what is ->>?`: a text without the mark of a question behind a sign.
-fn unasked_sign(text: &str) -> String {
+fn without_question_mark(text: &str) -> String {
     let Some((before, sign)) = text.rsplit_once(char::is_whitespace) else {
         return text.to_owned();
     };
@@ -351,12 +355,12 @@ fn asks_at_end(topic: &str, rules: &Rules) -> bool {
 }
 
 /// Takes the kind of thing off a name: `View protocol`, `module curses.textpad`, `NOT (operator)`.
-fn kindless(name: &str, is_question: bool, rules: &Rules) -> Option<(String, String)> {
+fn without_kind(name: &str, is_question: bool, rules: &Rules) -> Option<(String, String)> {
     let words: Vec<&str> = name.split_whitespace().collect();
-    if is_question || !(2..=MAX_PHRASE_WORDS + 2).contains(&words.len()) {
+    if is_question || !(2..=MAX_RULE_PHRASE_WORDS + 2).contains(&words.len()) {
         return None;
     }
-    (1..=MAX_PHRASE_WORDS.min(words.len() - 1))
+    (1..=MAX_RULE_PHRASE_WORDS.min(words.len() - 1))
         .rev()
         .flat_map(|count| {
             let (first, rest) = words.split_at(count);
@@ -365,7 +369,7 @@ fn kindless(name: &str, is_question: bool, rules: &Rules) -> Option<(String, Str
         .find_map(|(rest, kind)| {
             let kind = kind.join(" ").to_lowercase();
             let kind = kind.trim_start_matches('(').trim_end_matches([')', ',', ':']);
-            (rules.tables().kind_words.contains(kind) && rest.len() <= MAX_PHRASE_WORDS)
+            (rules.tables().kind_words.contains(kind) && rest.len() <= MAX_RULE_PHRASE_WORDS)
                 .then(|| (rest.join(" "), kind.to_owned()))
         })
 }

@@ -1,6 +1,6 @@
 //! Of several pages with a name that is asked for, the one of which the name is most.
 
-use crate::query::understanding::NameForm;
+use crate::query::understanding::CandidateName;
 use crate::ranking::page::Page;
 use crate::text::name::{self, NameKind};
 use crate::values::id::{DocumentId, Map};
@@ -24,7 +24,7 @@ enum Closeness {
 
 impl Closeness {
     /// `None` for names that say nothing about it.
-    fn of(page: &Page, kind: NameKind, form: &NameForm) -> Option<Self> {
+    fn of(page: &Page, kind: NameKind, form: &CandidateName) -> Option<Self> {
         match kind {
             NameKind::Title if name::has_key(&page.slug, &form.key) => Some(Self::Whole),
             NameKind::Title => Some(Self::Title),
@@ -38,7 +38,7 @@ impl Closeness {
 /// brought them, with the places of the forms.
 pub(crate) fn prefer_closest(
     names: impl Iterator<Item = (DocumentId, NameKind, usize)>,
-    forms: &[NameForm],
+    forms: &[CandidateName],
     pages: &mut Map<DocumentId, Page>,
 ) {
     let mut closest: Map<(i64, usize), Closeness> = Map::default();
@@ -75,12 +75,12 @@ pub(crate) fn prefer_closest(
 mod tests {
     use super::*;
     use crate::query::understanding::NameRole;
-    use crate::ranking::rank::{lift, name_strength};
-    use crate::ranking::score::EVIDENCE_CEILING;
+    use crate::ranking::rank::{name_strength, noisy_or};
+    use crate::ranking::score::EVIDENCE_CAP;
 
     /// The scores of pages with a slug, a title and a kind of name, with little evidence and with all there can be.
     fn scores(query: &str, found: &[(&str, &str, NameKind)]) -> Vec<(f32, f32)> {
-        let form = NameForm {
+        let form = CandidateName {
             text: query.to_owned(),
             key: name::key(query),
             role: NameRole::Whole,
@@ -104,18 +104,18 @@ mod tests {
         let mut pages: Map<DocumentId, Page> = numbered().map(|(id, found)| (id, page(found))).collect();
         let names = numbered().map(|(id, (_, _, kind))| (id, kind, 0));
         prefer_closest(names, &[form], &mut pages);
-        let score = |page: &Page, evidence| lift(lift(evidence, page.near_name).min(EVIDENCE_CEILING), page.name);
+        let score = |page: &Page, evidence| noisy_or(noisy_or(evidence, page.near_name).min(EVIDENCE_CAP), page.name);
         numbered()
-            .map(|(id, _)| (score(&pages[&id], 0.3), score(&pages[&id], EVIDENCE_CEILING)))
+            .map(|(id, _)| (score(&pages[&id], 0.3), score(&pages[&id], EVIDENCE_CAP)))
             .collect()
     }
 
     #[test]
     fn s0_7_of_near_names_the_one_of_which_a_page_is_most_counts_most() {
-        let form = NameForm {
+        let form = CandidateName {
             text: "options".to_owned(),
             key: name::key("options"),
-            role: NameRole::Kindless,
+            role: NameRole::WithoutKind,
             project: None,
         };
         let near = |found: &[(&str, &str, NameKind)]| {

@@ -2,18 +2,18 @@
 
 use crate::query::transformation::fused;
 use crate::ranking::rerank::Ranked;
-use crate::ranking::score::{EVIDENCE_CEILING, Step};
+use crate::ranking::score::{EVIDENCE_CAP, Step};
 use crate::values::id::{DocumentId, Map, Set};
 
 /// What a search found: documents, best first, and how the best of them came to their scores.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct RankedDocuments {
     /// Documents, best first.
     pub ranked: Vec<Ranked>,
     /// Of the documents that are explained.
     pub steps: Map<DocumentId, Vec<Step>>,
     /// The section that the query asks for, of documents of which that is known.
-    pub sections: Map<DocumentId, Asked>,
+    pub sections: Map<DocumentId, TargetSection>,
     /// Of several wordings of the question the one by which a document was found; where it says none, the question as it was
     /// written.
     pub wordings: Map<DocumentId, usize>,
@@ -23,16 +23,16 @@ pub struct Found {
 
 /// A section that a query asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct TargetSection {
     /// Its number, or that of the one in which it stands together with its neighbours.
     pub chunk: i32,
     /// What is asked for in it, if that is not where it begins.
-    pub entry: Option<Entry>,
+    pub entry: Option<SectionEntry>,
 }
 
 /// One of several small sections that stand together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct SectionEntry {
     /// The headings above it, outermost first, and its own.
     pub path: Vec<String>,
     /// Its anchor.
@@ -41,7 +41,7 @@ pub struct Entry {
 
 /// Another search that is fused with one.
 #[derive(Clone, Copy, Debug)]
-pub struct Other<'a> {
+pub struct SecondSearch<'a> {
     /// The rule that explains it, such as `transformed_query`.
     pub rule: &'static str,
     /// Its query.
@@ -50,17 +50,17 @@ pub struct Other<'a> {
     pub share: f32,
 }
 
-impl Found {
+impl RankedDocuments {
     /// Adds what another search found: documents, and a share of what it scores higher, see [`fused`]. Exact names
     /// stay above all else.
-    pub fn fuse(&mut self, found: Found, other: Other<'_>) {
+    pub fn fuse(&mut self, found: RankedDocuments, other: SecondSearch<'_>) {
         let mut theirs: Map<DocumentId, Ranked> = found
             .ranked
             .into_iter()
             .map(|ranked| (ranked.document.document, ranked))
             .collect();
         let fuse = |steps: Option<&mut Vec<Step>>, own: f32, raw: f32| {
-            let score = fused(own, raw, other.share, EVIDENCE_CEILING);
+            let score = fused(own, raw, other.share, EVIDENCE_CAP);
             if let Some(steps) = steps {
                 steps.push(Step::other(other.rule, other.query, raw, other.share, own, score));
             }
@@ -117,7 +117,7 @@ impl Found {
 }
 
 #[cfg(test)]
-impl Found {
+impl RankedDocuments {
     /// Documents that have these scores and nothing else, each with steps.
     pub(crate) fn of_scores(scores: impl Iterator<Item = (DocumentId, f32)> + Clone) -> Self {
         let ranked = scores.clone().map(|(document, score)| Ranked {
@@ -146,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    const OTHER: Other<'_> = Other {
+    const OTHER: SecondSearch<'_> = SecondSearch {
         rule: "transformed_query",
         query: "kubernetes",
         share: 0.5,
@@ -156,18 +156,18 @@ mod tests {
         DocumentId { project: 1, document }
     }
 
-    fn found(scores: &[(i64, f32)], explained: bool) -> Found {
-        let found = Found::of_scores(scores.iter().map(|&(document, score)| (id(document), score)));
+    fn found(scores: &[(i64, f32)], explained: bool) -> RankedDocuments {
+        let found = RankedDocuments::of_scores(scores.iter().map(|&(document, score)| (id(document), score)));
         match explained {
             true => found,
-            false => Found {
+            false => RankedDocuments {
                 steps: Map::default(),
                 ..found
             },
         }
     }
 
-    fn scores(found: &Found) -> Vec<(i64, f32)> {
+    fn scores(found: &RankedDocuments) -> Vec<(i64, f32)> {
         found
             .ranked
             .iter()
@@ -183,8 +183,8 @@ mod tests {
             scores(&own),
             [
                 (1, 0.6),
-                (2, fused(0.4, 0.8, 0.5, EVIDENCE_CEILING)),
-                (3, fused(0.0, 0.9, 0.5, EVIDENCE_CEILING))
+                (2, fused(0.4, 0.8, 0.5, EVIDENCE_CAP)),
+                (3, fused(0.0, 0.9, 0.5, EVIDENCE_CAP))
             ]
         );
     }
@@ -216,12 +216,12 @@ mod tests {
                 found(&scores.iter().map(|(&document, &score)| (document, score)).collect::<Vec<_>>(), false)
             };
             let mut both = of(&own);
-            both.fuse(of(&theirs), Other { share, ..OTHER });
+            both.fuse(of(&theirs), SecondSearch { share, ..OTHER });
             prop_assert!(both.ranked.windows(2).all(|pair| pair[0].score >= pair[1].score));
             for (document, score) in scores(&both) {
                 let before = own.get(&document).copied().unwrap_or(0.0);
                 prop_assert!(score >= before - 1e-6);
-                prop_assert!(before > EVIDENCE_CEILING || score <= EVIDENCE_CEILING.max(before) + 1e-6);
+                prop_assert!(before > EVIDENCE_CAP || score <= EVIDENCE_CAP.max(before) + 1e-6);
             }
             let all: std::collections::BTreeSet<i64> = own.keys().chain(theirs.keys()).copied().collect();
             prop_assert_eq!(both.ranked.len(), all.len());

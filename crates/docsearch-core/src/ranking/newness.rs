@@ -29,7 +29,7 @@ const NEWS_OUTSIDE_PERIOD: f32 = 0.6;
 
 /// A page that may be new.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Candidate<'a> {
+pub struct NewnessCandidate<'a> {
     /// Its slug.
     pub slug: &'a str,
     /// Its title.
@@ -68,9 +68,9 @@ impl Newness {
 
     /// How new the candidates are, those first that are newest, each with its place: a share from 0 to 1. Pages that are
     /// not known to be new are left out.
-    pub fn order(&self, candidates: &[Candidate<'_>], rules: &Tables) -> Vec<(usize, f32)> {
+    pub fn order(&self, candidates: &[NewnessCandidate<'_>], rules: &Tables) -> Vec<(usize, f32)> {
         let names = NewsNames::new(rules);
-        let is_release = |page: &Candidate<'_>| names.is_release(page.slug, page.title);
+        let is_release = |page: &NewnessCandidate<'_>| names.is_release(page.slug, page.title);
         let releases: Vec<bool> = candidates.iter().map(is_release).collect();
         let asked = self.releases && releases.contains(&true);
         let dated = candidates.iter().any(|page| page.age_days.is_some());
@@ -157,16 +157,16 @@ impl Newness {
 
     /// Whether such a query asks for what is new among these pages, and for nothing else: release notes only where there are
     /// any.
-    pub fn applies(&self, asked: &Understanding, candidates: &[Candidate<'_>], rules: &Tables) -> bool {
+    pub fn applies(&self, asked: &Understanding, candidates: &[NewnessCandidate<'_>], rules: &Tables) -> bool {
         let names = NewsNames::new(rules);
-        let is_release = |page: &Candidate<'_>| names.is_release(page.slug, page.title);
+        let is_release = |page: &NewnessCandidate<'_>| names.is_release(page.slug, page.title);
         asked.only_recent || asked.releases && candidates.iter().any(is_release)
     }
 
-    fn release(&self, page: &Candidate<'_>) -> Release {
+    fn release(&self, page: &NewnessCandidate<'_>) -> Release {
         Release {
             outside: self.is_in_period(page.day) == Some(false),
-            version: news::told_version(page.slug, page.title, page.version),
+            version: news::release_version(page.slug, page.title, page.version),
             day: page.day,
         }
     }

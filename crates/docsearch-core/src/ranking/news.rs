@@ -5,13 +5,13 @@ use crate::ranking::version::Version;
 use crate::text::name::{slug_leaf, slug_parent};
 
 /// Whether a query asks for such pages: by a word, or by the number of a version.
-pub fn is_asked(query: &str, rules: &Tables) -> bool {
+pub fn is_news_query(query: &str, rules: &Tables) -> bool {
     words(query).any(|word| version(word).is_some() || rules.news_words.contains(&word.to_lowercase()))
 }
 
 /// The version that a page is the release notes of: the one in its name, in its title or in the name of its folder, or else the
 /// one that it documents.
-pub fn told_version(slug: &str, title: &str, version: Option<&str>) -> Option<Version> {
+pub fn release_version(slug: &str, title: &str, version: Option<&str>) -> Option<Version> {
     let names = [slug_leaf(slug), title, slug_parent(slug).unwrap_or_default()];
     let named = names.into_iter().find_map(Version::within);
     named.or_else(|| version.and_then(Version::parse))
@@ -19,7 +19,7 @@ pub fn told_version(slug: &str, title: &str, version: Option<&str>) -> Option<Ve
 
 /// The numbers of the version whose news a query asks for: `3.2` of `what changed in 3.2?`. `None` if it names a version for
 /// something else, or none.
-pub fn asked_version(query: &str, rules: &Tables) -> Option<Vec<u32>> {
+pub fn queried_version(query: &str, rules: &Tables) -> Option<Vec<u32>> {
     let asks = |word: &str| rules.change_words.contains(&word.to_lowercase());
     words(query).find_map(version).filter(|_| words(query).any(asks))
 }
@@ -57,7 +57,7 @@ fn version(word: &str) -> Option<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::rule::{NewsNames, NewsPlace, Row, Rule, Rules};
+    use crate::query::rule::{NewsNamePosition, NewsNames, Row, Rule, Rules};
 
     fn tables() -> Tables {
         Rules::english().tables().clone()
@@ -78,8 +78,8 @@ mod tests {
             enabled,
         };
         let rows = [
-            rule(NewsPlace::Folder, "blog", false),
-            rule(NewsPlace::Folder, "Actualités", true),
+            rule(NewsNamePosition::Folder, "blog", false),
+            rule(NewsNamePosition::Folder, "Actualités", true),
         ];
         let rules = Rules::english().overlay(rows).unwrap();
         let is_news = |slug| rules.news().is_news(slug, "Fast");
@@ -132,11 +132,14 @@ mod tests {
 
     #[test]
     fn the_news_of_a_version_are_told_by_its_numbers() {
-        assert_eq!(asked_version("what changed in 3.2?", &tables()), Some(vec![3, 2]));
-        assert_eq!(asked_version("release notes v10.1.4", &tables()), Some(vec![10, 1, 4]));
-        assert_eq!(asked_version("sessions in 3.2", &tables()), None);
-        assert_eq!(asked_version("release notes", &tables()), None);
-        assert_eq!(asked_version("new in 3.x.99999999999", &tables()), None);
+        assert_eq!(queried_version("what changed in 3.2?", &tables()), Some(vec![3, 2]));
+        assert_eq!(
+            queried_version("release notes v10.1.4", &tables()),
+            Some(vec![10, 1, 4])
+        );
+        assert_eq!(queried_version("sessions in 3.2", &tables()), None);
+        assert_eq!(queried_version("release notes", &tables()), None);
+        assert_eq!(queried_version("new in 3.x.99999999999", &tables()), None);
         for (slug, title) in [
             ("releases/3.2", "Kit 3.2"),
             ("release-3-2.html", "Release 3.2"),
@@ -163,10 +166,10 @@ mod tests {
             "sessions v5.1.",
             "new in 3.0",
         ] {
-            assert!(is_asked(query, &tables()), "{query}");
+            assert!(is_news_query(query, &tables()), "{query}");
         }
         for query in ["how do I use sessions", "renew a session", "port 8000", "..."] {
-            assert!(!is_asked(query, &tables()), "{query}");
+            assert!(!is_news_query(query, &tables()), "{query}");
         }
     }
 }

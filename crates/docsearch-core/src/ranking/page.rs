@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::documents::definition;
 use crate::documents::page_keys::{PageKeys, Parts};
-use crate::query::understanding::{NameForm, NameRole, Understanding};
+use crate::query::understanding::{CandidateName, NameRole, Understanding};
 use crate::ranking::rank::name_strength;
 use crate::text::name::{self, NameKind};
 use crate::text::similarity::near;
@@ -22,7 +22,7 @@ const QUALIFIER: (f32, f32) = (0.35, 0.25);
 /// Strength of a name without the prefix of its library.
 const UNPREFIXED: f32 = 0.7;
 /// Strength of a plain word as a name, for a query that adds what kind of thing it is.
-const PLAIN_KINDLESS: f32 = 0.5;
+const PLAIN_WITHOUT_KIND: f32 = 0.5;
 /// Strength of the name X on a page outside Y, for "X in Y": like a name half typed.
 const ELSEWHERE: f32 = 0.2;
 /// Strength of the page with which the subject of a question is compared, which comes behind that of the subject, and of
@@ -95,7 +95,7 @@ impl Page {
     /// Lifts the page for a name that brought it. `containers` are the keys of the place that the query
     /// names, see [`Understanding::container_keys`]. A page of that name elsewhere is only near, if the
     /// place is known.
-    pub fn bears(&mut self, kind: NameKind, form: &NameForm, asked: &Understanding, containers: &[String]) {
+    pub fn apply_name(&mut self, kind: NameKind, form: &CandidateName, asked: &Understanding, containers: &[String]) {
         if form.role == NameRole::Qualifier {
             let whole = asked
                 .identifiers
@@ -119,8 +119,8 @@ impl Page {
         };
         // "future statement" may mean a sentence about the future; "View protocol" has a name, and so has "view protocol"
         // if the page is one.
-        if form.role == NameRole::Kindless && is_plain(&form.text) && !self.is_of_kind(asked) {
-            self.near_name = self.near_name.max(factor * PLAIN_KINDLESS);
+        if form.role == NameRole::WithoutKind && is_plain(&form.text) && !self.is_of_kind(asked) {
+            self.near_name = self.near_name.max(factor * PLAIN_WITHOUT_KIND);
             return;
         }
         if !inside && asked.known_container {
@@ -132,12 +132,18 @@ impl Page {
         }
     }
 
-    /// Lifts the page for a section that defines what the query asks for, or mentions; `bearers` documents of
+    /// Lifts the page for a section that defines what the query asks for, or mentions; `definers` documents of
     /// its project have such a section. A page outside the known place that the query names is not meant,
     /// and one that bears the name needs no more.
-    pub fn defines(&mut self, form: &NameForm, asked: &Understanding, containers: &[String], bearers: usize) {
+    pub fn apply_definition(
+        &mut self,
+        form: &CandidateName,
+        asked: &Understanding,
+        containers: &[String],
+        definers: usize,
+    ) {
         let meant = match form.role {
-            NameRole::Kindless => !is_plain(&form.text),
+            NameRole::WithoutKind => !is_plain(&form.text),
             role if of_a_place(role) => self.is_in(containers) || !asked.known_container,
             _ => true,
         };
@@ -146,7 +152,7 @@ impl Page {
                 NameRole::Mention | NameRole::Compared | NameRole::WrittenOut => MENTIONED,
                 role => role.factor(asked.implicit),
             };
-            self.definition = self.definition.max(factor * definition::share(bearers));
+            self.definition = self.definition.max(factor * definition::share(definers));
         }
     }
 
@@ -209,7 +215,7 @@ fn is_plain(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::place::KnownNames;
+    use crate::query::container::KnownNames;
     use crate::query::rule::Rules;
 
     fn button() -> Page {
@@ -239,13 +245,13 @@ mod tests {
 
     #[test]
     fn the_page_that_defines_a_name_beats_those_that_use_it() {
-        let defined = |query: &str, bearers| {
+        let defined = |query: &str, definers| {
             let rules = Rules::english();
             let asked = Understanding::read(query, &rules, &KnownNames::default());
             let mut page = button();
-            for form in asked.names() {
+            for form in asked.candidate_names() {
                 if form.key == name::key("PyList_New") || form.key == name::key("async with") {
-                    page.defines(&form, &asked, &[], bearers);
+                    page.apply_definition(&form, &asked, &[], definers);
                 }
             }
             page.definition
@@ -263,13 +269,13 @@ mod tests {
         page: Page,
         query: &str,
         (text, role): (&str, NameRole),
-        lift: impl Fn(&mut Page, &NameForm, &Asked),
+        lift: impl Fn(&mut Page, &CandidateName, &Asked),
     ) -> Page {
         let rules = Rules::english();
         let known: KnownNames = ["SwiftUI"].into_iter().collect();
         let asked = Understanding::read(query, &rules, &known);
         let containers = asked.container_keys(&rules);
-        let names = asked.names();
+        let names = asked.candidate_names();
         let form = names.iter().find(|form| form.role == role && form.text == text);
         let mut page = page;
         lift(
@@ -288,7 +294,7 @@ mod tests {
     /// The strengths of the exact and of the near name.
     fn borne(page: Page, query: &str, form: (&str, NameRole), kind: NameKind) -> (f32, f32) {
         let page = lifted(page, query, form, |page, form, of| {
-            page.bears(kind, form, &of.asked, &of.containers)
+            page.apply_name(kind, form, &of.asked, &of.containers)
         });
         (page.name, page.near_name)
     }
@@ -323,12 +329,12 @@ mod tests {
     #[test]
     fn a_name_without_its_kind_is_exact_unless_it_is_a_plain_word() {
         let kindless =
-            |query: &str, text: &str| borne(titled(text), query, (text, NameRole::Kindless), NameKind::Title);
+            |query: &str, text: &str| borne(titled(text), query, (text, NameRole::WithoutKind), NameKind::Title);
         assert_eq!(kindless("View protocol", "View"), (0.98 * (0.995 + 0.004), 0.0));
-        assert_eq!(kindless("future statement", "future"), (0.0, 0.98 * PLAIN_KINDLESS));
+        assert_eq!(kindless("future statement", "future"), (0.0, 0.98 * PLAIN_WITHOUT_KIND));
         assert_eq!(
             kindless("async with statement", "async with"),
-            (0.0, 0.98 * PLAIN_KINDLESS)
+            (0.0, 0.98 * PLAIN_WITHOUT_KIND)
         );
     }
 
@@ -338,10 +344,10 @@ mod tests {
             kind: Some(kind.to_owned()),
             ..titled("View")
         };
-        let asked = |page| borne(page, "view protocol", ("view", NameRole::Kindless), NameKind::Title);
+        let asked = |page| borne(page, "view protocol", ("view", NameRole::WithoutKind), NameKind::Title);
         assert_eq!(asked(of_kind("Protocol")), (0.98 * 0.995, 0.0));
-        assert_eq!(asked(of_kind("class")), (0.0, 0.98 * PLAIN_KINDLESS));
-        assert_eq!(asked(titled("View")), (0.0, 0.98 * PLAIN_KINDLESS));
+        assert_eq!(asked(of_kind("class")), (0.0, 0.98 * PLAIN_WITHOUT_KIND));
+        assert_eq!(asked(titled("View")), (0.0, 0.98 * PLAIN_WITHOUT_KIND));
     }
 
     #[test]
@@ -372,10 +378,10 @@ mod tests {
 
     #[test]
     fn a_definition_counts_where_it_is_meant_and_the_page_bears_no_name() {
-        let defined = |page: Page, query: &str, bearers| {
+        let defined = |page: Page, query: &str, definers| {
             let form = ("Button", NameRole::Symbol);
             let page = lifted(page, query, form, |page, form, of| {
-                page.defines(form, &of.asked, &of.containers, bearers);
+                page.apply_definition(form, &of.asked, &of.containers, definers);
             });
             page.definition
         };

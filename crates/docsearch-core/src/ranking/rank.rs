@@ -1,7 +1,7 @@
 //! From the evidence of the legs to base scores of documents.
 
-mod asked;
 mod likely;
+mod questions;
 
 use crate::documents::question_chunk::is_question;
 use crate::index::bm25::{Bm25, Frequencies};
@@ -9,9 +9,9 @@ use crate::index::corpus::{ChunkTerms, Corpora, Corpus};
 use crate::text::name::NameKind;
 use crate::values::cosine::dense_score;
 use crate::values::id::{ChunkId, DocumentId, Map, Set};
-use asked::{BestQuestion, ask, with_question};
-pub use asked::{QuestionMix, ScoredQuestion};
 pub use likely::{DocumentScore, document_scores};
+use questions::{BestQuestion, ask, with_question};
+pub use questions::{QuestionMix, ScoredQuestion};
 
 /// How the legs are combined. Every number is a setting.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub struct Mix {
     /// Share of the document as a whole in the keyword score, 0 to 1; the rest is its best chunk.
     pub document_share: f32,
     /// Cosine similarity of texts that have nothing to do with each other, of the model.
-    pub background: f32,
+    pub baseline: f32,
     /// Term weighting.
     pub bm25: Bm25,
     /// How questions count that sections answer.
@@ -43,12 +43,12 @@ pub fn base_score(dense: f32, lexical: f32, hybrid: f32) -> f32 {
 }
 
 /// A name match lifts: `1 - (1 - score) * (1 - name)`.
-pub fn lift(score: f32, name: f32) -> f32 {
+pub fn noisy_or(score: f32, name: f32) -> f32 {
     1.0 - (1.0 - score) * (1.0 - name)
 }
 
 // Strengths of names are chosen, not measured: what decides is that all of them lie above the ceiling of other evidence
-// (`score::EVIDENCE_CEILING`), and in which order they come.
+// (`score::EVIDENCE_CAP`), and in which order they come.
 /// What the spelling of the page adds; less than what lies between a title and an alias
 /// (docs/decisions/0004-names-and-snippets.md).
 const AS_WRITTEN: f32 = 0.004;
@@ -271,7 +271,7 @@ pub fn rank(
 }
 
 fn chunk_base(similarity: Option<f32>, lexical: f32, mix: &Mix) -> f32 {
-    let dense = similarity.map_or(0.0, |similarity| dense_score(similarity, mix.background));
+    let dense = similarity.map_or(0.0, |similarity| dense_score(similarity, mix.baseline));
     base_score(dense, lexical, mix.hybrid)
 }
 
@@ -305,7 +305,7 @@ fn score_document(
     let text_lexical = lexical(text_whole, best_chunk);
     let best_chunk = with_question(best_chunk, asked.lexical, mix.questions.lexical);
     let lexical = asked.allowing(lexical(whole, best_chunk), mix);
-    let text_dense = similarity.map_or(0.0, |similarity| dense_score(similarity, mix.background));
+    let text_dense = similarity.map_or(0.0, |similarity| dense_score(similarity, mix.baseline));
     let dense = asked.of_document(similarity, mix);
     ScoredDocument {
         document,

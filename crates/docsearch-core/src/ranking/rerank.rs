@@ -1,10 +1,10 @@
 //! From base scores and pages to an order of documents: the second stage of a search.
 
-use crate::ranking::asked::Findings;
+use crate::ranking::features::PageFeatures;
 use crate::ranking::page::Page;
 use crate::ranking::rank::ScoredDocument;
 use crate::ranking::score::{BaseScores, Scorer, Step};
-use crate::ranking::version::{self, Versioned};
+use crate::ranking::version::{self, DocumentVersion};
 use crate::values::cosine::dense_score;
 use crate::values::id::{DocumentId, Map, Set};
 
@@ -18,14 +18,14 @@ const LEAST_OF_KIND: usize = 4;
 /// Tells pages of which a newer version was found, too.
 pub fn mark_older_versions(pages: &mut Map<DocumentId, Page>) {
     let versioned = pages.iter().filter_map(|(&document, page)| {
-        Some(Versioned {
+        Some(DocumentVersion {
             document,
             project: document.project,
             slug: &page.slug,
             version: page.version.as_deref()?,
         })
     });
-    let versioned: Vec<Versioned<'_, DocumentId>> = versioned.collect();
+    let versioned: Vec<DocumentVersion<'_, DocumentId>> = versioned.collect();
     let older = version::superseded(&versioned).into_iter();
     let older: Vec<(DocumentId, String)> = older
         .map(|(document, newest)| (document, versioned[newest].version.to_owned()))
@@ -60,14 +60,14 @@ impl Ranked {
 pub struct Reranker<'a> {
     scorer: Scorer<'a>,
     pages: Map<DocumentId, ReadPage<'a>>,
-    background: f32,
+    baseline: f32,
 }
 
 /// A page, and what it has of the query: read once, though it is scored twice or thrice.
 #[derive(Debug)]
 struct ReadPage<'a> {
     page: &'a Page,
-    found: Findings,
+    found: PageFeatures,
 }
 
 /// What competes with each other.
@@ -106,9 +106,9 @@ impl<'a> Kind<'a> {
 }
 
 impl<'a> Reranker<'a> {
-    /// `pages` are those that the caller sees; other documents are no results. `background` is the
-    /// model's, see [`crate::ranking::rank::Mix::background`].
-    pub fn new(scorer: Scorer<'a>, pages: &'a Map<DocumentId, Page>, background: f32) -> Self {
+    /// `pages` are those that the caller sees; other documents are no results. `baseline` is the
+    /// model's, see [`crate::ranking::rank::Mix::baseline`].
+    pub fn new(scorer: Scorer<'a>, pages: &'a Map<DocumentId, Page>, baseline: f32) -> Self {
         let read = |page: &'a Page| ReadPage {
             page,
             found: scorer.find(page),
@@ -136,7 +136,7 @@ impl<'a> Reranker<'a> {
         Self {
             scorer,
             pages,
-            background,
+            baseline,
         }
     }
 
@@ -152,7 +152,7 @@ impl<'a> Reranker<'a> {
     }
 
     fn score_read(&self, ReadPage { page, found }: &ReadPage<'_>, dense: f32, lexical: f32) -> f32 {
-        self.scorer.score_found(page, BaseScores { dense, lexical }, found)
+        self.scorer.score_features(page, BaseScores { dense, lexical }, found)
     }
 
     /// The steps that lead to [`Reranker::score`].
@@ -160,7 +160,7 @@ impl<'a> Reranker<'a> {
         let read = self.pages.get(&document.document);
         read.map_or_else(Vec::new, |ReadPage { page, found }| {
             let (dense, lexical) = (document.dense, document.lexical);
-            self.scorer.explain_found(page, BaseScores { dense, lexical }, found)
+            self.scorer.explain_features(page, BaseScores { dense, lexical }, found)
         })
     }
 
@@ -178,7 +178,7 @@ impl<'a> Reranker<'a> {
         open: &Set<DocumentId>,
         places: usize,
     ) -> Set<DocumentId> {
-        let greatest = dense_score(nearest.unwrap_or(1.0), self.background);
+        let greatest = dense_score(nearest.unwrap_or(1.0), self.baseline);
         let bounds = documents.iter().filter_map(|document| {
             let read = self.pages.get(&document.document)?;
             let least = self.score_read(read, document.dense, document.lexical);
@@ -215,17 +215,17 @@ impl<'a> Reranker<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::place::KnownNames;
+    use crate::query::container::KnownNames;
     use crate::query::rule::Rules;
     use crate::query::understanding::Understanding;
     use crate::ranking::weight::Weights;
     use proptest::prelude::*;
 
-    const BACKGROUND: f32 = 0.05;
+    const BASELINE: f32 = 0.05;
     const TITLES: [&str; 4] = ["Button", "write_file", "Reading files", "ButtonStyle"];
 
     fn document(number: i64, similarity: Option<f32>, lexical: f32) -> ScoredDocument {
-        let dense = similarity.map_or(0.0, |similarity| dense_score(similarity, BACKGROUND));
+        let dense = similarity.map_or(0.0, |similarity| dense_score(similarity, BASELINE));
         ScoredDocument {
             document: DocumentId {
                 project: 1,
@@ -257,7 +257,7 @@ mod tests {
         call(&Reranker::new(
             Scorer::new(&understanding, &rules, &weights),
             pages,
-            BACKGROUND,
+            BASELINE,
         ))
     }
 

@@ -21,8 +21,8 @@ mod ledger;
 
 use crate::query::rule::Rules;
 use crate::query::understanding::{NameRole, Understanding};
-pub use crate::ranking::asked::Needs;
-use crate::ranking::asked::{Findings, PreparedQuery};
+pub use crate::ranking::features::Needs;
+use crate::ranking::features::{PageFeatures, QueryFeatures};
 use crate::ranking::page::Page;
 use crate::ranking::rank::{base_score, name_strength};
 use crate::ranking::weight::Weights;
@@ -34,11 +34,11 @@ pub use ledger::Step;
 /// What words, vectors, boosts and near names can reach together. Exact names reach more, so nothing stands above them
 /// (see [`crate::ranking::rank::name_strength`] and [`crate::query::understanding::NameRole::factor`]); but for the written out form of
 /// an acronym, on a page outside of a place that nobody knows, which reaches 0.902. Chosen: just below the weakest of them.
-pub const EVIDENCE_CEILING: f32 = 0.93;
+pub const EVIDENCE_CAP: f32 = 0.93;
 
-const _: () = assert!(LEAST_EXACT_NAME > EVIDENCE_CEILING);
+const _: () = assert!(MIN_EXACT_NAME > EVIDENCE_CAP);
 /// The weakest of exact names: an alias, not as written, outside of a place that is named without "in".
-const LEAST_EXACT_NAME: f32 = name_strength(NameKind::Alias, false, false) * NameRole::Path.factor(true);
+const MIN_EXACT_NAME: f32 = name_strength(NameKind::Alias, false, false) * NameRole::Path.factor(true);
 
 /// What words and vectors say of a document, before any rule.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,7 +52,7 @@ pub struct BaseScores {
 /// Scores documents for one query. Made once a query; scoring allocates next to nothing.
 #[derive(Debug)]
 pub struct Scorer<'a> {
-    asked: PreparedQuery<'a>,
+    asked: QueryFeatures<'a>,
     weights: &'a Weights,
     hybrid: f32,
 }
@@ -61,7 +61,7 @@ impl<'a> Scorer<'a> {
     /// Prepares the rules for a query. The legs are mixed as the weights say for its class.
     pub fn new(understanding: &'a Understanding, rules: &'a Rules, weights: &'a Weights) -> Self {
         Self {
-            asked: PreparedQuery::new(understanding, rules, weights),
+            asked: QueryFeatures::new(understanding, rules, weights),
             weights,
             hybrid: weights.hybrid(understanding.class),
         }
@@ -86,32 +86,32 @@ impl<'a> Scorer<'a> {
 
     /// The score, 0 to 1.
     pub fn score(&self, page: &Page, base: BaseScores) -> f32 {
-        self.score_found(page, base, &self.find(page))
+        self.score_features(page, base, &self.find(page))
     }
 
     /// What the rules see in a document, whatever its evidence.
-    pub(crate) fn find(&self, page: &Page) -> Findings {
+    pub(crate) fn find(&self, page: &Page) -> PageFeatures {
         self.asked.find(page)
     }
 
     /// [`Scorer::score`] of a document in which the rules see this.
-    pub(crate) fn score_found(&self, page: &Page, base: BaseScores, found: &Findings) -> f32 {
+    pub(crate) fn score_features(&self, page: &Page, base: BaseScores, found: &PageFeatures) -> f32 {
         self.run(page, base, found, None)
     }
 
     /// The steps that lead to the score; the last `after` is the score.
     pub fn explain(&self, page: &Page, base: BaseScores) -> Vec<Step> {
-        self.explain_found(page, base, &self.find(page))
+        self.explain_features(page, base, &self.find(page))
     }
 
     /// [`Scorer::explain`] of a document in which the rules see this.
-    pub(crate) fn explain_found(&self, page: &Page, base: BaseScores, found: &Findings) -> Vec<Step> {
+    pub(crate) fn explain_features(&self, page: &Page, base: BaseScores, found: &PageFeatures) -> Vec<Step> {
         let mut steps = Vec::new();
         self.run(page, base, found, Some(&mut steps));
         steps
     }
 
-    fn run(&self, page: &Page, base: BaseScores, found: &Findings, steps: Option<&mut Vec<Step>>) -> f32 {
+    fn run(&self, page: &Page, base: BaseScores, found: &PageFeatures, steps: Option<&mut Vec<Step>>) -> f32 {
         let mut ledger = Ledger::new((self.weights.max_boost - 1.0).max(0.0), steps);
         self.base(base, &mut ledger);
         self.boosts(page, found, &mut ledger);
@@ -154,7 +154,7 @@ impl<'a> Scorer<'a> {
         ledger.step("base", "lexical", String::new, lexical, after);
     }
 
-    fn boosts(&self, page: &Page, found: &Findings, ledger: &mut Ledger<'_>) {
+    fn boosts(&self, page: &Page, found: &PageFeatures, ledger: &mut Ledger<'_>) {
         ledger.begin_boosts();
         let weights = self.weights;
         let title = || page.title.clone();

@@ -8,14 +8,14 @@ use crate::index::corpus::{ChunkTerms, Corpora, Corpus};
 use crate::query::lookup::LookupTerm;
 use crate::query::mention::Identifier;
 use crate::query::rule::Rules;
-use crate::query::understanding::{NameForm, NameRole, Sentence, Understanding, frames};
+use crate::query::understanding::{CandidateName, NameRole, Sentence, Understanding, frames};
 use crate::ranking::rank::Evidence;
 use crate::text::name::NameKind;
 use crate::text::token::tokens;
 use crate::values::id::{DocumentId, Map};
 
 /// Most documents of a project with a name that is recognised: a name of more says little. Chosen, not measured.
-pub const MAX_DOCUMENTS: usize = 2;
+pub const MAX_SUBJECT_DOCUMENTS: usize = 2;
 /// How much of a word counts that a section has with the name, but not in its title or headings.
 const IN_BODY: f32 = 0.5;
 /// The least share of the other words, by their inverse document frequency, with which a section is what is asked for, by how
@@ -28,11 +28,11 @@ const NEARLY_AS_RARE: f32 = 0.3;
 
 /// What is known of a query when its subject is looked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
+pub struct SubjectQuery<'a> {
     /// What its text says.
     pub understanding: &'a Understanding,
     /// The forms that were looked up.
-    pub forms: &'a [NameForm],
+    pub forms: &'a [CandidateName],
     /// The words that were looked up.
     pub terms: &'a [LookupTerm],
     /// The rules.
@@ -40,7 +40,7 @@ pub struct Question<'a> {
 }
 
 /// A name that may be the subject.
-struct Candidate<'a> {
+struct SubjectCandidate<'a> {
     form: usize,
     documents: Vec<DocumentId>,
     /// Places of its terms.
@@ -48,7 +48,7 @@ struct Candidate<'a> {
     corpus: &'a Corpus,
 }
 
-impl Candidate<'_> {
+impl SubjectCandidate<'_> {
     fn idf(&self) -> f32 {
         self.own.iter().map(|&term| self.corpus.terms[term].idf).sum()
     }
@@ -59,7 +59,7 @@ impl Candidate<'_> {
     }
 }
 
-impl Question<'_> {
+impl SubjectQuery<'_> {
     /// The forms that the query is about, with the role in which each counts from now on: the subject, and what it is
     /// compared with. `names` are the kinds of the names that brought documents, with the places of the forms.
     pub(crate) fn subjects(
@@ -77,13 +77,13 @@ impl Question<'_> {
         if found.is_empty() {
             return Vec::new();
         }
-        let found: Vec<&Candidate<'_>> = found
+        let found: Vec<&SubjectCandidate<'_>> = found
             .iter()
             .filter(|one| !found.iter().any(|other| one.is_within(other)))
             .collect();
         let sentence = Sentence::read(&self.understanding.topic, self.rules);
         let compared = self.compared(&found, &sentence);
-        let is_framed = |candidate: &Candidate<'_>| {
+        let is_framed = |candidate: &SubjectCandidate<'_>| {
             let key = self.key(candidate);
             // With more words it is a sentence about something, whether documents have them or not. "manage notes" says what
             // to do: then verbs decide, and not the names of what it is done to.
@@ -97,7 +97,8 @@ impl Question<'_> {
             let beside = beside.into_iter().flatten().flat_map(|one| one.own.iter().copied());
             self.is_framed(candidate, &beside.collect::<Vec<usize>>(), evidence)
         };
-        let framed: Vec<&Candidate<'_>> = found.iter().copied().filter(|candidate| is_framed(candidate)).collect();
+        let framed: Vec<&SubjectCandidate<'_>> =
+            found.iter().copied().filter(|candidate| is_framed(candidate)).collect();
         let is_pair =
             compared.is_some_and(|[first, second]| sentence.is_pair(self.key(first), self.key(second), self.rules));
         let rarest = framed.iter().map(|candidate| candidate.idf()).fold(0.0, f32::max);
@@ -118,7 +119,7 @@ impl Question<'_> {
         forms
     }
 
-    fn key(&self, candidate: &Candidate<'_>) -> &str {
+    fn key(&self, candidate: &SubjectCandidate<'_>) -> &str {
         &self.forms[candidate.form].key
     }
 
@@ -127,7 +128,7 @@ impl Question<'_> {
         &self,
         names: impl Iterator<Item = (DocumentId, NameKind, usize)>,
         corpora: &'a Corpora,
-    ) -> Vec<Candidate<'a>> {
+    ) -> Vec<SubjectCandidate<'a>> {
         let mut documents: Map<(i64, usize), Vec<DocumentId>> = Map::default();
         for (document, kind, form) in names {
             let is_within = matches!(self.forms[form].role, NameRole::Within | NameRole::Mention);
@@ -136,16 +137,18 @@ impl Question<'_> {
             }
         }
         let candidate = |((project, form), documents): ((i64, usize), Vec<DocumentId>)| {
-            let corpus = corpora.get(&project).filter(|_| documents.len() <= MAX_DOCUMENTS)?;
+            let corpus = corpora
+                .get(&project)
+                .filter(|_| documents.len() <= MAX_SUBJECT_DOCUMENTS)?;
             let own = self.terms_of(&self.forms[form].text);
-            Some(Candidate {
+            Some(SubjectCandidate {
                 form,
                 documents,
                 own,
                 corpus,
             })
         };
-        let mut candidates: Vec<Candidate<'_>> = documents.into_iter().filter_map(candidate).collect();
+        let mut candidates: Vec<SubjectCandidate<'_>> = documents.into_iter().filter_map(candidate).collect();
         candidates.sort_by_key(|candidate| (candidate.own.first().copied(), candidate.form));
         candidates
     }
@@ -159,8 +162,12 @@ impl Question<'_> {
     }
 
     /// The first two names that the query compares.
-    fn compared<'a, 'b>(&self, found: &[&'a Candidate<'b>], sentence: &Sentence) -> Option<[&'a Candidate<'b>; 2]> {
-        let compares = |first: &Candidate<'_>, second: &Candidate<'_>| {
+    fn compared<'a, 'b>(
+        &self,
+        found: &[&'a SubjectCandidate<'b>],
+        sentence: &Sentence,
+    ) -> Option<[&'a SubjectCandidate<'b>; 2]> {
+        let compares = |first: &SubjectCandidate<'_>, second: &SubjectCandidate<'_>| {
             sentence.compares(self.key(first), self.key(second), self.rules)
         };
         found.iter().enumerate().find_map(|(place, &first)| {
@@ -170,7 +177,7 @@ impl Question<'_> {
     }
 
     /// Whether the words beside a name, and beside some others, only frame it.
-    fn is_framed(&self, candidate: &Candidate<'_>, beside: &[usize], evidence: &Evidence) -> bool {
+    fn is_framed(&self, candidate: &SubjectCandidate<'_>, beside: &[usize], evidence: &Evidence) -> bool {
         let place = self.understanding.container.as_deref();
         let place = place.map_or_else(Vec::new, |place| self.terms_of(place));
         let as_name = candidate.own.iter().any(|&at| self.terms[at].name);
@@ -178,7 +185,7 @@ impl Question<'_> {
         // "module object" is no question about object.
         let frames = |word: &str| frames(word, self.rules) && !(is_general && self.is_general(word));
         let says_more =
-            |term: &LookupTerm| term.written && term.whole && !term.little && !frames(&term.text.to_lowercase());
+            |term: &LookupTerm| term.written && term.whole && !term.stop_word && !frames(&term.text.to_lowercase());
         let others: Vec<usize> = (0..self.terms.len())
             .filter(|at| !candidate.own.contains(at) && !beside.contains(at) && !place.contains(at))
             .filter(|&at| says_more(&self.terms[at]))

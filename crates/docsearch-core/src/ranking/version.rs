@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 /// Words that stand for the newest version.
-const NEWEST: [&str; 3] = ["latest", "current", "stable"];
+const LATEST_ALIASES: [&str; 3] = ["latest", "current", "stable"];
 /// Words after a number that say nothing about its order.
-const SILENT: [&str; 7] = ["x", "final", "ga", "release", "lts", "stable", "docs"];
+const IGNORED_SUFFIXES: [&str; 7] = ["x", "final", "ga", "release", "lts", "stable", "docs"];
 /// Words that begin what comes after a release.
-const AFTER: [&str; 5] = ["post", "p", "sp", "patch", "hotfix"];
+const POST_RELEASE_TAGS: [&str; 5] = ["post", "p", "sp", "patch", "hotfix"];
 
 /// A version, ordered by age: numbers are compared one by one (`1.10` is newer than `1.9`), missing ones
 /// count as 0, pre-releases (`2.0-rc1`) come before their release and patches (`2.0-p1`) after it. Words
@@ -80,7 +80,7 @@ impl Version {
         // "v1.2" and "release-1.2" are 1.2; "beta 1" is no release.
         let number = numbered.filter(|&at| parts[..at].iter().all(|part| matches!(part, Part::Word(3, _))));
         let Some(number) = number else {
-            let newest = parts.len() == 1 && parts[0].is_word(&NEWEST);
+            let newest = parts.len() == 1 && parts[0].is_word(&LATEST_ALIASES);
             return (!parts.is_empty()).then_some(Self {
                 sort: if newest { Sort::Newest } else { Sort::Word },
                 numbers: Vec::new(),
@@ -95,10 +95,10 @@ impl Version {
         while numbers.last().is_some_and(Number::is_zero) {
             numbers.pop();
         }
-        let rest: Vec<Part> = rest.filter(|part| !part.is_word(&SILENT)).collect();
+        let rest: Vec<Part> = rest.filter(|part| !part.is_word(&IGNORED_SUFFIXES)).collect();
         let stage = match rest.first() {
             None => Stage::Release,
-            Some(first) if first.is_word(&AFTER) => Stage::After(rest),
+            Some(first) if first.is_word(&POST_RELEASE_TAGS) => Stage::After(rest),
             Some(_) => Stage::Before(rest),
         };
         Some(Self {
@@ -189,7 +189,7 @@ fn numbers(text: &str) -> &str {
         let token = token[..length].to_lowercase();
         let is_stage = !digits && !staged && length > 0 && {
             let part = Part::read(&token);
-            !matches!(part, Part::Word(3, _)) || part.is_word(&AFTER)
+            !matches!(part, Part::Word(3, _)) || part.is_word(&POST_RELEASE_TAGS)
         };
         // "4-2 days" has no second number that belongs to it, but "4.2" and "4-2" have.
         if length == 0 || !(digits && (end == 0 || mark > 0 || staged) || is_stage) {
@@ -218,7 +218,7 @@ fn tokens(text: &str) -> Vec<&str> {
 
 /// A document with what decides of which page it is which version.
 #[derive(Clone, Copy, Debug)]
-pub struct Versioned<'a, D> {
+pub struct DocumentVersion<'a, D> {
     /// The document.
     pub document: D,
     /// Its project: a page has its versions in one.
@@ -230,7 +230,7 @@ pub struct Versioned<'a, D> {
 }
 
 /// The documents of whose page there is a newer version, with the place of the newest one.
-pub fn superseded<D: Copy>(documents: &[Versioned<'_, D>]) -> Vec<(D, usize)> {
+pub fn superseded<D: Copy>(documents: &[DocumentVersion<'_, D>]) -> Vec<(D, usize)> {
     // Most projects have few versions, and many only one.
     let mut read: HashMap<&str, Option<Version>> = HashMap::new();
     let mut of_project: HashMap<i64, (&str, bool)> = HashMap::new();
@@ -377,7 +377,7 @@ mod tests {
         ];
         let documents: Vec<_> = (0..)
             .zip(documents)
-            .map(|(document, (project, slug, version))| Versioned {
+            .map(|(document, (project, slug, version))| DocumentVersion {
                 document,
                 project,
                 slug,

@@ -337,7 +337,7 @@ impl Weights {
     pub fn terms(&self) -> TermWeights {
         TermWeights {
             part: self.part_weight,
-            little: self.weight_stop_word,
+            stop_word: self.weight_stop_word,
             framed: false,
         }
     }
@@ -353,13 +353,13 @@ impl Weights {
         self
     }
 
-    /// How the legs are mixed for a query of this class, with this share of the dense score and the background of the model,
-    /// see [`Mix::background`].
-    pub fn mix(&self, class: Class, hybrid: f32, background: f32) -> Mix {
+    /// How the legs are mixed for a query of this class, with this share of the dense score and the baseline of the model,
+    /// see [`Mix::baseline`].
+    pub fn mix(&self, class: Class, hybrid: f32, baseline: f32) -> Mix {
         Mix {
             hybrid,
             document_share: self.document_share,
-            background,
+            baseline,
             bm25: Bm25 {
                 k1: self.bm25_k1,
                 b: self.bm25_b,

@@ -4,7 +4,7 @@
 //! link(a, b) = 1 / (1 + exp(-(10 * likeness + 10 * agreement - 12.5)))
 //! trust(b)   = 1 - product over the others a of (1 - trust(a) * link(a, b)); 1 for the question
 //! share      = trust / sum of trust, where the question counts half
-//! score      = sum of share * min(score, EVIDENCE_CEILING)
+//! score      = sum of share * min(score, EVIDENCE_CAP)
 //! ```
 //!
 //! `likeness` is the calibrated cosine of the vectors of two wordings, `agreement` the greatest sum of both scores of one
@@ -15,9 +15,9 @@
 
 use crate::query::input::{MAX_QUERY_CHARS, Query};
 use crate::query::mention::excludes_only;
-use crate::ranking::fusion::{Asked, Found};
+use crate::ranking::fusion::{RankedDocuments, TargetSection};
 use crate::ranking::rerank::Ranked;
-use crate::ranking::score::{EVIDENCE_CEILING, Step};
+use crate::ranking::score::{EVIDENCE_CAP, Step};
 use crate::values::cosine::{cosine, dense_score};
 use crate::values::id::{DocumentId, Map};
 
@@ -60,7 +60,7 @@ fn compared(text: &str) -> String {
 /// # Errors
 ///
 /// [`WordingError`]: more than [`MAX_WORDINGS`] are given, blank ones counted, or too long ones.
-pub fn further<'a>(
+pub fn distinct_wordings<'a>(
     query: Query,
     given: impl IntoIterator<Item = Option<&'a str>>,
 ) -> Result<(Query, Vec<Query>), WordingError> {
@@ -93,20 +93,20 @@ pub fn further<'a>(
 
 /// What a wording found. Of several the first is the question as it was written.
 #[derive(Debug)]
-pub struct Worded {
+pub struct WordingRanking {
     /// Its vector, if it has one.
     pub vector: Option<Vec<f32>>,
     /// Of the documents that any of the wordings found.
-    pub found: Found,
+    pub found: RankedDocuments,
     /// Whether a language model gave it, and not the caller.
     pub by_model: bool,
 }
 
 /// What several wordings found together.
 #[derive(Debug, Default)]
-pub struct Together {
+pub struct MergedRanking {
     /// The documents, each as the wording found it that says most for it.
-    pub found: Found,
+    pub found: RankedDocuments,
     /// How far each wording counts; all together are 1.
     pub shares: Vec<f32>,
     /// The score of each document by each wording.
@@ -114,7 +114,7 @@ pub struct Together {
 }
 
 /// The scores of the documents by each wording, 0 where it does not rank one.
-fn scores(worded: &[Worded]) -> Map<DocumentId, Vec<f32>> {
+fn scores(worded: &[WordingRanking]) -> Map<DocumentId, Vec<f32>> {
     let mut scores: Map<DocumentId, Vec<f32>> = Map::default();
     for (wording, found) in worded.iter().enumerate() {
         for ranked in &found.found.ranked {
@@ -129,7 +129,7 @@ fn scores(worded: &[Worded]) -> Map<DocumentId, Vec<f32>> {
 
 /// How far two wordings put the same document first: the greatest sum of both scores over the sum of the greatest ones, 0 to 1.
 fn agreement(scores: &[&[f32]], a: usize, b: usize) -> f32 {
-    let evidence = |own: &[f32], wording: usize| own[wording].min(EVIDENCE_CEILING);
+    let evidence = |own: &[f32], wording: usize| own[wording].min(EVIDENCE_CAP);
     let greatest = |score: &dyn Fn(&[f32]) -> f32| scores.iter().map(|own| score(own)).fold(0.0, f32::max);
     let together = greatest(&|own| evidence(own, a) + evidence(own, b));
     let apart = greatest(&|own| evidence(own, a)) + greatest(&|own| evidence(own, b));
@@ -174,9 +174,9 @@ fn shares(trust: &[f32]) -> Vec<f32> {
 /// trusted, the less it outweighs other evidence.
 fn together(scores: &[f32], trust: &[f32], shares: &[f32]) -> f32 {
     let evidence = scores.iter().zip(shares);
-    let evidence = evidence.map(|(score, share)| share * score.min(EVIDENCE_CEILING)).sum();
-    let named = scores.iter().zip(trust).filter(|(score, _)| **score > EVIDENCE_CEILING);
-    let named = named.map(|(score, trust)| EVIDENCE_CEILING + (score - EVIDENCE_CEILING) * trust.max(LEAST_NAMED));
+    let evidence = evidence.map(|(score, share)| share * score.min(EVIDENCE_CAP)).sum();
+    let named = scores.iter().zip(trust).filter(|(score, _)| **score > EVIDENCE_CAP);
+    let named = named.map(|(score, trust)| EVIDENCE_CAP + (score - EVIDENCE_CAP) * trust.max(LEAST_NAMED));
     named.fold(evidence, f32::max)
 }
 
@@ -187,9 +187,9 @@ const TRUSTED: f32 = 0.5;
 /// What an exact name in a wording that nothing else speaks for keeps of what it has above other evidence. Chosen.
 const LEAST_NAMED: f32 = 0.1;
 
-/// Brings together what wordings of one question found. `background` is the model's, see [`crate::ranking::rank::Mix::background`].
+/// Brings together what wordings of one question found. `baseline` is the model's, see [`crate::ranking::rank::Mix::baseline`].
 /// `added` is a document that none of them found, which is judged all the same: how far they are trusted does not depend on it.
-pub fn bring_together(worded: Vec<Worded>, background: f32, added: Option<DocumentId>) -> Together {
+pub fn merge_wordings(worded: Vec<WordingRanking>, baseline: f32, added: Option<DocumentId>) -> MergedRanking {
     let mut scores = scores(&worded);
     let found_by_one = scores.iter().filter(|(document, _)| Some(**document) != added);
     let of_documents: Vec<&[f32]> = found_by_one.map(|(_, own)| own.as_slice()).collect();
@@ -197,7 +197,7 @@ pub fn bring_together(worded: Vec<Worded>, background: f32, added: Option<Docume
         .map(|a| {
             let to = |b: usize| {
                 let vectors = worded[a].vector.as_ref().zip(worded[b].vector.as_ref());
-                let likeness = vectors.map(|(a, b)| dense_score(cosine(a, b), background));
+                let likeness = vectors.map(|(a, b)| dense_score(cosine(a, b), baseline));
                 link(likeness, agreement(&of_documents, a, b))
             };
             (0..worded.len()).map(to).collect()
@@ -208,22 +208,22 @@ pub fn bring_together(worded: Vec<Worded>, background: f32, added: Option<Docume
     for (wording, _) in worded.iter().enumerate().filter(|(_, worded)| worded.by_model) {
         if trust[wording] < TRUSTED {
             for own in scores.values_mut() {
-                own[wording] = own[wording].min(EVIDENCE_CEILING);
+                own[wording] = own[wording].min(EVIDENCE_CAP);
             }
         }
     }
     // Of each document the wording that says most for it, and what that found; and the same of those that are trusted.
     let mut best: Map<DocumentId, (usize, Ranked)> = Map::default();
     let mut best_trusted: Map<DocumentId, (f32, Ranked)> = Map::default();
-    let mut sections: Vec<Map<DocumentId, Asked>> = Vec::new();
-    let mut found = Found::default();
-    for (wording, Worded { found: own, .. }) in worded.into_iter().enumerate() {
+    let mut sections: Vec<Map<DocumentId, TargetSection>> = Vec::new();
+    let mut found = RankedDocuments::default();
+    for (wording, WordingRanking { found: own, .. }) in worded.into_iter().enumerate() {
         if wording == 0 {
             found.steps = own.steps;
         }
         for ranked in own.ranked {
             let own = &scores[&ranked.document.document];
-            let says = |wording: usize| (own[wording] > EVIDENCE_CEILING, trust[wording] * own[wording]);
+            let says = |wording: usize| (own[wording] > EVIDENCE_CAP, trust[wording] * own[wording]);
             if trust[wording] >= TRUSTED {
                 let says = says(wording).1;
                 let known = best_trusted.get(&ranked.document.document);
@@ -247,7 +247,7 @@ pub fn bring_together(worded: Vec<Worded>, background: f32, added: Option<Docume
             let of_trusted = scores[&document].iter().zip(&trust);
             let of_trusted = of_trusted.map(|(score, trust)| match *trust >= TRUSTED {
                 true => *score,
-                false => score.min(EVIDENCE_CEILING),
+                false => score.min(EVIDENCE_CAP),
             });
             let of_trusted: Vec<f32> = of_trusted.collect();
             let score = together(&of_trusted, &trust, &shares);
@@ -259,10 +259,10 @@ pub fn bring_together(worded: Vec<Worded>, background: f32, added: Option<Docume
         });
     }
     found.ranked.sort_by(Ranked::by_score);
-    Together { found, shares, scores }
+    MergedRanking { found, shares, scores }
 }
 
-impl Together {
+impl MergedRanking {
     /// Adds what the wordings made of the score by the question to the steps of the first documents, as many as are `explained`,
     /// and of `focus`; the steps of all others are dropped.
     pub fn explain(&mut self, wordings: &[&str], explained: usize, focus: Option<DocumentId>) {
@@ -282,17 +282,17 @@ impl Together {
     fn steps(&self, document: DocumentId, score: f32, wordings: &[&str]) -> Vec<Step> {
         let scores = &self.scores[&document];
         let mut before = scores[0];
-        let (mut sum, mut all) = (self.shares[0] * before.min(EVIDENCE_CEILING), self.shares[0]);
+        let (mut sum, mut all) = (self.shares[0] * before.min(EVIDENCE_CAP), self.shares[0]);
         let others = scores.iter().zip(&self.shares).zip(wordings).skip(1);
         let steps = others.map(|((own, share), wording)| {
-            sum += share * own.min(EVIDENCE_CEILING);
+            sum += share * own.min(EVIDENCE_CAP);
             all += share;
             let step = Step::wording("also", wording, *own, *share, before, sum / all);
             before = step.after;
             step
         });
         let mut steps: Vec<Step> = steps.collect();
-        if score > EVIDENCE_CEILING {
+        if score > EVIDENCE_CAP {
             let wording = (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]));
             let wording = wording.unwrap_or_default();
             let (own, share) = (scores[wording], self.shares[wording]);

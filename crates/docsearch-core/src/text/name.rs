@@ -144,7 +144,7 @@ fn ascii_key(text: &str) -> impl Iterator<Item = u8> {
 /// A form of a name or slug that has to bring its page first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
-pub enum Form {
+pub enum NameVariant {
     /// As written.
     Written,
     /// In lower case.
@@ -161,7 +161,7 @@ pub enum Form {
     Link,
 }
 
-impl Form {
+impl NameVariant {
     /// The forms of a name.
     pub const OF_NAMES: [Self; 4] = [Self::Written, Self::Lower, Self::Split, Self::InProject];
     /// The form of a slug that is no name: of one with several segments.
@@ -354,18 +354,18 @@ mod tests {
 
     #[test]
     fn a_name_has_four_forms() {
-        let forms = Form::OF_NAMES.map(|form| form.of("UITableView", "uikit"));
+        let forms = NameVariant::OF_NAMES.map(|form| form.of("UITableView", "uikit"));
         assert_eq!(
             forms,
             ["UITableView", "uitableview", "UI Table View", "UITableView in uikit"]
         );
         assert!(forms[..3].iter().all(|form| key(form) == "uitableview"));
-        assert_eq!(Form::OF_PATHS.map(|form| form.of("a/b", "uikit")), ["a/b"]);
+        assert_eq!(NameVariant::OF_PATHS.map(|form| form.of("a/b", "uikit")), ["a/b"]);
         assert_eq!(
-            Form::OF_SLUGS.map(|form| form.of("a/b", "uikit")),
+            NameVariant::OF_SLUGS.map(|form| form.of("a/b", "uikit")),
             ["uikit/a/b", "a/b.html"]
         );
-        assert_eq!(Form::Link.of("options.md", "click"), "options.html");
+        assert_eq!(NameVariant::Link.of("options.md", "click"), "options.html");
     }
 
     #[test]

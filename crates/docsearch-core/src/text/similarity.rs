@@ -6,7 +6,7 @@ use strsim::osa_distance;
 use crate::text::identifier;
 use crate::text::name;
 
-/// Greatest strength of a match that is not exact: below [`crate::ranking::score::EVIDENCE_CEILING`], above which exact names are.
+/// Greatest strength of a match that is not exact: below [`crate::ranking::score::EVIDENCE_CAP`], above which exact names are.
 pub const MAX_STRENGTH: f32 = 0.8;
 
 // What the farthest match of each kind says, and how much more the nearest one does. Tuned on the two sets in
@@ -46,7 +46,7 @@ pub enum Nearness {
 
 /// A near match.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Near {
+pub struct NearName {
     /// How.
     pub nearness: Nearness,
     /// How much it says, above 0 and at most [`MAX_STRENGTH`].
@@ -55,7 +55,7 @@ pub struct Near {
 
 /// The nearest way from what was typed to a name. `None` if there is none, or if both have the same
 /// [`name::key`], which is not near but exact.
-pub fn near(typed: &str, name: &str) -> Option<Near> {
+pub fn near(typed: &str, name: &str) -> Option<NearName> {
     let (typed, key) = (name::key(typed), name::key(name));
     if typed == key || key.is_empty() {
         return None;
@@ -68,7 +68,7 @@ pub fn near(typed: &str, name: &str) -> Option<Near> {
     ]
     .into_iter()
     .flatten()
-    .map(|(nearness, strength)| Near { nearness, strength })
+    .map(|(nearness, strength)| NearName { nearness, strength })
     .max_by(|a, b| a.strength.total_cmp(&b.strength))
 }
 

@@ -48,7 +48,7 @@ pub const CALL_BYTES: usize = 2 * BODY_BYTES;
 /// Most elements of such a list.
 pub const CALL_ELEMENTS: usize = 100_000;
 /// Most slugs to keep: as many as a source may have documents.
-pub const KEPT_ELEMENTS: usize = 1_000_000;
+pub const STORED_ELEMENTS: usize = 1_000_000;
 
 /// Names that a message offers in place of a wrong one.
 const SHOWN_NEAREST: usize = 5;

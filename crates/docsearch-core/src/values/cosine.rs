@@ -8,8 +8,8 @@ pub fn cosine(a: &[f32], b: &[f32]) -> f32 {
 }
 
 /// Cosine similarity rescaled so that unrelated texts have 0: `max(0, (s - b) / (1 - b))`.
-pub fn dense_score(similarity: f32, background: f32) -> f32 {
-    ((similarity - background) / (1.0 - background)).clamp(0.0, 1.0)
+pub fn dense_score(similarity: f32, baseline: f32) -> f32 {
+    ((similarity - baseline) / (1.0 - baseline)).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use docsearch_core::answer::delivery::{
     Answer, Budget, Confidence, Format, SearchResult, SectionMatch, Syntax, deliver,
 };
 use docsearch_core::answer::grade::{Grade, Minimum, OfText};
-use docsearch_core::models::prompt::{Source, answer_prompt, grade_prompt, questions_prompt, wording_prompt};
+use docsearch_core::models::prompt::{PromptContext, answer_prompt, grade_prompt, questions_prompt, wording_prompt};
 use docsearch_core::models::wording_reply::{MAX_NEW_WORDING_CHARS, MAX_NEW_WORDINGS};
 use docsearch_core::models::{json_object, question_reply};
 use docsearch_core::query::transformation::Transformation;
@@ -95,7 +95,7 @@ pub(crate) fn prompts(input: &[u8]) {
     let text = &*text(input);
     let [question, title, source, body] = fields(text);
     let question = &question[..question.floor_char_boundary(400)];
-    let context = Source {
+    let context = PromptContext {
         source,
         title,
         text: body,

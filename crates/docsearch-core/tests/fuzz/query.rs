@@ -2,16 +2,16 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use docsearch_core::documents::page_keys::PageKeys;
+use docsearch_core::query::container::{KnownNames, possible_container_keys};
 use docsearch_core::query::input::{MAX_QUERY_CHARS, Query};
 use docsearch_core::query::lookup::{TermWeights, any_of, query_tokens, terms};
-use docsearch_core::query::place::{KnownNames, place_keys};
 use docsearch_core::query::rule::{Row, Rules};
-use docsearch_core::query::suggestion::{self, Source};
+use docsearch_core::query::suggestion::{self, SuggestionSource};
 use docsearch_core::query::transformation::{Transformation, Usage, need, related, telling, transform};
 use docsearch_core::query::understanding::Understanding;
 use docsearch_core::query::{exclusion, mention};
 use docsearch_core::ranking::news;
-use docsearch_core::ranking::version::{Version, Versioned, superseded};
+use docsearch_core::ranking::version::{DocumentVersion, Version, superseded};
 use docsearch_core::text::language::Language;
 use docsearch_core::text::{identifier, name, similarity, title, word};
 use docsearch_core::values::address;
@@ -37,7 +37,7 @@ pub(crate) fn understanding(input: &[u8]) {
     understood.has_action();
     understood.container_keys(&RULES);
     understood.embedded();
-    understood.names();
+    understood.candidate_names();
     let tokens = query_tokens(text, Some(&understood), &RULES);
     // Synonyms come besides the words; the rules have a few for each.
     assert!(
@@ -51,12 +51,12 @@ pub(crate) fn understanding(input: &[u8]) {
         .collect();
     let weights = TermWeights {
         part: 0.5,
-        little: 0.1,
+        stop_word: 0.1,
         framed: false,
     };
     let terms = terms(&tokens, &lexemes, weights);
     any_of(terms.iter().flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme)));
-    place_keys(text, &RULES);
+    possible_container_keys(text, &RULES);
 }
 
 pub(crate) fn identifiers(input: &[u8]) {
@@ -77,7 +77,7 @@ pub(crate) fn identifiers(input: &[u8]) {
     address::Address::read(text);
     exclusion::ExcludedText::new(text).is_in(text);
     RULES.news().is_news(text, text);
-    news::is_asked(text, RULES.tables());
+    news::is_news_query(text, RULES.tables());
     mention::Identifier::read(text).map(|found| found.qualifiers().count());
 }
 
@@ -142,10 +142,10 @@ pub(crate) fn versions(input: &[u8]) {
     }
     let mut sorted = versions;
     sorted.sort();
-    let documents: Vec<Versioned<'_, usize>> = lines
+    let documents: Vec<DocumentVersion<'_, usize>> = lines
         .iter()
         .enumerate()
-        .map(|(document, line)| Versioned {
+        .map(|(document, line)| DocumentVersion {
             document,
             project: 1,
             slug: "a/b",
@@ -160,16 +160,16 @@ pub(crate) fn suggestions(input: &[u8]) {
     let [first, second, rest] = fields(text);
     let cut = &text[..text.floor_char_boundary(2000)];
     let sources = [
-        Source::Name {
+        SuggestionSource::Name {
             name: first,
             slug: second,
         },
-        Source::Name {
+        SuggestionSource::Name {
             name: second,
             slug: first,
         },
-        Source::Word(first),
-        Source::Word(rest),
+        SuggestionSource::Word(first),
+        SuggestionSource::Word(rest),
     ];
     assert!(suggestion::suggestions(cut, sources, 3).len() <= 3);
     suggestion::beginning(text);

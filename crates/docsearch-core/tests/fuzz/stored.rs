@@ -1,7 +1,7 @@
 use docsearch_core::documents::listing::{ListedDocument, Listing};
 use docsearch_core::index::bm25::{Frequencies, Lexeme};
 use docsearch_core::index::postings::{SECTIONS_BUCKET, Section, SegmentBuilder, read_all};
-use docsearch_core::index::vector_code::{Best, Code, CodeQuery, Codes, Kind, Packer};
+use docsearch_core::index::vector_code::{Code, CodePacker, CodeQuery, Codes, NearestCodes, VectorKind};
 use docsearch_core::postgres::tsvector::TsVector;
 use docsearch_core::query::filter::Filter;
 use docsearch_core::ranking::page::Page;
@@ -82,7 +82,7 @@ pub(crate) fn vector_codes(input: &[u8]) {
     if let Some(codes) = Codes::read(input) {
         let keys = codes.keys().count();
         assert!(12 * keys <= input.len());
-        let mut best = Best::new(3, Kind::Text);
+        let mut best = NearestCodes::new(3, VectorKind::Text);
         best.compare(&CodeQuery::new(&[0.5; 64]), 1, &codes);
         assert!(best.compared() <= keys && best.finish().len() <= 3);
     }
@@ -92,14 +92,14 @@ pub(crate) fn vector_codes(input: &[u8]) {
         .map(|bytes| f32::from_le_bytes(*bytes))
         .take(16_000)
         .collect();
-    let mut packer = Packer::default();
+    let mut packer = CodePacker::default();
     packer.push(i64::MIN, i32::MAX, &Code::of(&numbers));
     packer.push(i64::MAX, i32::MIN, &Code::of(&numbers));
     let rows = packer.finish();
     let read = rows.iter().filter_map(|row| Codes::read(&row.bytes));
     let keys: Vec<(i64, i32)> = read.flat_map(|codes| codes.keys()).collect();
     assert!(numbers.is_empty() || keys == [(i64::MIN, i32::MAX), (i64::MAX, i32::MIN)]);
-    let mut best = Best::new(1, Kind::Text);
+    let mut best = NearestCodes::new(1, VectorKind::Text);
     for codes in rows.iter().filter_map(|row| Codes::read(&row.bytes)) {
         best.compare(&CodeQuery::new(&numbers), 1, &codes);
     }

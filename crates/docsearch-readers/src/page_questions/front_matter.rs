@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use docsearch_core::index::question::{OF_DOCUMENT, Question};
+use docsearch_core::index::question::{MAX_QUESTIONS_PER_DOCUMENT, Question};
 use serde_json::{Map, Value};
 
 use super::question_file::{Asked, Page, placed};
@@ -34,8 +34,11 @@ pub(crate) fn read(given: &Value, title: &str, body: &str) -> (Vec<Question>, Op
         let number = place + 1;
         match question(item).and_then(|(heading, question)| Asked::new(number, heading, question)) {
             Ok(one) if !known.insert(one.clone().into_content()) => {}
-            Ok(_) if asked.len() == OF_DOCUMENT => {
-                problems.push((number, format!("a document has at most {OF_DOCUMENT} questions")));
+            Ok(_) if asked.len() == MAX_QUESTIONS_PER_DOCUMENT => {
+                problems.push((
+                    number,
+                    format!("a document has at most {MAX_QUESTIONS_PER_DOCUMENT} questions"),
+                ));
             }
             Ok(one) => asked.push(one),
             Err(reason) => problems.push((number, reason)),
@@ -102,7 +105,7 @@ fn text(value: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use docsearch_core::index::question::{CHARS, OF_SECTION};
+    use docsearch_core::index::question::{MAX_QUESTIONS_PER_SECTION, MAX_STORED_QUESTION_CHARS};
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -153,7 +156,7 @@ mod tests {
     fn what_is_no_question_is_left_out_alone_and_said_once() {
         let given = json!(["kept", " ", {"how do I": "begin"}, true, null, ["a"], {"heading": "Options"}, {"question": 1.5, "anchor": []},
                            {"question": "a", "anchor": "setup", "heading": "Options"}, {"question": "b", "heading": "Optoins"},
-                           {"question": "c", "anchor": "gone"}, "x".repeat(CHARS + 1), {"question": "last", "heading": "Options"}]);
+                           {"question": "c", "anchor": "gone"}, "x".repeat(MAX_STORED_QUESTION_CHARS + 1), {"question": "last", "heading": "Options"}]);
         let (questions, left_out) = of(&given);
         assert_eq!(
             questions,
@@ -189,12 +192,16 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_left_out() {
-        let many: Vec<String> = (0..OF_SECTION + 6).map(|number| format!("q{number}")).collect();
+        let many: Vec<String> = (0..MAX_QUESTIONS_PER_SECTION + 6)
+            .map(|number| format!("q{number}"))
+            .collect();
         let (questions, left_out) = of(&json!(many));
-        assert_eq!((questions.len(), left_out.unwrap().0), (OF_SECTION, 6));
-        let more: Vec<String> = (0..3 * OF_DOCUMENT).map(|number| format!("q{number}")).collect();
+        assert_eq!((questions.len(), left_out.unwrap().0), (MAX_QUESTIONS_PER_SECTION, 6));
+        let more: Vec<String> = (0..3 * MAX_QUESTIONS_PER_DOCUMENT)
+            .map(|number| format!("q{number}"))
+            .collect();
         let (questions, left_out) = of(&json!(more));
-        assert_eq!(questions.len() + left_out.unwrap().0, 3 * OF_DOCUMENT);
+        assert_eq!(questions.len() + left_out.unwrap().0, 3 * MAX_QUESTIONS_PER_DOCUMENT);
     }
 
     proptest! {

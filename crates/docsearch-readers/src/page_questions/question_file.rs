@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use docsearch_core::index::question::{self, OF_DOCUMENT, OF_SECTION, Question};
+use docsearch_core::index::question::{self, MAX_QUESTIONS_PER_DOCUMENT, MAX_QUESTIONS_PER_SECTION, Question};
 use docsearch_core::values::bounds;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -272,11 +272,11 @@ impl QuestionList {
         }
         question::checked([question.clone()]).map_err(|problem| problem.to_string())?;
         let of_section = self.of_section.entry(question.anchor.clone()).or_default();
-        if *of_section >= OF_SECTION {
-            return Err(format!("a section has at most {OF_SECTION} questions"));
+        if *of_section >= MAX_QUESTIONS_PER_SECTION {
+            return Err(format!("a section has at most {MAX_QUESTIONS_PER_SECTION} questions"));
         }
-        if self.questions.len() >= OF_DOCUMENT {
-            return Err(format!("a document has at most {OF_DOCUMENT} questions"));
+        if self.questions.len() >= MAX_QUESTIONS_PER_DOCUMENT {
+            return Err(format!("a document has at most {MAX_QUESTIONS_PER_DOCUMENT} questions"));
         }
         *of_section += 1;
         self.known.insert(question.clone());
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn lines_that_are_no_questions_do_not_stop_the_rest() {
-        let long = "x".repeat(question::CHARS + 1);
+        let long = "x".repeat(question::MAX_STORED_QUESTION_CHARS + 1);
         let text = format!(
             "\u{feff}{{\"file\":\"./a.md\",\"heading\":null,\"question\":\"one\"}}\r\n\nnot json\n{{\"file\":\"a.md\"}}\n\
              {{\"file\":\"a.md\",\"question\":\" \"}}\n{{\"file\":\"a.md\",\"question\":\"{long}\"}}\n\
@@ -398,7 +398,7 @@ mod tests {
     #[test]
     fn what_is_too_much_for_a_section_is_left_out() {
         let line = |number: usize| format!("{{\"file\":\"a\",\"question\":\"q{number}\"}}\n");
-        let text: String = (0..=OF_SECTION).map(line).collect();
+        let text: String = (0..=MAX_QUESTIONS_PER_SECTION).map(line).collect();
         let (file, _) = QuestionFile::read(text.as_bytes());
         let own = |number: usize| Question {
             anchor: String::new(),
@@ -411,9 +411,9 @@ mod tests {
         };
         let of = |own| placed("a", file.of("a"), &[page(own)], HINTS);
         let (questions, warnings) = of(Vec::new());
-        assert_eq!((questions[0].len(), warnings.len()), (OF_SECTION, 1));
+        assert_eq!((questions[0].len(), warnings.len()), (MAX_QUESTIONS_PER_SECTION, 1));
         let (questions, warnings) = of((0..5).map(own).collect());
-        assert_eq!((questions[0].len(), warnings.len()), (OF_SECTION, 3));
+        assert_eq!((questions[0].len(), warnings.len()), (MAX_QUESTIONS_PER_SECTION, 3));
         assert_eq!(questions[0][4], own(4));
     }
 }

@@ -40,9 +40,9 @@ fn shown(hits: &[Hit]) -> Vec<(i64, i32)> {
 }
 
 fn all(ranked: Vec<Ranked>, wanted: usize, beside: usize) -> Vec<Hit> {
-    let found = Found {
+    let found = RankedDocuments {
         ranked,
-        ..Found::default()
+        ..RankedDocuments::default()
     };
     hits(found, wanted, beside)
 }
@@ -68,20 +68,20 @@ fn who_asks_by_name_is_shown_the_beginning() {
 
 #[test]
 fn what_is_asked_for_stands_for_its_document() {
-    let entry = Entry {
+    let entry = SectionEntry {
         path: vec!["Options".to_owned(), "--tags".to_owned()],
         anchor: "--tags".to_owned(),
     };
-    let asked = Asked {
+    let asked = TargetSection {
         chunk: 1,
         entry: Some(entry.clone()),
     };
     let ranked = vec![ranked(1, 0.99, &[0.6, 0.4, 0.3])];
     let document = ranked[0].document.document;
-    let found = Found {
+    let found = RankedDocuments {
         ranked,
         sections: [(document, asked)].into_iter().collect(),
-        ..Found::default()
+        ..RankedDocuments::default()
     };
     let found = hits(found, 5, 5);
     assert_eq!(shown(&found)[0], (1, 1));
@@ -146,7 +146,7 @@ fn dedup(mode: Dedup, limit: usize) -> Deduplication {
 fn s4_6_each_document_is_shown_once_before_any_is_shown_again() {
     let found = || all(vec![ranked(1, 0.9, &[0.6, 0.5]), ranked(2, 0.4, &[0.5])], 5, 0);
     let choose = |mode, limit, min_score, offset| {
-        let page = Page { offset, shown: limit };
+        let page = ResultWindow { offset, shown: limit };
         let chosen = choose(found(), &dedup(mode, limit), &Map::default(), min_score, page);
         (chosen.hits, chosen.notice)
     };
@@ -170,7 +170,7 @@ fn s4_12_a_further_section_is_shown_if_it_says_something_else() {
     let with = |second: [f32; 2]| {
         let ids: Vec<ChunkId> = compared(&found(), 1).collect();
         let vectors = Map::from_iter([(ids[0], vec![1.0, 0.0]), (ids[1], second.to_vec())]);
-        let page = Page { offset: 0, shown: 2 };
+        let page = ResultWindow { offset: 0, shown: 2 };
         choose(found(), &dedup(Dedup::Similar, 2), &vectors, 0.0, page).hits
     };
     let other = with([0.0, 1.0]);
@@ -218,7 +218,7 @@ proptest! {
         let wanted = offset + shown + more;
         let found = all(documents.collect(), wanted, 0);
         let run = |min_score| {
-            let page = Page { offset, shown };
+            let page = ResultWindow { offset, shown };
             choose(found.clone(), &dedup(mode, wanted), &Map::default(), min_score, page)
         };
         let (all, chosen) = (run(0.0), run(min_score));
@@ -251,7 +251,7 @@ fn s4_19_a_threshold_says_what_it_excludes() {
             .collect()
     };
     let run = |min_score| {
-        let page = Page { offset: 0, shown: 5 };
+        let page = ResultWindow { offset: 0, shown: 5 };
         choose(
             all(documents(), 5, 0),
             &dedup(Dedup::Document, 5),
@@ -272,7 +272,7 @@ fn s4_19_a_threshold_says_what_it_excludes() {
 
 #[test]
 fn s4_8_a_threshold_never_empties_the_answer() {
-    let page = Page { offset: 0, shown: 2 };
+    let page = ResultWindow { offset: 0, shown: 2 };
     let documents = vec![ranked(1, 0.4, &[0.5]), ranked(2, 0.2, &[0.5])];
     let chosen = choose(
         all(documents, 2, 0),
@@ -292,7 +292,7 @@ fn s4_19_sections_in_the_places_of_what_is_left_out_are_counted() {
         ranked(2, 0.5, &[0.5]),
         ranked(3, 0.4, &[0.5]),
     ];
-    let page = Page { offset: 0, shown: 3 };
+    let page = ResultWindow { offset: 0, shown: 3 };
     let chosen = choose(
         all(documents, 3, 0),
         &dedup(Dedup::Document, 3),

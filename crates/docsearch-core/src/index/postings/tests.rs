@@ -86,10 +86,10 @@ fn reader(segment: &Segment, superseded: Vec<i64>, lexemes: &[&str]) -> SegmentR
     reader
 }
 
-fn term(lexemes: &[&str], stand_ins: &[(&str, f32)]) -> LookupTerm {
+fn term(lexemes: &[&str], expansions: &[(&str, f32)]) -> LookupTerm {
     LookupTerm {
         lexemes: lexemes.iter().map(|&lexeme| lexeme.to_owned()).collect(),
-        stand_ins: stand_ins
+        expansions: expansions
             .iter()
             .map(|&(lexeme, closeness)| (lexeme.to_owned(), closeness))
             .collect(),
@@ -97,7 +97,7 @@ fn term(lexemes: &[&str], stand_ins: &[(&str, f32)]) -> LookupTerm {
         whole: true,
         written: true,
         text: lexemes[0].to_owned(),
-        little: false,
+        stop_word: false,
         name: false,
     }
 }

@@ -40,7 +40,11 @@ fn what_is_no_question_is_said() {
             r#"a question has no "heading""#,
             form,
         ),
-        (json!(["x".repeat(CHARS + 1)]), "300 characters", size),
+        (
+            json!(["x".repeat(MAX_STORED_QUESTION_CHARS + 1)]),
+            "300 characters",
+            size,
+        ),
         (
             json!([{"anchor": "a".repeat(ANCHOR_BYTES + 1), "question": "x"}]),
             "1024 bytes",
@@ -48,7 +52,7 @@ fn what_is_no_question_is_said() {
         ),
         (
             json!(
-                (0..=OF_SECTION)
+                (0..=MAX_QUESTIONS_PER_SECTION)
                     .map(|number| format!("question {number}"))
                     .collect::<Vec<_>>()
             ),
@@ -57,7 +61,7 @@ fn what_is_no_question_is_said() {
         ),
         (
             json!(
-                (0..=OF_DOCUMENT)
+                (0..=MAX_QUESTIONS_PER_DOCUMENT)
                     .map(|n| json!({"anchor": format!("a{}", n / 50), "question": n.to_string()}))
                     .collect::<Vec<_>>()
             ),
@@ -141,7 +145,7 @@ fn a_hash_is_of_its_section_alone() {
 
 proptest! {
     #[test]
-    fn the_number_of_a_question_says_its_chunk(section in 0usize..1 << 20, place in 0usize..OF_DOCUMENT) {
+    fn the_number_of_a_question_says_its_chunk(section in 0usize..1 << 20, place in 0usize..MAX_QUESTIONS_PER_DOCUMENT) {
         let number = chunk_number(section, place).unwrap();
         prop_assert!(is_question(number) && !is_heading(number));
         prop_assert_eq!(section_chunk(number) as usize, section);

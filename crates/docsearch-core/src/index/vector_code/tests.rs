@@ -23,8 +23,8 @@ fn vectors() -> impl Strategy<Value = Vec<(i64, i32, Vec<f32>)>> {
     })
 }
 
-fn packed(vectors: &[(i64, i32, Vec<f32>)]) -> Vec<Row> {
-    let mut packer = Packer::default();
+fn packed(vectors: &[(i64, i32, Vec<f32>)]) -> Vec<CodeRow> {
+    let mut packer = CodePacker::default();
     for (document, chunk, vector) in vectors {
         packer.push(*document, *chunk, &Code::of(vector));
     }
@@ -93,7 +93,7 @@ fn the_longest_vectors_that_postgres_stores_have_rows() {
 fn codes_of_another_dimension_are_passed_over() {
     let rows = packed(&[(1, 0, vec![1.0; 64]), (2, 0, vec![1.0; 65])]);
     let query = CodeQuery::new(&[1.0; 64]);
-    let mut best = Best::new(10, Kind::Text);
+    let mut best = NearestCodes::new(10, VectorKind::Text);
     for row in &rows {
         best.compare(&query, 1, &Codes::read(&row.bytes).unwrap());
     }
@@ -104,7 +104,7 @@ fn codes_of_another_dimension_are_passed_over() {
 #[test]
 fn a_section_with_two_codes_is_found_once() {
     let rows = packed(&[(1, 0, vec![1.0; 8]), (1, 0, vec![1.0; 8]), (2, 0, vec![-1.0; 8])]);
-    let mut best = Best::new(3, Kind::Text);
+    let mut best = NearestCodes::new(3, VectorKind::Text);
     for row in &rows {
         best.compare(&CodeQuery::new(&[1.0; 8]), 1, &Codes::read(&row.bytes).unwrap());
     }
@@ -131,7 +131,7 @@ proptest! {
                 *at = byte;
             }
             if let Some(codes) = Codes::read(&bytes) {
-                let mut best = Best::new(5, Kind::Text);
+                let mut best = NearestCodes::new(5, VectorKind::Text);
                 best.compare(&CodeQuery::new(&[0.5; 100]), 1, &codes);
                 let _ = (codes.iter().count(), best.finish());
             }
@@ -179,12 +179,12 @@ proptest! {
         let query = &query[..dimension];
         let rows = packed(&vectors);
         let code_query = CodeQuery::new(query);
-        let kind = if questions { Kind::Question } else { Kind::Text };
-        let mut best = Best::new(limit, kind);
+        let kind = if questions { VectorKind::Question } else { VectorKind::Text };
+        let mut best = NearestCodes::new(limit, kind);
         for row in &rows {
             best.compare(&code_query, 1, &Codes::read(&row.bytes).unwrap());
         }
-        let of_kind: Vec<_> = vectors.iter().filter(|(_, chunk, _)| Kind::of(*chunk) == kind).collect();
+        let of_kind: Vec<_> = vectors.iter().filter(|(_, chunk, _)| VectorKind::of(*chunk) == kind).collect();
         prop_assert_eq!(best.compared(), of_kind.len());
         let mut all: Vec<_> = of_kind.into_iter().map(|(d, c, v)| (estimate(v, query), id(*d, *c))).collect();
         all.sort_by(order);
@@ -203,7 +203,7 @@ proptest! {
         let Some(dimension) = vectors.first().map(|v| v.2.len()) else { return Ok(()) };
         let query = CodeQuery::new(&query[..dimension]);
         let found = |vectors: &[(i64, i32, Vec<f32>)]| {
-            let mut best = Best::new(1000, Kind::Text);
+            let mut best = NearestCodes::new(1000, VectorKind::Text);
             for row in packed(vectors) {
                 best.compare(&query, 1, &Codes::read(&row.bytes).unwrap());
             }
@@ -246,7 +246,7 @@ fn a_page_with_a_thousand_questions_leaves_places_to_others() {
     let near = [1.0, 0.5, -0.5, 1.0];
     let mut vectors: Vec<(i64, i32, Vec<f32>)> = (0..1000).map(|place| (1, FIRST + place, near.to_vec())).collect();
     vectors.extend((2..40).map(|document| (document, FIRST, vec![1.0, 0.5, 0.5, 1.0])));
-    let mut best = Best::new(20, Kind::Question);
+    let mut best = NearestCodes::new(20, VectorKind::Question);
     for row in packed(&vectors) {
         best.compare(&CodeQuery::new(&near), 1, &Codes::read(&row.bytes).unwrap());
     }
@@ -263,7 +263,7 @@ fn questions_that_were_stored_again_take_no_second_place() {
     let near = [1.0, 0.5, -0.5, 1.0];
     let vectors: Vec<(i64, i32, Vec<f32>)> = (1..40).map(|document| (document, FIRST, near.to_vec())).collect();
     let found = |times: usize| {
-        let mut best = Best::new(20, Kind::Question);
+        let mut best = NearestCodes::new(20, VectorKind::Question);
         for row in (0..times).flat_map(|_| packed(&vectors)) {
             best.compare(&CodeQuery::new(&near), 1, &Codes::read(&row.bytes).unwrap());
         }

@@ -10,7 +10,7 @@ use crate::values::id::Map;
 /// What bears a name by which pages that tell what was new are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum NewsPlace {
+pub enum NewsNamePosition {
     /// A folder above the page.
     Folder,
     /// The page itself, by its title or the end of its slug; a number may follow.
@@ -26,7 +26,7 @@ pub enum NewsPlace {
 /// What a word does in a query that asks for what is new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Asking {
+pub enum NewsQueryPart {
     /// It asks for what is new, where nothing but such words and stop words are in the query.
     New,
     /// It does so beside a word for a time or a question word: `added`.
@@ -59,13 +59,13 @@ impl NewsNames {
             let names = rules.news_names.get(&place).into_iter().flatten();
             names.map(|name| (name.clone().into_bytes(), rules.release_names.contains(name)))
         };
-        let numbered = names(NewsPlace::Page).chain(names(NewsPlace::Numbered));
+        let numbered = names(NewsNamePosition::Page).chain(names(NewsNamePosition::Numbered));
         Self {
-            folders: names(NewsPlace::Folder).collect(),
-            pages: names(NewsPlace::Page).collect(),
+            folders: names(NewsNamePosition::Folder).collect(),
+            pages: names(NewsNamePosition::Page).collect(),
             numbered: numbered.collect(),
-            beginnings: names(NewsPlace::Beginning).collect(),
-            endings: names(NewsPlace::Ending).collect(),
+            beginnings: names(NewsNamePosition::Beginning).collect(),
+            endings: names(NewsNamePosition::Ending).collect(),
         }
     }
 

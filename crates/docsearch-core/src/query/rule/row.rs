@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{MAX_PHRASE_WORDS, Row, Rule, RuleError, Rules, Tables};
+use super::{MAX_RULE_PHRASE_WORDS, Row, Rule, RuleError, Rules, Tables};
 use crate::text::name;
 
 impl Tables {
@@ -125,7 +125,7 @@ fn word(name: &'static str, text: &str) -> Result<String, RuleError> {
 
 fn phrase(name: &'static str, text: &str) -> Result<String, RuleError> {
     let folded = word(name, text)?;
-    if folded.split(' ').count() > MAX_PHRASE_WORDS {
+    if folded.split(' ').count() > MAX_RULE_PHRASE_WORDS {
         return Err(RuleError::LongPhrase(folded));
     }
     Ok(folded)

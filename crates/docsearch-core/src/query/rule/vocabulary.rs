@@ -27,7 +27,7 @@ pub(crate) struct Vocabulary {
     /// Stems of verbs of one word.
     verbs: Set<Vec<u8>>,
     intents: Map<Vec<u8>, Intent>,
-    little: Set<Vec<u8>>,
+    stop_words: Set<Vec<u8>>,
 }
 
 impl Vocabulary {
@@ -45,7 +45,7 @@ impl Vocabulary {
             }
         }
         let intents = tables.actions.iter();
-        let little = tables.stop_words.iter().chain(&tables.question_words);
+        let stop_words = tables.stop_words.iter().chain(&tables.question_words);
         Self {
             beginnings,
             lengths,
@@ -56,7 +56,7 @@ impl Vocabulary {
             intents: intents
                 .filter_map(|(verb, intent)| Some((verb.clone().into_bytes(), (*intent)?)))
                 .collect(),
-            little: little.map(|word| word.clone().into_bytes()).collect(),
+            stop_words: stop_words.map(|word| word.clone().into_bytes()).collect(),
         }
     }
 
@@ -78,8 +78,8 @@ impl Vocabulary {
         self.intents.get(verb).copied()
     }
 
-    /// Whether a word says little, see [`super::Rules::says_little`].
-    pub(crate) fn says_little(&self, word: &[u8]) -> bool {
-        self.little.contains(word)
+    /// Whether a word says little, see [`super::Rules::is_stop_word`].
+    pub(crate) fn is_stop_word(&self, word: &[u8]) -> bool {
+        self.stop_words.contains(word)
     }
 }

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::query::place::KnownNames;
+use crate::query::container::KnownNames;
 use crate::query::understanding::Understanding;
 
 const TASKS: [&str; 18] = [

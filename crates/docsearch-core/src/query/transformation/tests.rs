@@ -1,5 +1,5 @@
 use super::*;
-use crate::query::place::KnownNames;
+use crate::query::container::KnownNames;
 use proptest::prelude::*;
 
 /// 15 December 2025.
@@ -25,7 +25,12 @@ fn transformed(query: &str, related: &[&str]) -> Transformation {
 fn s1_3_abbreviations_are_written_out() {
     let found = transformed("k8s rbac", &[]);
     assert!(found.transformed.to_lowercase().contains("kubernetes"), "{found:?}");
-    assert!(found.added_terms.iter().all(|added| added.source == Source::Synonym));
+    assert!(
+        found
+            .added_terms
+            .iter()
+            .all(|added| added.source == TermSource::Synonym)
+    );
 }
 
 #[test]

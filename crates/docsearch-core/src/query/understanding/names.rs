@@ -1,19 +1,19 @@
 //! The texts of a query that may be names of pages.
 
-use super::within::Sentence;
-use super::{ACRONYM, MAX_WRITTEN_OUT, NameForm, NameRole, Subject, Understanding};
-use crate::query::rule::{MAX_PHRASE_WORDS, Rules};
+use super::sentence::Sentence;
+use super::{ACRONYM, CandidateName, MAX_WRITTEN_OUT, NameRole, Subject, Understanding};
+use crate::query::rule::{MAX_RULE_PHRASE_WORDS, Rules};
 use crate::text::name;
 use crate::text::word::folded;
 
 impl Understanding {
     /// The texts that may be names of pages, strongest first, each key once.
-    pub fn names(&self) -> Vec<NameForm> {
-        let mut names: Vec<NameForm> = Vec::new();
+    pub fn candidate_names(&self) -> Vec<CandidateName> {
+        let mut names: Vec<CandidateName> = Vec::new();
         let mut add = |text: &str, role| {
             let key = name::key(text);
             if !key.is_empty() && names.iter().all(|known| known.key != key) {
-                names.push(NameForm {
+                names.push(CandidateName {
                     text: text.to_owned(),
                     key,
                     role,
@@ -30,7 +30,7 @@ impl Understanding {
             let role = if self.subject.as_ref() == Some(symbol) {
                 NameRole::Symbol
             } else {
-                NameRole::Kindless
+                NameRole::WithoutKind
             };
             add(symbol, role);
         }
@@ -40,7 +40,7 @@ impl Understanding {
         if let (Some(parent), Some(child)) = (&self.parent, &self.child) {
             add(&format!("{parent} {child}"), NameRole::Path);
         }
-        if self.terms.len() <= MAX_PHRASE_WORDS {
+        if self.terms.len() <= MAX_RULE_PHRASE_WORDS {
             for (at, term) in self.terms.iter().enumerate() {
                 for synonym in &term.synonyms {
                     let mut words: Vec<&str> = self.terms.iter().map(|term| term.word.text.as_str()).collect();
@@ -75,11 +75,11 @@ impl Understanding {
     }
 
     /// Texts within the query that may be names of pages, beside those that are `known`.
-    pub fn names_within(&self, known: &[NameForm], rules: &Rules) -> Vec<NameForm> {
-        let mut names: Vec<NameForm> = Vec::new();
+    pub fn candidate_names_within(&self, known: &[CandidateName], rules: &Rules) -> Vec<CandidateName> {
+        let mut names: Vec<CandidateName> = Vec::new();
         for run in Sentence::read(&self.topic, rules).runs {
             if known.iter().chain(&names).all(|form| form.key != run.key) {
-                names.push(NameForm {
+                names.push(CandidateName {
                     text: run.text,
                     key: run.key,
                     role: NameRole::Within,

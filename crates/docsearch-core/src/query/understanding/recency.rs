@@ -1,9 +1,9 @@
 //! Queries for what is new: `what's new?`, `latest posts about Grid`, `release notes`.
 
+use crate::query::container::KnownNames;
 use crate::query::mention::Identifier;
 use crate::query::period::{self, Period};
-use crate::query::place::KnownNames;
-use crate::query::rule::{Asking, MAX_PHRASE_WORDS, Rules};
+use crate::query::rule::{MAX_RULE_PHRASE_WORDS, NewsQueryPart, Rules};
 use crate::text::identifier::uncontracted;
 use crate::text::name;
 use crate::text::word::folded;
@@ -48,7 +48,7 @@ pub(super) fn timing(topic: &str, rules: &Rules, known: &KnownNames) -> Timing {
     let (words, timed): (Vec<String>, Vec<bool>) = words.into_iter().unzip();
     let covered = |phrases: &dyn Fn(&str) -> bool| {
         let mut covered = vec![false; words.len()];
-        for count in 1..=MAX_PHRASE_WORDS {
+        for count in 1..=MAX_RULE_PHRASE_WORDS {
             for (at, window) in words.windows(count).enumerate() {
                 if phrases(&window.join(" ")) {
                     covered[at..at + count].fill(true);
@@ -57,34 +57,39 @@ pub(super) fn timing(topic: &str, rules: &Rules, known: &KnownNames) -> Timing {
         }
         covered
     };
-    let has = |asking: Asking, word: &str| {
+    let has = |asking: NewsQueryPart, word: &str| {
         tables
             .asking_words
             .get(&asking)
             .is_some_and(|words| words.contains(word))
     };
     let recent = covered(&|phrase| tables.recency_words.contains(phrase));
-    let released = covered(&|phrase| has(Asking::Release, phrase));
+    let released = covered(&|phrase| has(NewsQueryPart::Release, phrase));
     let project = covered(&|phrase| known.is_project(&name::key(phrase)));
-    let is_one_of = |asking: Asking| words.iter().any(|word| has(asking, word));
+    let is_one_of = |asking: NewsQueryPart| words.iter().any(|word| has(asking, word));
     let asks = |word: &str| tables.question_words.contains(word);
-    let dated = is_one_of(Asking::When) || period.is_some();
+    let dated = is_one_of(NewsQueryPart::When) || period.is_some();
     let opens = words
         .first()
         .is_some_and(|word| asks(uncontracted(word)) || word == "whats");
     let makes = words
         .windows(2)
-        .any(|pair| pair[0] == "new" && has(Asking::Made, &pair[1]));
+        .any(|pair| pair[0] == "new" && has(NewsQueryPart::Made, &pair[1]));
     let alone = |word: &str| matches!(word, "new" | "news");
     let is_new = recent.contains(&true)
         || (words.len() > 1 || words.first().is_some_and(|word| alone(word)))
-            && (is_one_of(Asking::New) && !makes
-                || is_one_of(Asking::Happened) && (dated || opens)
-                || dated && is_one_of(Asking::Thing));
-    let parts = [Asking::New, Asking::Happened, Asking::When, Asking::Thing];
-    let says_little = |word: &str| {
+            && (is_one_of(NewsQueryPart::New) && !makes
+                || is_one_of(NewsQueryPart::Happened) && (dated || opens)
+                || dated && is_one_of(NewsQueryPart::Thing));
+    let parts = [
+        NewsQueryPart::New,
+        NewsQueryPart::Happened,
+        NewsQueryPart::When,
+        NewsQueryPart::Thing,
+    ];
+    let is_stop_word = |word: &str| {
         parts.iter().any(|&asking| has(asking, word))
-            || rules.says_little(word)
+            || rules.is_stop_word(word)
             || tables.framing_words.contains(word)
             || matches!(word, "list" | "show" | "us")
     };
@@ -94,8 +99,8 @@ pub(super) fn timing(topic: &str, rules: &Rules, known: &KnownNames) -> Timing {
                 || released[at]
                 || timed[at]
                 || project[at]
-                || says_little(word)
-                || says_little(uncontracted(word))
+                || is_stop_word(word)
+                || is_stop_word(uncontracted(word))
         });
     // One word may as well be a name: `yesterday`, `March`.
     let is_period = period.as_ref().is_some_and(|period| period.words.len() > 1);

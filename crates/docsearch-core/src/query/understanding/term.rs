@@ -102,7 +102,7 @@ pub(super) fn terms(topic: &str, named: bool, rules: &Rules) -> Vec<Term> {
         let text = uncontracted(text);
         for part in crate::text::identifier::words(text) {
             let word = Word::new(&text[part]);
-            let is_stop = rules.says_little(&word.text);
+            let is_stop = rules.is_stop_word(&word.text);
             let verb = rules
                 .verb(&word.text)
                 .filter(|_| may_be_verb && opens_clause(before.as_deref(), only_openers));

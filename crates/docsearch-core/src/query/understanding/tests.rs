@@ -47,7 +47,7 @@ fn s0_4_parent_and_child_with_a_dot_or_a_space() {
         assert_eq!(path, (Some("AsyncImagePhase"), Some("failure")), "{query}");
         assert!(
             understood
-                .names()
+                .candidate_names()
                 .iter()
                 .any(|name| name.key == "asyncimagephasefailure"),
             "{query}"
@@ -92,7 +92,7 @@ fn s0_30_the_kind_of_thing_is_not_its_name() {
         let understood = read(query);
         assert_eq!(understood.symbol.as_deref(), Some(symbol));
         assert_eq!(understood.kind.as_deref(), Some(kind));
-        assert_eq!(understood.names()[1].role, NameRole::Kindless);
+        assert_eq!(understood.candidate_names()[1].role, NameRole::WithoutKind);
     }
 }
 
@@ -111,13 +111,18 @@ fn s2_6_verbs_are_actions_where_they_open_a_clause() {
 
 #[test]
 fn abbreviations_are_written_out() {
-    let names = read("btn").names();
+    let names = read("btn").candidate_names();
     assert!(
         names
             .iter()
             .any(|name| name.key == "button" && name.role == NameRole::Expanded)
     );
-    assert!(read("nav bar").names().iter().any(|name| name.key == "navigationbar"));
+    assert!(
+        read("nav bar")
+            .candidate_names()
+            .iter()
+            .any(|name| name.key == "navigationbar")
+    );
 }
 
 #[test]

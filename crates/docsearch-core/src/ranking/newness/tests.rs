@@ -1,5 +1,5 @@
 use super::*;
-use crate::query::place::KnownNames;
+use crate::query::container::KnownNames;
 use crate::query::rule::Rules;
 use proptest::prelude::*;
 
@@ -11,9 +11,9 @@ type Page = (&'static str, &'static str, Option<i32>);
 fn order(query: &str, pages: &[Page]) -> Vec<(&'static str, f32)> {
     let rules = Rules::english();
     let asked = Understanding::read(query, &rules, &KnownNames::default());
-    let candidates: Vec<Candidate<'_>> = pages
+    let candidates: Vec<NewnessCandidate<'_>> = pages
         .iter()
-        .map(|&(slug, title, age)| Candidate {
+        .map(|&(slug, title, age)| NewnessCandidate {
             slug,
             title,
             version: None,
@@ -151,7 +151,7 @@ proptest! {
         let pages: Vec<Page> = pages.iter().map(|&(name, age)| (NAMES[usize::from(name)].0, NAMES[usize::from(name)].1, age)).collect();
         let rules = Rules::english();
         let asked = Understanding::read("what's new?", &rules, &KnownNames::default());
-        let candidates: Vec<Candidate<'_>> = pages.iter().map(|&(slug, title, age)| Candidate {
+        let candidates: Vec<NewnessCandidate<'_>> = pages.iter().map(|&(slug, title, age)| NewnessCandidate {
             slug, title, version: None, age_days: age.map(|age| age as f32), day: age.map(|age| TODAY.later(-age)),
         }).collect();
         let new = Newness::new(&asked, TODAY, 90.0).order(&candidates, rules.tables());

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 const MIX: Mix = Mix {
     hybrid: 0.5,
     document_share: 0.5,
-    background: 0.05,
+    baseline: 0.05,
     bm25: Bm25 {
         k1: 1.2,
         b: 0.75,
@@ -72,9 +72,9 @@ fn assert_near(score: f32, expected: f32) {
 #[test]
 fn legs_are_mixed_and_names_lift_by_what_is_left() {
     assert_near(base_score(0.8, 0.4, 0.25), 0.25 * 0.8 + 0.75 * 0.4);
-    assert_near(lift(0.5, 0.4), 0.7);
-    assert_near(lift(0.0, 0.4), 0.4);
-    assert_eq!((lift(0.5, 0.0), lift(0.5, 1.0)), (0.5, 1.0));
+    assert_near(noisy_or(0.5, 0.4), 0.7);
+    assert_near(noisy_or(0.0, 0.4), 0.4);
+    assert_eq!((noisy_or(0.5, 0.0), noisy_or(0.5, 1.0)), (0.5, 1.0));
 }
 
 #[test]

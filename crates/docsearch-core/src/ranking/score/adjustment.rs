@@ -1,14 +1,14 @@
 //! What changes a score after its boosts: a table, in the order in which its rows apply.
 
 use super::ledger::Ledger;
-use super::{EVIDENCE_CEILING, flag};
-use crate::ranking::asked::{Findings, PreparedQuery};
+use super::{EVIDENCE_CAP, flag};
+use crate::ranking::features::{PageFeatures, QueryFeatures};
 use crate::ranking::page::Page;
-use crate::ranking::rank::lift;
+use crate::ranking::rank::noisy_or;
 use crate::ranking::weight::Weights;
 
-/// Evidence up to here counts as it is; what is above is pressed below [`EVIDENCE_CEILING`]. Chosen, not measured.
-const CEILING_KNEE: f32 = 0.9;
+/// Evidence up to here counts as it is; what is above is pressed below [`EVIDENCE_CAP`]. Chosen, not measured.
+const SOFT_CAP: f32 = 0.9;
 
 /// Strength of the release notes of the version that is asked for. Chosen: as a near name.
 const NEWS_OF_VERSION: f32 = 0.7;
@@ -27,21 +27,21 @@ const TASK_POWER: f32 = 1.5;
 
 /// A page, and what the rules see of a query in it.
 pub(super) struct Case<'c> {
-    pub(super) asked: &'c PreparedQuery<'c>,
+    pub(super) asked: &'c QueryFeatures<'c>,
     pub(super) weights: &'c Weights,
     pub(super) page: &'c Page,
-    pub(super) found: &'c Findings,
+    pub(super) found: &'c PageFeatures,
 }
 
 /// How a score changes by an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     /// It keeps this share.
-    Keep,
-    /// It gains this share of what it lacks to 1, see [`lift`].
-    Lift,
+    Scale,
+    /// It gains this share of what it lacks to 1, see [`noisy_or`].
+    Boost,
     /// It is pressed below this, from the knee on.
-    Ceiling,
+    SoftCap,
 }
 
 /// How much a row changes a score.
@@ -74,24 +74,24 @@ pub(super) const ADJUSTMENTS: [Adjustment; 17] = [
     penalty("other_platform", other_platform, nothing),
     penalty("older_version", older_version, newer_version),
     penalty("age", age, age_or_slug),
-    lifting("boost", "recency", recency, age_or_slug),
+    boosting("boost", "recency", recency, age_or_slug),
     penalty("period", period, slug),
-    lifting("phrase", "exact_phrase", |case| whole(case.page.phrase), nothing),
+    boosting("phrase", "exact_phrase", |case| whole(case.page.phrase), nothing),
     name("definition", definition, nothing),
     name("near_name", near_name, title),
     name("version", news_of_version, slug),
     penalty("news", news, slug),
     // After definitions: a line that lists a name can look like one.
     penalty("list", list, slug),
-    CEILING,
+    CAP,
     name("exact_name", |case| whole(case.page.name), title),
 ];
 
-const CEILING: Adjustment = Adjustment {
+const CAP: Adjustment = Adjustment {
     step: "name",
     rule: "ceiling",
-    effect: Effect::Ceiling,
-    amount: |_| whole(EVIDENCE_CEILING),
+    effect: Effect::SoftCap,
+    amount: |_| whole(EVIDENCE_CAP),
     matched: nothing,
 };
 
@@ -103,7 +103,7 @@ const fn penalty(
     Adjustment {
         step: "penalty",
         rule,
-        effect: Effect::Keep,
+        effect: Effect::Scale,
         amount,
         matched,
     }
@@ -114,10 +114,10 @@ const fn name(
     amount: fn(&Case<'_>) -> Option<Amount>,
     matched: fn(&Case<'_>) -> String,
 ) -> Adjustment {
-    lifting("name", rule, amount, matched)
+    boosting("name", rule, amount, matched)
 }
 
-const fn lifting(
+const fn boosting(
     step: &'static str,
     rule: &'static str,
     amount: fn(&Case<'_>) -> Option<Amount>,
@@ -126,7 +126,7 @@ const fn lifting(
     Adjustment {
         step,
         rule,
-        effect: Effect::Lift,
+        effect: Effect::Boost,
         amount,
         matched,
     }
@@ -147,19 +147,19 @@ impl Effect {
     /// `None` if there is nothing to change.
     fn after(self, score: f32, by: f32) -> Option<f32> {
         match self {
-            Self::Keep => Some(score * by),
-            Self::Lift => Some(lift(score, by)),
-            Self::Ceiling => Some(below(by, score)).filter(|kept| *kept < score),
+            Self::Scale => Some(score * by),
+            Self::Boost => Some(noisy_or(score, by)),
+            Self::SoftCap => Some(below(by, score)).filter(|kept| *kept < score),
         }
     }
 }
 
 /// Presses what is above the knee between it and the ceiling, keeping the order.
 pub(super) fn below(ceiling: f32, score: f32) -> f32 {
-    if score <= CEILING_KNEE {
+    if score <= SOFT_CAP {
         score
     } else {
-        CEILING_KNEE + (score - CEILING_KNEE) * (ceiling - CEILING_KNEE) / (1.0 - CEILING_KNEE)
+        SOFT_CAP + (score - SOFT_CAP) * (ceiling - SOFT_CAP) / (1.0 - SOFT_CAP)
     }
 }
 
@@ -194,7 +194,7 @@ fn conflict(case: &Case<'_>) -> Option<Amount> {
 }
 
 /// What the rules see in a page whose name says what the query says to do.
-fn with_task<'c>(case: &Case<'c>) -> Option<&'c Findings> {
+fn with_task<'c>(case: &Case<'c>) -> Option<&'c PageFeatures> {
     Some(case.found).filter(|found| found.task > 0.0 && case.weights.weight_task > 0.0)
 }
 

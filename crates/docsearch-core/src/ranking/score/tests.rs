@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use super::*;
-use crate::query::place::KnownNames;
+use crate::query::container::KnownNames;
 use crate::query::understanding::NameRole;
 use crate::ranking::rank::name_strength;
 use crate::text::name::NameKind;
@@ -367,7 +367,7 @@ proptest! {
     #[test]
     fn s0_36_the_exact_name_beats_its_siblings_whatever_else_is_known(
         (query, title, slug, description, [dense, lexical, near_name, definition, ..], age_days) in evidence(),
-        role in prop::sample::select(vec![NameRole::Whole, NameRole::Symbol, NameRole::Path, NameRole::Kindless, NameRole::Expanded]),
+        role in prop::sample::select(vec![NameRole::Whole, NameRole::Symbol, NameRole::Path, NameRole::WithoutKind, NameRole::Expanded]),
         kind in prop::sample::select(vec![NameKind::Title, NameKind::Symbol, NameKind::Slug, NameKind::Path, NameKind::Alias]),
         implicit in any::<bool>(),
     ) {

@@ -3,8 +3,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::index::bm25::Frequencies;
 use crate::index::corpus::TermWeight;
+use crate::query::container::KnownNames;
 use crate::query::lookup::{TermWeights, query_tokens, terms};
-use crate::query::place::KnownNames;
 use crate::values::id::ChunkId;
 
 const PROJECT: i64 = 1;
@@ -22,14 +22,14 @@ fn about(query: &str, names: &[&str], sections: &[&str]) -> Vec<(String, NameRol
     let understanding = Understanding::read(query, &rules, &KnownNames::default());
     let weights = TermWeights {
         part: 0.3,
-        little: 0.1,
+        stop_word: 0.1,
         framed: false,
     };
     let tokens = query_tokens(&understanding.topic, Some(&understanding), &rules);
     let lexemes: Vec<Vec<String>> = tokens.iter().map(|token| vec![token.text.to_lowercase()]).collect();
     let terms = terms(&tokens, &lexemes, weights);
-    let mut forms = understanding.names();
-    forms.extend(understanding.names_within(&forms, &rules));
+    let mut forms = understanding.candidate_names();
+    forms.extend(understanding.candidate_names_within(&forms, &rules));
     let found = names.iter().zip(1..).filter_map(|(name, number)| {
         let key = crate::text::name::key(name);
         let form = forms.iter().position(|form| form.key == key)?;
@@ -72,7 +72,7 @@ fn about(query: &str, names: &[&str], sections: &[&str]) -> Vec<(String, NameRol
             },
         );
     }
-    let question = Question {
+    let question = SubjectQuery {
         understanding: &understanding,
         forms: &forms,
         terms: &terms,

@@ -4,14 +4,14 @@ use proptest::prelude::*;
 
 use super::*;
 
-const BACKGROUND: f32 = 0.05;
+const BASELINE: f32 = 0.05;
 
 fn query(text: &str) -> Query {
     Query::parse(text).expect("not blank")
 }
 
 fn texts(question: &str, given: &[Option<&str>]) -> Result<Vec<String>, WordingError> {
-    let (_, further) = further(query(question), given.iter().copied())?;
+    let (_, further) = distinct_wordings(query(question), given.iter().copied())?;
     Ok(further.into_iter().map(|query| query.text).collect())
 }
 
@@ -20,30 +20,30 @@ fn id(document: i64) -> DocumentId {
 }
 
 /// A wording that gives documents these scores, the first document the first, and has this vector.
-fn worded(scores: &[f32], vector: Option<&[f32]>) -> Worded {
-    Worded {
+fn worded(scores: &[f32], vector: Option<&[f32]>) -> WordingRanking {
+    WordingRanking {
         vector: vector.map(<[f32]>::to_vec),
-        found: Found::of_scores((0..).zip(scores).map(|(document, &score)| (id(document), score))),
+        found: RankedDocuments::of_scores((0..).zip(scores).map(|(document, &score)| (id(document), score))),
         by_model: false,
     }
 }
 
 /// The same, given by a language model.
-fn by_model(scores: &[f32], vector: Option<&[f32]>) -> Worded {
-    Worded {
+fn by_model(scores: &[f32], vector: Option<&[f32]>) -> WordingRanking {
+    WordingRanking {
         by_model: true,
         ..worded(scores, vector)
     }
 }
 
-fn scores_of(together: &Together) -> BTreeMap<i64, f32> {
+fn scores_of(together: &MergedRanking) -> BTreeMap<i64, f32> {
     let ranked = together.found.ranked.iter();
     ranked
         .map(|ranked| (ranked.document.document.document, ranked.score))
         .collect()
 }
 
-fn order_of(together: &Together) -> Vec<i64> {
+fn order_of(together: &MergedRanking) -> Vec<i64> {
     let ranked = together.found.ranked.iter();
     ranked.map(|ranked| ranked.document.document.document).collect()
 }
@@ -74,7 +74,7 @@ fn blanks_and_repetitions_are_no_wordings() {
 #[test]
 fn what_only_excludes_stands_behind_the_question() {
     let of = |question: &str, given: &[Option<&str>]| {
-        let (query, also) = further(query(question), given.iter().copied()).expect("few and short");
+        let (query, also) = distinct_wordings(query(question), given.iter().copied()).expect("few and short");
         let also = also.into_iter().map(|query| query.text).collect::<Vec<String>>();
         (query.text, also.join(","))
     };
@@ -98,7 +98,7 @@ fn a_document_that_no_wording_found_changes_no_share() {
     let given = |more: bool| {
         let scores: [&[f32]; 2] = [&[0.4, 0.1, 0.9], &[0.1, 0.5, 0.9]];
         let given = scores.map(|own| worded(&own[..if more { 3 } else { 2 }], Some(&SAME)));
-        bring_together(given.into(), BACKGROUND, Some(id(2)))
+        merge_wordings(given.into(), BASELINE, Some(id(2)))
     };
     assert_eq!(given(true).shares, given(false).shares);
     assert_eq!(scores_of(&given(true)).len(), 3);
@@ -107,9 +107,9 @@ fn a_document_that_no_wording_found_changes_no_share() {
 #[test]
 fn a_name_in_a_wording_of_little_trust_is_graded_by_the_others() {
     let of = |vector: &[f32]| {
-        bring_together(
+        merge_wordings(
             vec![worded(&[0.3, 0.02], Some(&SAME)), worded(&[0.01, 0.97], Some(vector))],
-            BACKGROUND,
+            BASELINE,
             None,
         )
     };
@@ -117,7 +117,7 @@ fn a_name_in_a_wording_of_little_trust_is_graded_by_the_others() {
     assert_eq!(order_of(&guessed), [1, 0]);
     assert!(guessed.found.trusted[&id(1)].score < 0.1);
     let meant = worded(&[0.3, 0.6], Some(&SAME));
-    let meant = bring_together(vec![meant, worded(&[0.2, 0.97], Some(&SAME))], BACKGROUND, None);
+    let meant = merge_wordings(vec![meant, worded(&[0.2, 0.97], Some(&SAME))], BASELINE, None);
     assert!(meant.found.trusted.is_empty());
 }
 
@@ -139,15 +139,15 @@ fn more_wordings_or_longer_ones_than_allowed_are_refused() {
 #[test]
 fn a_wording_that_means_the_same_counts_and_another_hardly() {
     let question = || worded(&[0.4, 0.5, 0.1, 0.1], Some(&SAME));
-    let right = bring_together(
+    let right = merge_wordings(
         vec![question(), worded(&[0.9, 0.4, 0.1, 0.2], Some(&SAME))],
-        BACKGROUND,
+        BASELINE,
         None,
     );
     assert_eq!(order_of(&right)[0], 0);
-    let wrong = bring_together(
+    let wrong = merge_wordings(
         vec![question(), worded(&[0.1, 0.1, 0.9, 0.4], Some(&OTHER))],
-        BACKGROUND,
+        BASELINE,
         None,
     );
     assert_eq!(order_of(&wrong)[0], 1);
@@ -163,22 +163,22 @@ fn a_wording_that_means_the_same_counts_and_another_hardly() {
 fn wordings_that_agree_with_each_other_alone_are_not_trusted() {
     let question = worded(&[0.9, 0.4, 0.1, 0.1, 0.1], Some(&SAME));
     let wrong = || worded(&[0.1, 0.1, 0.1, 0.9, 0.4], Some(&OTHER));
-    let together = bring_together(vec![question, wrong(), wrong()], BACKGROUND, None);
+    let together = merge_wordings(vec![question, wrong(), wrong()], BASELINE, None);
     assert_eq!(order_of(&together)[0], 0);
 }
 
 #[test]
 fn without_vectors_agreement_decides() {
     let question = || worded(&[0.5, 0.4, 0.1, 0.1], None);
-    let alike = bring_together(vec![question(), worded(&[0.8, 0.6, 0.1, 0.2], None)], BACKGROUND, None);
-    let unlike = bring_together(vec![question(), worded(&[0.1, 0.2, 0.8, 0.6], None)], BACKGROUND, None);
+    let alike = merge_wordings(vec![question(), worded(&[0.8, 0.6, 0.1, 0.2], None)], BASELINE, None);
+    let unlike = merge_wordings(vec![question(), worded(&[0.1, 0.2, 0.8, 0.6], None)], BASELINE, None);
     assert!(alike.shares[1] > 0.4 && unlike.shares[1] < 0.01);
 }
 
 #[test]
 fn an_exact_name_in_any_wording_comes_before_all_that_is_none() {
     let question = worded(&[0.9, 0.1], Some(&SAME));
-    let together = bring_together(vec![question, worded(&[0.1, 0.995], Some(&OTHER))], BACKGROUND, None);
+    let together = merge_wordings(vec![question, worded(&[0.1, 0.995], Some(&OTHER))], BASELINE, None);
     assert_eq!(order_of(&together), [1, 0]);
     assert_eq!(together.found.wordings[&id(1)], 1);
 }
@@ -186,12 +186,12 @@ fn an_exact_name_in_any_wording_comes_before_all_that_is_none() {
 #[test]
 fn the_name_that_the_question_is_comes_before_one_of_another_wording() {
     let question = worded(&[0.99, 0.1], Some(&SAME));
-    let together = bring_together(vec![question, worded(&[0.1, 0.995], Some(&OTHER))], BACKGROUND, None);
+    let together = merge_wordings(vec![question, worded(&[0.1, 0.995], Some(&OTHER))], BASELINE, None);
     assert_eq!(order_of(&together), [0, 1]);
 }
 
 fn lists() -> impl Strategy<Value = Vec<Vec<f32>>> {
-    let score = prop_oneof![4 => 0.0f32..EVIDENCE_CEILING, 1 => 0.94f32..1.0];
+    let score = prop_oneof![4 => 0.0f32..EVIDENCE_CAP, 1 => 0.94f32..1.0];
     (1usize..12, 1usize..5).prop_flat_map(move |(documents, wordings)| {
         let of_one = proptest::collection::vec(score.clone(), documents);
         proptest::collection::vec(of_one, wordings)
@@ -202,12 +202,12 @@ fn vectors() -> impl Strategy<Value = Vec<Option<[f32; 3]>>> {
     proptest::collection::vec(proptest::option::of([-1.0f32..1.0, -1.0f32..1.0, 0.1f32..1.0]), 5)
 }
 
-fn all(lists: &[Vec<f32>], vectors: &[Option<[f32; 3]>]) -> Together {
+fn all(lists: &[Vec<f32>], vectors: &[Option<[f32; 3]>]) -> MergedRanking {
     let worded = lists
         .iter()
         .zip(vectors)
         .map(|(scores, vector)| worded(scores, vector.as_ref().map(|v| v.as_slice())));
-    bring_together(worded.collect(), BACKGROUND, None)
+    merge_wordings(worded.collect(), BASELINE, None)
 }
 
 #[test]
@@ -215,15 +215,15 @@ fn s1_45_a_name_that_a_model_guesses_is_no_name() {
     let (near, far) = ([0.8, 0.6], [0.6, -0.8]);
     // What it is not about, and what it is about.
     let guessed = vec![worded(&[0.3, 0.02], Some(&near)), by_model(&[0.01, 0.97], Some(&far))];
-    let guessed = bring_together(guessed, BACKGROUND, None);
+    let guessed = merge_wordings(guessed, BASELINE, None);
     assert_eq!(order_of(&guessed), [0, 1]);
     assert!(scores_of(&guessed)[&1] < 0.3 && guessed.found.wordings[&id(0)] == 0);
     let meant = vec![worded(&[0.3, 0.6], Some(&near)), by_model(&[0.2, 0.97], Some(&near))];
-    let meant = bring_together(meant, BACKGROUND, None);
-    assert!(scores_of(&meant)[&1] > EVIDENCE_CEILING);
+    let meant = merge_wordings(meant, BASELINE, None);
+    assert!(scores_of(&meant)[&1] > EVIDENCE_CAP);
     // The caller knows which names he gives.
     let given = vec![worded(&[0.3, 0.02], Some(&near)), worded(&[0.01, 0.97], Some(&far))];
-    assert!(scores_of(&bring_together(given, BACKGROUND, None))[&1] > EVIDENCE_CEILING);
+    assert!(scores_of(&merge_wordings(given, BASELINE, None))[&1] > EVIDENCE_CAP);
 }
 
 proptest! {
@@ -261,9 +261,9 @@ proptest! {
         prop_assert!(together.shares.iter().all(|share| (0.0..=1.0).contains(share)));
         for (document, score) in scores_of(&together) {
             let own: Vec<f32> = lists.iter().map(|scores| scores[document as usize]).collect();
-            let named = own.iter().any(|score| *score > EVIDENCE_CEILING);
-            prop_assert_eq!(score > EVIDENCE_CEILING, named, "{} {:?}", score, own);
-            let least = own.iter().copied().fold(1.0, f32::min).min(EVIDENCE_CEILING);
+            let named = own.iter().any(|score| *score > EVIDENCE_CAP);
+            prop_assert_eq!(score > EVIDENCE_CAP, named, "{} {:?}", score, own);
+            let least = own.iter().copied().fold(1.0, f32::min).min(EVIDENCE_CAP);
             let most = own.iter().copied().fold(0.0, f32::max);
             prop_assert!(score >= least - 1e-5 && score <= most + 1e-5, "{} {:?}", score, own);
         }

@@ -17,7 +17,7 @@ fn step_of(
     let scorer = Scorer::new(&understanding, rules, weights);
     let mut found = scorer.find(page);
     found.intent = intent;
-    let steps = scorer.explain_found(page, BASE, &found);
+    let steps = scorer.explain_features(page, BASE, &found);
     assert!(steps.iter().all(|step| step.contribution == step.after - step.before));
     assert!(
         steps
@@ -113,7 +113,7 @@ fn phrases_definitions_and_near_names_lift_by_a_share_of_what_is_left() {
 #[test]
 fn evidence_is_pressed_below_the_ceiling_from_the_knee_on() {
     for (score, kept) in [(0.0, 0.0), (0.5, 0.5), (0.9, 0.9), (0.95, 0.915), (1.0, 0.93)] {
-        assert_near(adjustment::below(EVIDENCE_CEILING, score), kept);
+        assert_near(adjustment::below(EVIDENCE_CAP, score), kept);
     }
     let ceiling = |near_name| {
         let page = Page {
@@ -135,7 +135,7 @@ fn no_exact_name_is_weaker_than_the_least_one_but_for_those_written_out() {
         NameKind::Path,
         NameKind::Alias,
     ];
-    let inside = [NameRole::Whole, NameRole::Kindless].map(|role| (role, true));
+    let inside = [NameRole::Whole, NameRole::WithoutKind].map(|role| (role, true));
     let placed = [NameRole::Symbol, NameRole::Path].map(|role| (role, false));
     let strengths = kinds.into_iter().flat_map(|kind| {
         let roles = inside.into_iter().chain(placed);
@@ -143,7 +143,7 @@ fn no_exact_name_is_weaker_than_the_least_one_but_for_those_written_out() {
             [true, false].map(|implicit| name_strength(kind, false, inside) * role.factor(implicit))
         })
     });
-    assert_eq!(strengths.fold(f32::INFINITY, f32::min), LEAST_EXACT_NAME);
+    assert_eq!(strengths.fold(f32::INFINITY, f32::min), MIN_EXACT_NAME);
     let written_out = name_strength(NameKind::Alias, false, false) * NameRole::Expanded.factor(false);
     assert!((0.902..0.903).contains(&written_out), "{written_out}");
 }
@@ -262,7 +262,7 @@ fn rules_about_verbs_count_by_how_many_pages_are_named_by_them() {
         let scorer = Scorer::new(&understanding, rules, &weights);
         let mut found = scorer.find(&page);
         found.intent = intent;
-        let steps = scorer.explain_found(&page, BASE, &found);
+        let steps = scorer.explain_features(&page, BASE, &found);
         let rules = ["name_words", "intent_action", "intent_object", "category_context"];
         rules.map(|rule| {
             let step = steps.iter().find(|step| step.rule == rule);
@@ -302,9 +302,9 @@ fn formula() -> Vec<String> {
         .map(|rows| {
             let product: String = rows.iter().map(|row| format!(" * (1 - {})", row.rule)).collect();
             match rows[0].effect {
-                Effect::Keep => format!("score = score{product}\n"),
-                Effect::Lift => format!("score = 1 - (1 - score){product}\n"),
-                Effect::Ceiling => format!("score = score, pressed below {EVIDENCE_CEILING}\n"),
+                Effect::Scale => format!("score = score{product}\n"),
+                Effect::Boost => format!("score = 1 - (1 - score){product}\n"),
+                Effect::SoftCap => format!("score = score, pressed below {EVIDENCE_CAP}\n"),
             }
         })
         .collect()

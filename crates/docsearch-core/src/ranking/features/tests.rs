@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::documents::page_keys::{MAX_STORED_BYTES, PageKeys};
-use crate::query::place::KnownNames;
+use crate::query::container::KnownNames;
 
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::english);
 static WEIGHTS: LazyLock<Weights> = LazyLock::new(Weights::default);
@@ -15,11 +15,11 @@ fn understood(query: &str) -> Understanding {
     Understanding::read(query, &RULES, &known)
 }
 
-fn asked<T>(query: &str, weights: &Weights, call: impl FnOnce(&PreparedQuery<'_>) -> T) -> T {
-    call(&PreparedQuery::new(&understood(query), &RULES, weights))
+fn asked<T>(query: &str, weights: &Weights, call: impl FnOnce(&QueryFeatures<'_>) -> T) -> T {
+    call(&QueryFeatures::new(&understood(query), &RULES, weights))
 }
 
-fn find(query: &str, page: &Page) -> Findings {
+fn find(query: &str, page: &Page) -> PageFeatures {
     asked(query, &WEIGHTS, |asked| asked.find(page))
 }
 
@@ -81,9 +81,9 @@ proptest! {
                 let mut matches = Matches::default();
                 asked.matches(&closeness, action, object, &mut matches);
                 let best = matches.0[0].expect("a match");
-                let stands_in = weight * other * if at == 0 { synonym_factor } else { 1.0 };
-                prop_assert!(near(best.raw * best.weight, stands_in.max(weight * itself)));
-                prop_assert_eq!(best.rule, if weight * itself >= stands_in { rules.0 } else { rules.1 });
+                let is_expansion = weight * other * if at == 0 { synonym_factor } else { 1.0 };
+                prop_assert!(near(best.raw * best.weight, is_expansion.max(weight * itself)));
+                prop_assert_eq!(best.rule, if weight * itself >= is_expansion { rules.0 } else { rules.1 });
             }
             Ok(())
         })?;
@@ -379,8 +379,8 @@ proptest! {
         is_long in any::<bool>(), title in "([A-Z]?(saving|stor|creat|fil|librar|dy|sk|button|table|σας|ünïcode)(e|s|es|ies|ing|y)? ?){1,4}|\\PC{0,12}",
     ) {
         asked(&query, &WEIGHTS, |asked| {
-            let known = |forms: &mut dyn Iterator<Item = &Form>| {
-                let mut known: Vec<*const Form> = forms.map(std::ptr::from_ref).collect();
+            let known = |forms: &mut dyn Iterator<Item = &TermWord>| {
+                let mut known: Vec<*const TermWord> = forms.map(std::ptr::from_ref).collect();
                 known.sort();
                 known
             };

@@ -77,7 +77,7 @@ impl BestQuestion {
 
     /// The dense score of a text with this similarity and these questions.
     pub(super) fn dense(&self, similarity: Option<f32>, mix: &Mix) -> f32 {
-        let score = |similarity| dense_score(similarity, mix.background);
+        let score = |similarity| dense_score(similarity, mix.baseline);
         with_question(
             similarity.map_or(0.0, score),
             self.similarity.map(score),

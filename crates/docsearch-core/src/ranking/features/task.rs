@@ -1,6 +1,6 @@
 //! Pages that are called after what a short query says to do: `write_file` for `save a text file`.
 
-use super::PreparedQuery;
+use super::QueryFeatures;
 use crate::documents::page_keys::Label;
 use crate::query::understanding::{Role, Understanding};
 use crate::text::identifier::words;
@@ -9,7 +9,7 @@ use crate::text::word::folded;
 /// Most terms of such a query: a longer one says more than the name of a page can. Chosen, not measured.
 const MAX_TASK_TERMS: usize = 4;
 
-impl PreparedQuery<'_> {
+impl QueryFeatures<'_> {
     /// How close the verb of a title is to the query's, if the title has no word but such a verb, as it is said to somebody who
     /// is to do it, and words of the query, the object among them. 0 for other titles.
     pub(super) fn task(&self, title: Label<'_>, buffer: &mut Vec<u8>) -> f32 {
@@ -20,7 +20,7 @@ impl PreparedQuery<'_> {
         }
         let (mut verb, mut has_object, mut has_other) = (0.0f32, false, false);
         for word in title.words() {
-            let mut known = self.rules.vocabulary().says_little(word.text);
+            let mut known = self.rules.vocabulary().is_stop_word(word.text);
             for form in self.forms.matching_key(&word, buffer) {
                 known = true;
                 has_object |= form.term == object;

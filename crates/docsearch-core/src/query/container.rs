@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::query::rule::{MAX_PHRASE_WORDS, Rules};
+use crate::query::rule::{MAX_RULE_PHRASE_WORDS, Rules};
 use crate::text::identifier::uncontracted;
 use crate::text::name;
 
@@ -62,7 +62,7 @@ impl KnownNames {
 
 /// Where a query says to look.
 #[derive(Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct QueryContainer {
     pub(crate) symbol: Option<String>,
     pub(crate) container: Option<String>,
     pub(crate) framework: Option<String>,
@@ -72,7 +72,7 @@ pub(crate) struct Place {
     pub(crate) canonical: Option<String>,
 }
 
-impl Place {
+impl QueryContainer {
     pub(crate) fn read(topic: &str, is_question: bool, rules: &Rules, known: &KnownNames) -> Self {
         let canonical = |text: &str| {
             let key = name::key(text);
@@ -107,7 +107,7 @@ impl Place {
             return Self::default();
         }
         // Without "in", only names that the documents themselves have are places.
-        (1..=MAX_PHRASE_WORDS.min(words.len() - 1))
+        (1..=MAX_RULE_PHRASE_WORDS.min(words.len() - 1))
             .rev()
             .flat_map(|count| {
                 let (first, rest) = words.split_at(count);
@@ -123,7 +123,7 @@ impl Place {
                 let compares = |word: &String| rules.tables().comparing_words.contains(word);
                 match beside.as_slice() {
                     [first, ..] if compares(first) => false,
-                    [first, second] => !(rules.says_little(first) && compares(second)),
+                    [first, second] => !(rules.is_stop_word(first) && compares(second)),
                     _ => true,
                 }
             })
@@ -163,14 +163,14 @@ fn says_what_to_do(word: &str, rules: &Rules) -> bool {
 }
 
 /// Keys of all that may be the name of a place in a query: what [`KnownNames`] has to know.
-pub fn place_keys(text: &str, rules: &Rules) -> Vec<String> {
+pub fn possible_container_keys(text: &str, rules: &Rules) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut places: Vec<String> = in_pattern(text)
         .into_iter()
         .map(|(_, place)| place.to_owned())
         .collect();
     if (2..=MAX_IMPLICIT_WORDS + 2).contains(&words.len()) {
-        let windows = (1..=MAX_PHRASE_WORDS).flat_map(|count| words.windows(count));
+        let windows = (1..=MAX_RULE_PHRASE_WORDS).flat_map(|count| words.windows(count));
         places.extend(windows.map(|window| window.join(" ")));
     }
     let mut keys: Vec<String> = places
@@ -189,7 +189,7 @@ fn in_pattern(text: &str) -> Option<(&str, &str)> {
     let lower = text.to_ascii_lowercase();
     let at = lower.rfind(" in ")?;
     let (symbol, container) = (text[..at].trim(), text[at + 4..].trim());
-    let short = (1..=MAX_PHRASE_WORDS).contains(&container.split_whitespace().count());
+    let short = (1..=MAX_RULE_PHRASE_WORDS).contains(&container.split_whitespace().count());
     (!symbol.is_empty() && short).then_some((symbol, container))
 }
 
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn what_is_to_be_done_is_in_no_place_unless_that_is_a_project_or_a_framework() {
         let known = KnownNames::new(["Text", "SwiftUI", "Photos"], ["Sharing"]);
-        let place = |query: &str| Place::read(query, false, &Rules::english(), &known).container;
+        let place = |query: &str| QueryContainer::read(query, false, &Rules::english(), &known).container;
         assert_eq!(place("save text"), None);
         assert_eq!(place("Erase photos"), None);
         assert_eq!(place("save the text"), None);
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn whatever_may_be_a_place_is_looked_up() {
-        let keys = |query: &str| place_keys(query, &Rules::english());
+        let keys = |query: &str| possible_container_keys(query, &Rules::english());
         assert_eq!(
             keys("button swift ui"),
             ["button", "buttonswift", "buttonswiftui", "swift", "swiftui", "ui"]

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::index::bm25::Frequencies;
 use crate::index::corpus::{ChunkTerms, Corpus, TermWeight};
-use crate::query::place::KnownNames;
+use crate::query::container::KnownNames;
 use crate::query::rule::Rules;
 use crate::ranking::rank::{QuestionMix, rank};
 
@@ -68,7 +68,10 @@ fn evidence(sections: &[(i64, i32, f32)]) -> Evidence {
 #[test]
 fn the_best_documents_are_kept_with_all_their_sections() {
     let mut found = evidence(&[(1, 0, 1.0), (1, 4, 5.0), (2, 0, 3.0), (3, 2, 2.0)]);
-    assert_eq!(keep_best(&mut found, &corpora(), &BM25, 2), [chunk(1, 4), chunk(2, 0)]);
+    assert_eq!(
+        retain_best(&mut found, &corpora(), &BM25, 2),
+        [chunk(1, 4), chunk(2, 0)]
+    );
     let mut kept: Vec<ChunkId> = found.terms.into_keys().collect();
     kept.sort();
     assert_eq!(kept, [chunk(1, 0), chunk(1, 4), chunk(2, 0)]);
@@ -84,7 +87,10 @@ fn of_equally_good_sections_the_first_is_the_best() {
         (2, 4, 2.0),
         (2, 0, 1.0),
     ]);
-    assert_eq!(keep_best(&mut found, &corpora(), &BM25, 9), [chunk(1, 1), chunk(2, 4)]);
+    assert_eq!(
+        retain_best(&mut found, &corpora(), &BM25, 9),
+        [chunk(1, 1), chunk(2, 4)]
+    );
 }
 
 proptest! {
@@ -96,16 +102,16 @@ proptest! {
         most in 0usize..30,
         focus in proptest::option::of(0i64..40),
     ) {
-        let mut legs = Legs {
+        let mut legs = RetrieverResults {
             evidence: evidence(&words.iter().map(|(&number, &times)| (number, 0, times)).collect::<Vec<_>>()),
             near: named.iter().copied().map(document).collect(),
-            ..Legs::default()
+            ..RetrieverResults::default()
         };
         legs.evidence.similarity.extend(near.iter().map(|(&number, &near)| (chunk(number, 0), near)));
-        let mix = Mix { hybrid: 0.5, document_share: 0.3, background: 0.1, bm25: BM25, questions: QuestionMix::default() };
+        let mix = Mix { hybrid: 0.5, document_share: 0.3, baseline: 0.1, bm25: BM25, questions: QuestionMix::default() };
         let before = legs.documents();
         let ranked = rank(&legs.evidence, std::iter::empty(), &corpora(), &mix);
-        let left_out = legs.keep_likely(most, focus.map(document), &corpora(), &mix);
+        let left_out = legs.retain_likely(most, focus.map(document), &corpora(), &mix);
         let kept = legs.documents();
         prop_assert_eq!(before.len(), kept.len() + left_out);
         prop_assert!(named.iter().all(|&number| kept.contains(&document(number))));
@@ -129,29 +135,32 @@ proptest! {
 
 #[test]
 fn what_many_documents_hold_or_define_is_dropped() {
-    let few: Vec<i64> = (0..MAX_HOLDING as i64).collect();
+    let few: Vec<i64> = (0..MAX_PHRASE_DOCUMENTS as i64).collect();
     let legs = |holding: &[i64], defining: usize| {
-        let mut legs = Legs {
+        let mut legs = RetrieverResults {
             phrase: holding.iter().copied().map(document).collect(),
             defining: (0..defining as i64).map(|number| (document(number), 0)).collect(),
-            ..Legs::default()
+            ..RetrieverResults::default()
         };
-        legs.drop_common();
+        legs.drop_ambiguous();
         (legs.phrase.len(), legs.defining.len())
     };
-    assert_eq!(legs(&few, MAX_DEFINING), (MAX_HOLDING, MAX_DEFINING));
-    assert_eq!(legs(&[0, 1, 2, 3], MAX_DEFINING + 1), (0, 0));
+    assert_eq!(
+        legs(&few, MAX_DEFINING_DOCUMENTS),
+        (MAX_PHRASE_DOCUMENTS, MAX_DEFINING_DOCUMENTS)
+    );
+    assert_eq!(legs(&[0, 1, 2, 3], MAX_DEFINING_DOCUMENTS + 1), (0, 0));
 }
 
 #[test]
 fn only_documents_that_are_kept_stay() {
-    let mut legs = Legs {
+    let mut legs = RetrieverResults {
         evidence: evidence(&[(1, 0, 1.0), (2, 0, 1.0)]),
         best: vec![chunk(1, 0), chunk(2, 0)],
         near: Set::from_iter([document(2), document(3)]),
         phrase: Set::from_iter([document(3)]),
         others: Set::from_iter([document(4)]),
-        ..Legs::default()
+        ..RetrieverResults::default()
     };
     assert_eq!(legs.documents().len(), 4);
     legs.keep(&Set::from_iter([document(1), document(2)]));
@@ -161,20 +170,20 @@ fn only_documents_that_are_kept_stay() {
 
 #[test]
 fn sections_whose_similarity_counts_are_asked_for_once() {
-    let mut legs = Legs {
+    let mut legs = RetrieverResults {
         best: vec![chunk(1, 3), chunk(2, 1)],
         near: Set::from_iter([document(5)]),
-        ..Legs::default()
+        ..RetrieverResults::default()
     };
     legs.evidence.similarity.insert(chunk(2, 1), 0.5);
     let wanted = Set::from_iter([document(1), document(2), document(5)]);
-    let mut unmeasured = legs.unmeasured(&wanted);
-    unmeasured.sort();
-    assert_eq!(unmeasured, [chunk(1, 3), chunk(5, 0)]);
-    assert_eq!(legs.unmeasured(&Set::from_iter([document(2)])), []);
+    let mut unmeasured_sections = legs.unmeasured_sections(&wanted);
+    unmeasured_sections.sort();
+    assert_eq!(unmeasured_sections, [chunk(1, 3), chunk(5, 0)]);
+    assert_eq!(legs.unmeasured_sections(&Set::from_iter([document(2)])), []);
 }
 
-fn lifted(query: &str, legs: &Legs, members: &[usize]) -> Map<DocumentId, Page> {
+fn lifted(query: &str, legs: &RetrieverResults, members: &[usize]) -> Map<DocumentId, Page> {
     let rules = Rules::english();
     let understanding = Understanding::read(query, &rules, &KnownNames::default());
     let page = |title: &str| Page {
@@ -183,20 +192,20 @@ fn lifted(query: &str, legs: &Legs, members: &[usize]) -> Map<DocumentId, Page> 
         ..Page::default()
     };
     let mut pages = Map::from_iter([(document(1), page("Button")), (document(2), page("ButtonStyle"))]);
-    let asked = AskedNames {
-        forms: &understanding.names(),
+    let asked = NameQuery {
+        forms: &understanding.candidate_names(),
         containers: &[],
         members,
         typed: "butto",
         understanding: &understanding,
     };
-    legs.lift(&asked, &mut pages);
+    legs.boost_pages(&asked, &mut pages);
     pages
 }
 
 #[test]
 fn names_phrases_and_near_names_lift() {
-    let legs = Legs {
+    let legs = RetrieverResults {
         names: Map::from_iter([(
             document(1),
             NameMatch {
@@ -206,7 +215,7 @@ fn names_phrases_and_near_names_lift() {
         )]),
         near: Set::from_iter([document(2), document(9)]),
         phrase: Set::from_iter([document(2)]),
-        ..Legs::default()
+        ..RetrieverResults::default()
     };
     let pages = lifted("Button", &legs, &[]);
     assert!(pages[&document(1)].name > 0.9 && pages[&document(1)].phrase == 0.0);
@@ -217,9 +226,9 @@ fn names_phrases_and_near_names_lift() {
 
 #[test]
 fn a_leg_lifts_only_what_it_found() {
-    let defining = Legs {
+    let defining = RetrieverResults {
         defining: vec![(document(2), 0)],
-        ..Legs::default()
+        ..RetrieverResults::default()
     };
     let pages = lifted("PyList_New", &defining, &[]);
     assert_eq!(
@@ -231,9 +240,9 @@ fn a_leg_lifts_only_what_it_found() {
         0.0,
         "its name is near to what is typed, but was not asked for"
     );
-    let phrase = Legs {
+    let phrase = RetrieverResults {
         phrase: Set::from_iter([document(1), document(2)]),
-        ..Legs::default()
+        ..RetrieverResults::default()
     };
     let pages = lifted("something", &phrase, &[]);
     for number in [1, 2] {
@@ -248,11 +257,11 @@ fn a_page_of_a_qualifier_counts_if_it_describes_the_member() {
     let query = "QuerySet.filter";
     let understanding = Understanding::read(query, &rules, &KnownNames::default());
     let qualifier = understanding
-        .names()
+        .candidate_names()
         .iter()
         .position(|form| form.role == NameRole::Qualifier);
     let form = qualifier.expect("a qualifier");
-    let legs = |times| Legs {
+    let legs = |times| RetrieverResults {
         evidence: evidence(&[(1, 0, times)]),
         names: Map::from_iter([(
             document(1),
@@ -261,7 +270,7 @@ fn a_page_of_a_qualifier_counts_if_it_describes_the_member() {
                 form,
             },
         )]),
-        ..Legs::default()
+        ..RetrieverResults::default()
     };
     assert!(lifted(query, &legs(2.0), &[0])[&document(1)].near_name > 0.0);
     assert_eq!(lifted(query, &legs(0.0), &[0])[&document(1)].near_name, 0.0);
@@ -274,8 +283,8 @@ proptest! {
         sections in proptest::collection::vec((0i64..6, 0i32..3, 0.0f32..9.0), 1..20), window in 0usize..6, more in 0usize..4,
     ) {
         let (mut few, mut many) = (evidence(&sections), evidence(&sections));
-        let few_best = keep_best(&mut few, &corpora(), &BM25, window);
-        let many_best = keep_best(&mut many, &corpora(), &BM25, window + more);
+        let few_best = retain_best(&mut few, &corpora(), &BM25, window);
+        let many_best = retain_best(&mut many, &corpora(), &BM25, window + more);
         prop_assert!(few_best.len() <= window && many_best.starts_with(&few_best));
         prop_assert!(few.terms.keys().all(|id| many.terms.contains_key(id)));
     }

@@ -13,14 +13,14 @@ use crate::values::id::Map;
 
 /// A word that satisfies a term.
 #[derive(Debug)]
-pub(super) struct Form {
+pub(super) struct TermWord {
     pub(super) word: Word,
     pub(super) term: usize,
     pub(super) closeness: f32,
-    pub(super) stands_in: bool,
+    pub(super) is_expansion: bool,
 }
 
-impl Form {
+impl TermWord {
     fn first(&self) -> u8 {
         self.word.text.as_bytes().first().copied().unwrap_or_default()
     }
@@ -28,17 +28,17 @@ impl Form {
 
 /// All of them. A word of a page can only match those that begin with the same byte.
 #[derive(Debug)]
-pub(super) struct Forms {
+pub(super) struct TermWords {
     /// In the order of their first bytes.
-    forms: Vec<Form>,
+    forms: Vec<TermWord>,
     by_start: Vec<Range<usize>>,
     by_stem: Map<Vec<u8>, Vec<usize>>,
 }
 
-impl Forms {
+impl TermWords {
     pub(super) fn of(understanding: &Understanding, rules: &Rules) -> Self {
         let mut forms = all(understanding, rules);
-        forms.sort_by_key(Form::first);
+        forms.sort_by_key(TermWord::first);
         let end = |first: u8| forms.partition_point(|form| form.first() <= first);
         let begin = |first: u8| forms.partition_point(|form| form.first() < first);
         let by_start = (0..=u8::MAX).map(|first| begin(first)..end(first)).collect();
@@ -59,7 +59,7 @@ impl Forms {
     }
 
     /// The forms that a word of a text matches (see [`Word::matches`]); the word is in lower case.
-    pub(super) fn matching<'s>(&'s self, word: &'s str) -> impl Iterator<Item = &'s Form> {
+    pub(super) fn matching<'s>(&'s self, word: &'s str) -> impl Iterator<Item = &'s TermWord> {
         let mut known: Option<Cow<'_, str>> = None;
         self.beginning_as(word.as_bytes()).iter().filter(move |form| {
             let has_stem = |own: &str| *known.get_or_insert_with(|| stem(word)) == own;
@@ -72,7 +72,7 @@ impl Forms {
         &'s self,
         word: &KeyWord<'s>,
         buffer: &mut Vec<u8>,
-    ) -> impl Iterator<Item = &'s Form> + use<'s> {
+    ) -> impl Iterator<Item = &'s TermWord> + use<'s> {
         let first = word.text.first().copied();
         let alike = first.is_some_and(|first| self.begin_with(first));
         let stem = if alike { word.stem(buffer) } else { None };
@@ -87,25 +87,25 @@ impl Forms {
     }
 
     #[cfg(test)]
-    pub(super) fn all(&self) -> impl Iterator<Item = &Form> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &TermWord> {
         self.forms.iter()
     }
 
-    fn beginning_as(&self, word: &[u8]) -> &[Form] {
+    fn beginning_as(&self, word: &[u8]) -> &[TermWord] {
         let first = word.first();
         first.map_or(&[], |&first| &self.forms[self.by_start[usize::from(first)].clone()])
     }
 }
 
-fn all(understanding: &Understanding, rules: &Rules) -> Vec<Form> {
+fn all(understanding: &Understanding, rules: &Rules) -> Vec<TermWord> {
     let mut forms = Vec::new();
     for (at, term) in understanding.terms.iter().take(MAX_TERMS).enumerate() {
-        let mut add = |word: Word, closeness, stands_in| {
-            forms.push(Form {
+        let mut add = |word: Word, closeness, is_expansion| {
+            forms.push(TermWord {
                 word,
                 term: at,
                 closeness,
-                stands_in,
+                is_expansion,
             });
         };
         add(term.word.clone(), 1.0, false);

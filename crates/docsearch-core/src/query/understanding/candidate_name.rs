@@ -19,7 +19,7 @@ pub enum NameRole {
     /// Parent and child.
     Path,
     /// The query without the kind of thing.
-    Kindless,
+    WithoutKind,
     /// The query with an abbreviation written out.
     Expanded,
     /// What a question is about: `Grid` of `what is Grid?`; the command of a line of a shell: `git push` of
@@ -48,7 +48,7 @@ impl NameRole {
             Self::Symbol | Self::Path if implicit => 0.998,
             Self::Symbol | Self::Path => 1.0,
             Self::AddressPath => 0.99,
-            Self::Kindless => 0.98,
+            Self::WithoutKind => 0.98,
             Self::Subject => 0.97,
             Self::Expanded => 0.96,
             Self::Compared | Self::WrittenOut | Self::Mention | Self::Within | Self::Qualifier => 0.0,
@@ -67,7 +67,7 @@ pub struct Subject {
 
 /// A text that may be a page's name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct NameForm {
+pub struct CandidateName {
     /// The text.
     pub text: String,
     /// Its [`name::key`].
@@ -90,7 +90,7 @@ pub struct Site<'a> {
     pub root_url: Option<&'a str>,
 }
 
-impl NameForm {
+impl CandidateName {
     /// The addresses that a query can be: a slug or a URL, and what it says below the roots of these projects.
     pub fn addresses<'a>(query: &str, sites: impl IntoIterator<Item = Site<'a>>) -> Vec<Self> {
         let decoded = decoded(query);

@@ -61,7 +61,7 @@ impl Sentence {
         let is_shouted = !text.contains(char::is_lowercase);
         let is_stop = |at: usize| {
             let is_name = Identifier::read(bare[at]).is_some() || (!is_shouted && is_capital(bare[at]));
-            !is_name && rules.says_little(&words[at])
+            !is_name && rules.is_stop_word(&words[at])
         };
         let mut runs = Vec::new();
         for from in 0..written.len() {
@@ -102,7 +102,7 @@ impl Sentence {
     pub(crate) fn compares(&self, first: &str, second: &str, rules: &Rules) -> bool {
         let is_comparing = |word: &String| rules.tables().comparing_words.contains(word);
         let between = self.between(first, second);
-        let joins = |word: &String| is_comparing(word) || rules.says_little(word);
+        let joins = |word: &String| is_comparing(word) || rules.is_stop_word(word);
         self.words.iter().any(is_comparing)
             && (1..=MAX_BETWEEN).contains(&between.len())
             && (between.len() == 1 || between.iter().all(joins))
@@ -125,7 +125,7 @@ impl Sentence {
         let beside = beside.filter(|(at, word)| !own.contains(at) && !word.is_empty());
         let (stop, others): (Vec<&str>, Vec<&str>) = beside
             .map(|(_, word)| word.as_str())
-            .partition(|word| rules.says_little(word));
+            .partition(|word| rules.is_stop_word(word));
         if stop.len() < STOP_WORDS_OF_SENTENCE {
             return 0;
         }
@@ -147,7 +147,8 @@ impl Sentence {
     pub(crate) fn is_pair(&self, first: &str, second: &str, rules: &Rules) -> bool {
         let of = |key: &str| self.run(key).map_or(0, |run| run.words.len());
         let between = self.between(first, second);
-        of(first) + between.len() + of(second) == self.words.len() && between.iter().all(|word| rules.says_little(word))
+        of(first) + between.len() + of(second) == self.words.len()
+            && between.iter().all(|word| rules.is_stop_word(word))
     }
 
     fn run(&self, key: &str) -> Option<&Run> {
@@ -167,7 +168,7 @@ pub(super) fn is_about_sign(text: &str, rules: &Rules) -> bool {
     let (signs, words): (Vec<&str>, Vec<&str>) = text.split_whitespace().partition(|word| is_sign(word));
     let frames = |word: &&str| {
         let word = folded(word);
-        rules.says_little(&word) || frames(&word, rules)
+        rules.is_stop_word(&word) || frames(&word, rules)
     };
     !signs.is_empty() && words.iter().all(frames)
 }

@@ -1,9 +1,9 @@
 //! A query prepared for being compared with many documents, and what one document has of it.
 
-mod forms;
 mod matches;
 mod names;
 mod task;
+mod term_words;
 
 use crate::documents::page_keys::Parts;
 use crate::query::rule::{Intent, Rules};
@@ -14,9 +14,9 @@ use crate::ranking::weight::Weights;
 use crate::text::name;
 use crate::text::word::fold;
 use crate::values::interrupt::Interruptible;
-use forms::{Form, Forms};
 use matches::Matches;
 pub(crate) use matches::TermMatch;
+use term_words::{TermWord, TermWords};
 
 /// Terms of a query that rules look at; a longer query is prose, and its later words say no more. Chosen, not measured.
 const MAX_TERMS: usize = 32;
@@ -33,7 +33,7 @@ pub struct Needs {
 
 /// A query, prepared.
 #[derive(Debug)]
-pub(crate) struct PreparedQuery<'a> {
+pub(crate) struct QueryFeatures<'a> {
     understanding: &'a Understanding,
     rules: &'a Rules,
     weights: &'a Weights,
@@ -44,7 +44,7 @@ pub(crate) struct PreparedQuery<'a> {
     containers: Vec<String>,
     path: Option<(String, String)>,
     phrases: Vec<String>,
-    forms: Forms,
+    forms: TermWords,
     /// The term that says what something is done to.
     object: Option<usize>,
     /// Boosts of its terms as generic ones.
@@ -59,7 +59,7 @@ pub(crate) struct PreparedQuery<'a> {
 
 /// What a document has of a query.
 #[derive(Debug, Default)]
-pub(crate) struct Findings {
+pub(crate) struct PageFeatures {
     /// Whether its title reads as a name and not as a heading.
     pub(crate) named: bool,
     /// Share of the rules about verbs and their objects that counts for it: 0 switches them off.
@@ -86,7 +86,7 @@ pub(crate) struct Findings {
     pub(crate) phrase: bool,
     /// Penalty.
     pub(crate) conflict: f32,
-    /// How close its verb is to the query's, if its name says only what is to be done; see [`PreparedQuery::task`].
+    /// How close its verb is to the query's, if its name says only what is to be done; see [`QueryFeatures::task`].
     pub(crate) task: f32,
     /// The greatest closeness of this kind that a page of its project has.
     pub(crate) closest_task: f32,
@@ -102,7 +102,7 @@ pub(crate) struct Findings {
 /// The verb of tools that give back several things, where another gives back one.
 const LISTING: &[u8] = b"list";
 
-impl<'a> PreparedQuery<'a> {
+impl<'a> QueryFeatures<'a> {
     pub(crate) fn new(understanding: &'a Understanding, rules: &'a Rules, weights: &'a Weights) -> Self {
         let name = understanding.name();
         let boost = |term: &Term| rules.tables().generic_terms.get(&term.word.text).copied();
@@ -129,14 +129,14 @@ impl<'a> PreparedQuery<'a> {
                 .collect(),
             asks_for_many: understanding.asks_for_many(rules),
             intents: actions.filter_map(|verb| rules.intent(verb)).collect(),
-            news_of: news::asked_version(&understanding.text, rules.tables()),
+            news_of: news::queried_version(&understanding.text, rules.tables()),
             asks_for_news: understanding.recent
                 || understanding.releases
-                || news::is_asked(&understanding.text, rules.tables()),
+                || news::is_news_query(&understanding.text, rules.tables()),
             understanding,
             rules,
             weights,
-            forms: Forms::of(understanding, rules),
+            forms: TermWords::of(understanding, rules),
             object: Self::object(understanding),
             generic: understanding.terms.iter().map(boost).collect(),
         }
@@ -177,14 +177,14 @@ impl<'a> PreparedQuery<'a> {
     }
 
     /// Everything that the rules see in a document.
-    pub(crate) fn find(&self, page: &Page) -> Findings {
+    pub(crate) fn find(&self, page: &Page) -> PageFeatures {
         let keys = page.keys();
         let keys = keys.parts();
-        let mut found = Findings {
+        let mut found = PageFeatures {
             intent: 1.0,
             inside: page.lies_in(&self.containers, &keys),
             named: keys.named,
-            ..Findings::default()
+            ..PageFeatures::default()
         };
         let mut buffer = Vec::with_capacity(32);
         let mut closeness = [[0.0f32; 2]; MAX_TERMS];
@@ -227,7 +227,7 @@ impl<'a> PreparedQuery<'a> {
         if self.understanding.class == Class::Generic {
             found.generic = self.generic(&closeness);
         } else if !elsewhere {
-            found.filename_exact = self.is_asked(keys.leaf);
+            found.filename_exact = self.matches_name(keys.leaf);
             found.all_words = all_words && !found.filename_exact;
             found.api_name = self.api_name(page, &keys);
         }
@@ -253,7 +253,7 @@ impl<'a> PreparedQuery<'a> {
         found
     }
 
-    fn describe(&self, page: &Page, found: &mut Findings) {
+    fn describe(&self, page: &Page, found: &mut PageFeatures) {
         let description = &page.description;
         let end = description.floor_char_boundary(DESCRIPTION_BYTES);
         let mut closeness = [[0.0f32; 2]; MAX_TERMS];
@@ -377,10 +377,10 @@ fn name_words(shared: f32, words: u32) -> f32 {
 
 /// Notes the closeness of the terms whose forms are in a text, by themselves and by standing in. The greatest closeness is
 /// returned.
-fn note<'f>(forms: impl Iterator<Item = &'f Form>, closeness: &mut [[f32; 2]; MAX_TERMS]) -> f32 {
+fn note<'f>(forms: impl Iterator<Item = &'f TermWord>, closeness: &mut [[f32; 2]; MAX_TERMS]) -> f32 {
     let mut greatest: f32 = 0.0;
     for form in forms {
-        let noted = &mut closeness[form.term][usize::from(form.stands_in)];
+        let noted = &mut closeness[form.term][usize::from(form.is_expansion)];
         *noted = noted.max(form.closeness);
         greatest = greatest.max(form.closeness);
     }

@@ -1,6 +1,6 @@
 //! Whether the names of a page are what a query asks for.
 
-use super::PreparedQuery;
+use super::QueryFeatures;
 use crate::documents::page_keys::Parts;
 use crate::ranking::page::Page;
 use crate::text::title::symbol;
@@ -12,9 +12,9 @@ const WORDS_SHARE: f32 = 0.5;
 /// Share of `boost_api_name` in another spelling: 0.3 of 0.4, by S0.9.
 const SPELLING_SHARE: f32 = 0.75;
 
-impl PreparedQuery<'_> {
+impl QueryFeatures<'_> {
     /// Whether a text with this key is what the query asks for, whole or without its container and kind.
-    pub(super) fn is_asked(&self, key: &[u8]) -> bool {
+    pub(super) fn matches_name(&self, key: &[u8]) -> bool {
         !self.key.is_empty() && (key == self.key.as_bytes() || key == self.whole_key.as_bytes())
     }
 
@@ -27,7 +27,7 @@ impl PreparedQuery<'_> {
         let is_named = || {
             [keys.title.key, keys.leaf, keys.symbol]
                 .into_iter()
-                .any(|key| self.is_asked(key))
+                .any(|key| self.matches_name(key))
         };
         if inside && is_named() {
             Some(("title", 1.0))
@@ -48,8 +48,8 @@ impl PreparedQuery<'_> {
         let is_symbol = || page.title.trim_start().starts_with(self.name) && symbol(&page.title) == Some(self.name);
         if page.title == self.name || is_symbol() {
             1.0
-        } else if self.is_asked(keys.title.key)
-            || self.is_asked(keys.symbol)
+        } else if self.matches_name(keys.title.key)
+            || self.matches_name(keys.symbol)
             || mentioned(keys.symbol)
             || mentioned(keys.leaf)
         {

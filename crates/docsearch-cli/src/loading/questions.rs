@@ -67,7 +67,7 @@ enum Command {
         #[arg(value_name = "PROJECT")]
         project: String,
     },
-    /// Let the server's language model write questions for sections that have none, or only stale ones
+    /// Let the server's language model write questions for sections that have none or stale ones
     ///
     /// Sections are written in small transactions. Run it again to continue.
     Write(WriteArgs),

@@ -1,4 +1,4 @@
-//! Archives of a site or of sources: `.zip`, `.tar`, and `.tar` packed with gzip.
+//! Archives of a site or of sources: `.zip`, `.tar` and `.tar.gz`.
 
 mod name;
 
@@ -13,46 +13,46 @@ use zip::ZipArchive;
 
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
-use crate::sources::unpacked::Unpacked;
+use crate::sources::unpacked::UnpackedFiles;
 pub(crate) use name::without_version;
 
-/// Bytes of a block of a tar, and where its mark stands.
+/// Size of a tar block in bytes, and the position of its magic number.
 const BLOCK: usize = 512;
-const MARK: std::ops::Range<usize> = 257..262;
-/// What is unpacked from each byte at most, beyond the first of them.
+const MAGIC: std::ops::Range<usize> = 257..262;
+/// Maximum ratio of unpacked to packed bytes; the first `FREE_BYTES` are always allowed.
 const MAX_RATIO: u64 = 200;
 const FREE_BYTES: u64 = 100_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ArchiveKind {
     Zip,
     Tar,
     TarGz,
 }
 
-/// What kind of archive a regular file is by its content; `None` if it is none, or documentation that happens to be
-/// packed, which its name or what it holds tells.
-pub(crate) fn kind(path: &Path) -> Option<Kind> {
+/// The kind of archive of a regular file, by its content. `None` if it is not one, or if it is a packed document such
+/// as `.docx`.
+pub(crate) fn kind(path: &Path) -> Option<ArchiveKind> {
     if markup::is_documentation(path) {
         return None;
     }
     let mut file = File::open(path).ok()?;
     let start = first_block(&mut file);
     if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
-        return (!markup::is_packed_document(path)).then_some(Kind::Zip);
+        return (!markup::is_packed_document(path)).then_some(ArchiveKind::Zip);
     }
     if is_tar(&start) {
-        return Some(Kind::Tar);
+        return Some(ArchiveKind::Tar);
     }
     if !start.starts_with(&[0x1f, 0x8b]) {
         return None;
     }
     file.rewind().ok()?;
-    is_tar(&first_block(&mut MultiGzDecoder::new(file))).then_some(Kind::TarGz)
+    is_tar(&first_block(&mut MultiGzDecoder::new(file))).then_some(ArchiveKind::TarGz)
 }
 
-/// Unpacks an archive. What is no file, or cannot be one here, is left out.
-pub(crate) fn unpack(path: &Path, kind: Kind, interrupt: &Interrupt) -> Result<Unpacked, Error> {
+/// Unpacks an archive. Leaves out special files and invalid names.
+pub(crate) fn unpack(path: &Path, kind: ArchiveKind, interrupt: &Interrupt) -> Result<UnpackedFiles, Error> {
     let unreadable = |reason: &dyn std::fmt::Display| {
         Error::Usage(format!(
             "{}: not a readable archive: {reason}; nothing was changed",
@@ -61,58 +61,58 @@ pub(crate) fn unpack(path: &Path, kind: Kind, interrupt: &Interrupt) -> Result<U
     };
     let file = File::open(path).map_err(Error::file(path))?;
     let length = file.metadata().map_err(Error::file(path))?.len();
-    let mut target = Unpacking {
-        files: Unpacked::new(interrupt)?,
-        most: FREE_BYTES.max(length.saturating_mul(MAX_RATIO)),
+    let mut target = Unpacker {
+        files: UnpackedFiles::new(interrupt)?,
+        max_bytes: FREE_BYTES.max(length.saturating_mul(MAX_RATIO)),
     };
     match kind {
-        Kind::Zip => target.zip(BufReader::new(file)),
-        Kind::Tar => target.tar(BufReader::new(file)),
-        Kind::TarGz => target.tar(MultiGzDecoder::new(BufReader::new(file))),
+        ArchiveKind::Zip => target.zip(BufReader::new(file)),
+        ArchiveKind::Tar => target.tar(BufReader::new(file)),
+        ArchiveKind::TarGz => target.tar(MultiGzDecoder::new(BufReader::new(file))),
     }
     .map_err(|problem| match problem {
-        Problem::Archive(reason) => unreadable(&reason),
-        Problem::Error(Error::File { source, .. }) if source.kind() != io::ErrorKind::StorageFull => {
+        UnpackError::Archive(reason) => unreadable(&reason),
+        UnpackError::Error(Error::File { source, .. }) if source.kind() != io::ErrorKind::StorageFull => {
             unreadable(&source)
         }
-        Problem::Error(Error::Usage(reason)) => Error::Usage(format!("{}: {reason}", path.display())),
-        Problem::Error(error) => error,
+        UnpackError::Error(Error::Usage(reason)) => Error::Usage(format!("{}: {reason}", path.display())),
+        UnpackError::Error(error) => error,
     })?;
     target.files.finish();
     Ok(target.files)
 }
 
-enum Problem {
+enum UnpackError {
     Archive(String),
     Error(Error),
 }
 
-impl From<Error> for Problem {
+impl From<Error> for UnpackError {
     fn from(error: Error) -> Self {
         Self::Error(error)
     }
 }
 
-impl From<io::Error> for Problem {
+impl From<io::Error> for UnpackError {
     fn from(error: io::Error) -> Self {
         Self::Archive(error.to_string())
     }
 }
 
-impl From<zip::result::ZipError> for Problem {
+impl From<zip::result::ZipError> for UnpackError {
     fn from(error: zip::result::ZipError) -> Self {
         Self::Archive(error.to_string())
     }
 }
 
-struct Unpacking {
-    files: Unpacked,
-    /// Bytes that the archive may unpack to.
-    most: u64,
+struct Unpacker {
+    files: UnpackedFiles,
+    /// Maximum number of bytes that the archive may unpack to.
+    max_bytes: u64,
 }
 
-impl Unpacking {
-    fn zip(&mut self, file: impl Read + Seek) -> Result<(), Problem> {
+impl Unpacker {
+    fn zip(&mut self, file: impl Read + Seek) -> Result<(), UnpackError> {
         let mut archive = ZipArchive::new(file)?;
         for number in 0..archive.len() {
             let entry = archive.by_index_raw(number)?;
@@ -128,7 +128,7 @@ impl Unpacking {
                 continue;
             }
             let Ok(name) = name else {
-                self.files.leave_out("name that no file can have");
+                self.files.leave_out("invalid name");
                 continue;
             };
             match mode {
@@ -137,26 +137,26 @@ impl Unpacking {
                     archive.by_index(number)?.take(4_096).read_to_end(&mut target)?;
                     match std::str::from_utf8(&target) {
                         Ok(target) => self.files.link(&name, Path::new(target))?,
-                        Err(_) => self.files.leave_out("link that leads nowhere in it"),
+                        Err(_) => self.files.leave_out("link that leads outside"),
                     }
                 }
                 0 | 0o100_000 => {
                     let mut entry = match archive.by_index(number) {
                         Err(zip::result::ZipError::UnsupportedArchive(_)) => {
-                            self.files.leave_out("packed in an unknown way");
+                            self.files.leave_out("unknown compression");
                             continue;
                         }
                         entry => entry?,
                     };
                     self.add(&name, &mut entry)?;
                 }
-                _ => self.files.leave_out("neither file nor link"),
+                _ => self.files.leave_out("special file"),
             }
         }
         Ok(())
     }
 
-    fn tar(&mut self, file: impl Read) -> Result<(), Problem> {
+    fn tar(&mut self, file: impl Read) -> Result<(), UnpackError> {
         let mut archive = tar::Archive::new(file);
         for entry in archive.entries()? {
             let mut entry = entry?;
@@ -165,22 +165,22 @@ impl Unpacking {
                 EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => self.add(&name, &mut entry)?,
                 EntryType::Symlink => match entry.link_name()? {
                     Some(target) => self.files.link(&name, &target)?,
-                    None => self.files.leave_out("link that leads nowhere in it"),
+                    None => self.files.leave_out("link that leads outside"),
                 },
                 EntryType::Directory | EntryType::XGlobalHeader => {}
                 EntryType::Link => self.files.leave_out("hard link"),
-                _ => self.files.leave_out("neither file nor link"),
+                _ => self.files.leave_out("special file"),
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, name: &Path, contents: &mut dyn Read) -> Result<(), Problem> {
-        let room = self.most.saturating_sub(self.files.bytes());
+    fn add(&mut self, name: &Path, contents: &mut dyn Read) -> Result<(), UnpackError> {
+        let room = self.max_bytes.saturating_sub(self.files.bytes());
         let mut contents = contents.take(room + 1);
         self.files.add(name, &mut contents)?;
         if contents.limit() == 0 {
-            return Err(Problem::Archive(format!(
+            return Err(UnpackError::Archive(format!(
                 "it unpacks to more than {MAX_RATIO} times its size"
             )));
         }
@@ -188,7 +188,7 @@ impl Unpacking {
     }
 }
 
-/// The folder whose pages are meant: the only one at the top, as archives of releases have it.
+/// The folder with the pages: the only folder at the top if there is just one, as in archives of releases.
 pub(crate) fn inner_folder(top: &Path) -> std::path::PathBuf {
     let mut inner = None;
     let entries = std::fs::read_dir(top).into_iter().flatten().flatten();
@@ -204,13 +204,13 @@ pub(crate) fn inner_folder(top: &Path) -> std::path::PathBuf {
 
 fn first_block(file: &mut impl Read) -> Vec<u8> {
     let mut block = Vec::new();
-    // What cannot be read is no archive.
+    // A file that cannot be read is not an archive.
     file.take(BLOCK as u64).read_to_end(&mut block).ok();
     block
 }
 
 fn is_tar(block: &[u8]) -> bool {
-    block.len() == BLOCK && &block[MARK] == b"ustar"
+    block.len() == BLOCK && &block[MAGIC] == b"ustar"
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Values that have names, as options of the command line and `docsearch.toml` give them.
+//! Named values of options on the command line and of keys in `docsearch.toml`.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use strum::{EnumMessage, VariantArray};
 
-/// A value that has a name; the comments of a type are the help of its values.
+/// A named value. The doc comments of its variants are their help.
 pub(crate) trait Choice: Copy + Into<&'static str> + EnumMessage + VariantArray + Send + Sync {
-    /// The value of this name, in capitals or not.
+    /// The value with this name, in any case.
     fn named(name: &str) -> Option<Self> {
         let is_named = |choice: &&Self| Into::<&str>::into(**choice).eq_ignore_ascii_case(name);
         Self::VARIANTS.iter().find(is_named).copied()
@@ -19,7 +19,7 @@ pub(crate) trait Choice: Copy + Into<&'static str> + EnumMessage + VariantArray 
 
 impl<T: Copy + Into<&'static str> + EnumMessage + VariantArray + Send + Sync> Choice for T {}
 
-/// Reads a value of an option by its name.
+/// A clap parser for the names.
 pub(crate) fn parser<T: Choice>() -> impl TypedValueParser<Value = T> {
     let values = T::VARIANTS.iter().map(|choice| {
         let name: &str = (*choice).into();

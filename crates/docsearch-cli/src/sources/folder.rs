@@ -1,4 +1,4 @@
-//! Walking a folder of documentation.
+//! FolderListing the files of a folder of documentation.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -11,34 +11,33 @@ use docsearch_readers::markup;
 use docsearch_readers::page_questions::question_file;
 use ignore::WalkBuilder;
 
-/// Files that say what is ignored.
+/// Files with ignore rules.
 const RULES: [&str; 2] = [".gitignore", ".ignore"];
 const MAX_RULES_BYTES: u64 = 1_000_000;
 
-/// What a walk found, in the order of the paths.
+/// The result of a walk, in the order of paths.
 #[derive(Debug, Default)]
-pub(crate) struct Listing {
+pub(crate) struct FolderListing {
     /// Paths of documentation files, relative to the folder.
     pub(crate) files: Vec<PathBuf>,
-    /// Why parts of the folder could not be listed.
+    /// Parts of the folder that could not be listed, with the reason.
     pub(crate) problems: Vec<String>,
-    /// Files of questions below the folder, which are not read.
+    /// Question files below the top of the folder, which are not read.
     pub(crate) nested_questions: Vec<PathBuf>,
-    /// Files that are no documentation or in a format that is not read, by what they are.
+    /// Files that are not documentation or in an unknown format, counted by what they are.
     pub(crate) left_out: BTreeMap<&'static str, usize>,
 }
 
-/// Lists the documentation files below `root`: `.gitignore` and `.ignore` are respected, hidden
-/// files left out, pipes and devices too. Links to folders are followed if links may lead anywhere, and
-/// then but once.
-pub(crate) fn list(root: &Path, links: Links) -> Listing {
-    let mut listing = Listing::default();
+/// Lists the documentation files below `root`. Respects `.gitignore` and `.ignore`; leaves out hidden files, pipes and
+/// devices. Follows links to folders only if links may lead anywhere, and each folder once.
+pub(crate) fn list(root: &Path, links: Links) -> FolderListing {
+    let mut listing = FolderListing::default();
     if let Some(problem) = unreadable_rules(root) {
         listing.problems.push(problem);
         return listing;
     }
-    let refused = Arc::new(Mutex::new(Vec::new()));
-    let refusing = Arc::clone(&refused);
+    let rule_problems = Arc::new(Mutex::new(Vec::new()));
+    let shared_problems = Arc::clone(&rule_problems);
     let walk = WalkBuilder::new(root)
         .require_git(false)
         .follow_links(links == Links::Anywhere)
@@ -47,8 +46,8 @@ pub(crate) fn list(root: &Path, links: Links) -> Listing {
             let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
             let problem = is_folder.then(|| unreadable_rules(entry.path())).flatten();
             let is_readable = problem.is_none();
-            if let Ok(mut refused) = refusing.lock() {
-                refused.extend(problem);
+            if let Ok(mut rule_problems) = shared_problems.lock() {
+                rule_problems.extend(problem);
             }
             is_readable
         })
@@ -77,7 +76,7 @@ pub(crate) fn list(root: &Path, links: Links) -> Listing {
             continue;
         }
         match markup::is_documentation(entry.path()) {
-            // The manual has pages under every name of what they describe.
+            // A manual has a page under each name that it describes.
             true if entry.path_is_symlink() && extension::is_of_manual(relative) => {
                 *listing.left_out.entry(manual_page::LINK).or_default() += 1;
             }
@@ -86,13 +85,13 @@ pub(crate) fn list(root: &Path, links: Links) -> Listing {
         }
     }
     pages_first(&mut listing.files);
-    if let Ok(mut refused) = refused.lock() {
-        listing.problems.append(&mut refused);
+    if let Ok(mut rule_problems) = rule_problems.lock() {
+        listing.problems.append(&mut rule_problems);
     }
     listing
 }
 
-/// Puts a page before its source beside it.
+/// Moves a built page before its source of the same name.
 fn pages_first(files: &mut [PathBuf]) {
     for at in 0..files.len() {
         if extension::is_of_html(&files[at]) {
@@ -107,23 +106,23 @@ fn pages_first(files: &mut [PathBuf]) {
     }
 }
 
-/// Why the rules of a folder, which are read to their end, cannot be: reading a pipe waits forever, and
-/// a device has no end.
+/// Why the ignore rules of a folder cannot be read. They are read completely: a pipe would block forever, and a device
+/// has no end.
 fn unreadable_rules(folder: &Path) -> Option<String> {
     RULES.iter().find_map(|name| {
         let path = folder.join(name);
         let reason = problem_of_rules(&path)??;
-        Some(format!("{}: {reason}; its folder was left out", path.display()))
+        Some(format!("{}: {reason}; the folder was left out", path.display()))
     })
 }
 
-/// The rules of a folder that can be read, those that go before others first.
+/// The readable files of ignore rules of a folder, those with higher precedence first.
 pub(crate) fn rules(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let paths = RULES.iter().rev().map(|name| folder.join(name));
     paths.filter(|path| problem_of_rules(path) == Some(None))
 }
 
-/// What keeps rules from being read, if anything does; `None` where there are none.
+/// Why a file of ignore rules cannot be read, if so; `None` if there is no such file.
 fn problem_of_rules(path: &Path) -> Option<Option<&'static str>> {
     Some(match fs::metadata(path).ok()? {
         found if !found.is_file() => Some("not a file"),
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn documentation_that_git_would_see() {
+    fn ignored_and_hidden_files_are_left_out() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), ".gitignore", "build/\n*.tmp.md\n");
         write(folder.path(), "build/out.md", "x");
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_documentation_is_counted_by_what_it_is() {
+    fn other_files_are_counted_by_what_they_are() {
         let folder = tempfile::tempdir().unwrap();
         for name in [
             "a.md",
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_questions_are_no_documentation() {
+    fn question_files_are_not_documentation() {
         let folder = tempfile::tempdir().unwrap();
         for path in ["a.md", question_file::NAME, "guide/docsearch.questions.jsonl"] {
             write(folder.path(), path, "x");
@@ -239,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_have_no_end_leave_their_folder_out() {
+    fn endless_ignore_rules_leave_out_their_folder() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "good/a.md", "x");
         write(folder.path(), "bad/b.md", "x");

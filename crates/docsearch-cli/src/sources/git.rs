@@ -1,4 +1,4 @@
-//! Git repositories, read by the program `git`.
+//! Git repositories, read with the program `git`.
 
 mod address;
 mod cache;
@@ -10,7 +10,7 @@ mod repository;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use address::{Address, Place, name};
+pub(crate) use address::{Address, RepositoryLocation, name};
 pub(crate) use cache::fetch;
 pub(crate) use changes::changes;
 pub(crate) use checkout::{Checkout, name_below};

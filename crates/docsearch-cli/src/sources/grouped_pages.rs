@@ -107,7 +107,7 @@ impl<'a> GroupedPages<'a> {
             statistics.keep(&document.slug, &first);
             return Vec::new();
         }
-        if !statistics.group(&slugs, &document.slug, &first) {
+        if !statistics.replace_pages(&slugs, &document.slug, &first) {
             report.warning(
                 &first,
                 format!(

@@ -12,16 +12,16 @@ use crate::sources::document_source::DocumentSource;
 use crate::sources::statistics::SourceStatistics;
 use crate::terminal::report::Report;
 
-/// The name that stands for standard input.
+/// The name of standard input.
 const STANDARD_INPUT: &str = "-";
 
 /// The lines of a file or of standard input.
 pub(crate) struct JsonLines<'a> {
     input: Box<dyn BufRead>,
     name: String,
-    /// For documents that name none.
+    /// For documents without one.
     source_root: Option<&'a str>,
-    /// Bytes; a longer line is no document.
+    /// Maximum length of a line in bytes.
     max_line: u64,
     number: u64,
 }
@@ -43,7 +43,7 @@ impl<'a> JsonLines<'a> {
         })
     }
 
-    /// The next line without its end; `None` at the end of the file.
+    /// The next line with its end; `None` at the end of the file.
     fn line(&mut self) -> Result<Option<Vec<u8>>, String> {
         let mut line = Vec::new();
         let read = self.input.by_ref().take(self.max_line + 1).read_until(b'\n', &mut line);
@@ -52,7 +52,7 @@ impl<'a> JsonLines<'a> {
             _ if line.len() as u64 > self.max_line => {
                 self.input.skip_until(b'\n').map_err(|error| error.to_string())?;
                 Err(format!(
-                    "larger than {} bytes\nHINT:  --max-file-size raises the limit.",
+                    "larger than {} bytes\nHINT:  Raise --max-file-size.",
                     self.max_line
                 ))
             }
@@ -66,7 +66,7 @@ impl<'a> JsonLines<'a> {
             column => format!("column {column}: {}", message(&error)),
         })?;
         if memchr::memmem::find(line, b"\\u0000").is_some() {
-            return Err("a value holds a NUL character".to_owned());
+            return Err("a value contains a NUL character".to_owned());
         }
         if document.slug.trim().is_empty() {
             return Err("the slug is empty".to_owned());
@@ -80,7 +80,7 @@ impl<'a> JsonLines<'a> {
     }
 }
 
-/// What is wrong, without the line that the error counts within one line.
+/// The message of an error without the line number, which is always 1.
 fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ")
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_stays_open_where_nobody_names_it() {
+    fn without_a_source_root_none_is_sent() {
         let (documents, _) = read("{\"slug\":\"a\",\"title\":\"A\",\"body\":\"\"}\n", None);
         let sent = serde_json::to_value(&documents[0]).unwrap();
         assert!(sent.get("source_root").is_none());

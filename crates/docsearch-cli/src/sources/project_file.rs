@@ -1,4 +1,4 @@
-//! `docsearch.toml`: what is indexed into which project, beside the pages.
+//! `docsearch.toml`: what to index into which project.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -35,30 +35,30 @@ pub(crate) const KEYS: [&str; 15] = [
     "max_file_size",
     "groups",
 ];
-/// The name of the project, or the table of several.
+/// The key of the project's name, or of the tables of several projects.
 const PROJECT: &str = "project";
-/// How alike a known key is to one that is not.
-const NEAR: f64 = 0.75;
+/// Minimum similarity of a suggested key.
+const MIN_SIMILARITY: f64 = 0.75;
 
-/// What a file says about one source of a project.
+/// The settings of one source of a project.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Settings {
     pub(crate) project: String,
     pub(crate) title: Option<String>,
-    /// Absolute, except for addresses of repositories.
+    /// Absolute paths, or URLs of repositories.
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) source_root: Option<String>,
     pub(crate) format: Option<InputFormat>,
     pub(crate) follow_links: bool,
-    /// Millions of bytes.
+    /// In MB (10^6 bytes).
     pub(crate) max_file_size: Option<u64>,
     pub(crate) options: SourceOptions,
     pub(crate) groups: Vec<GroupRule>,
 }
 
-/// The table of a source, as it is written.
+/// The table of a source, as written.
 #[derive(Debug, Deserialize)]
-struct Written {
+struct SourceTable {
     #[serde(default)]
     paths: Vec<String>,
     title: Option<String>,
@@ -81,7 +81,7 @@ struct Written {
     groups: Vec<GroupRule>,
 }
 
-/// The nearest file from `folder` upwards.
+/// The file in the nearest folder, from `folder` upwards.
 pub(crate) fn nearest(folder: &Path) -> Option<PathBuf> {
     folder
         .ancestors()
@@ -89,13 +89,13 @@ pub(crate) fn nearest(folder: &Path) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// The sources of the file at `path`, in the order of the names of their projects.
+/// The sources in the file at `path`, ordered by the names of their projects.
 pub(crate) fn read(path: &Path) -> Result<Vec<Settings>, Error> {
     let full = fs::canonicalize(path).map_err(Error::file(path))?;
     let mut text = String::new();
     let file = File::open(&full).map_err(Error::file(path))?;
     if !file.metadata().map_err(Error::file(path))?.is_file() {
-        return Err(Error::Usage(format!("{} is no file", path.display())));
+        return Err(Error::Usage(format!("{} is not a file", path.display())));
     }
     file.take(MAX_BYTES)
         .read_to_string(&mut text)
@@ -111,21 +111,21 @@ fn parse(text: &str, folder: &Path) -> Result<Vec<Settings>, String> {
         Some(Value::Table(projects)) => {
             if let Some(key) = table.keys().next() {
                 return Err(format!(
-                    "\"{key}\" belongs to no project\nHINT:  Write it below [project.NAME], or give one project as \
-                     project = \"NAME\"."
+                    "key \"{key}\" is outside of a project\nHINT:  Move it below [project.NAME], or write project = \"NAME\" for a \
+                     single project."
                 ));
             }
             several(projects)?
         }
         Some(_) => {
             return Err(format!(
-                "project is neither a name nor tables\nHINT:  Write {PROJECT} = \"NAME\" at the top, or [project.NAME] for each of several."
+                "project is neither a name nor a table\nHINT:  Write {PROJECT} = \"NAME\" at the top, or [project.NAME] for each of several projects."
             ));
         }
         None => {
             check_keys(&table)?;
             return Err(format!(
-                "project is missing\nHINT:  Write {PROJECT} = \"NAME\" at the top, or [project.NAME] for each of several."
+                "project is missing\nHINT:  Write {PROJECT} = \"NAME\" at the top, or [project.NAME] for each of several projects."
             ));
         }
     };
@@ -138,12 +138,12 @@ fn parse(text: &str, folder: &Path) -> Result<Vec<Settings>, String> {
             })
         })
         .collect::<Result<Vec<Settings>, String>>()?;
-    check_apart(&found)?;
+    check_disjoint(&found)?;
     Ok(found)
 }
 
-/// Each source deletes what it no longer holds, so no two of a project may own the same pages.
-fn check_apart(sources: &[Settings]) -> Result<(), String> {
+/// Each source deletes pages that it no longer has, so two sources of a project must not own the same pages.
+fn check_disjoint(sources: &[Settings]) -> Result<(), String> {
     let mut owners = HashSet::new();
     for source in sources {
         let names: HashSet<&Path> = match &source.source_root {
@@ -153,8 +153,8 @@ fn check_apart(sources: &[Settings]) -> Result<(), String> {
         for name in names {
             if !owners.insert((&source.project, source.source_root.is_some(), name)) {
                 return Err(format!(
-                    "project {}: two sources have {}, and each would delete the pages of the other\nHINT:  Give each a \
-                     source_root of its own.",
+                    "project {}: two sources read {}, and each would delete the pages of the other\nHINT:  Give each source its \
+                     own source_root.",
                     source.project,
                     name.display()
                 ));
@@ -173,20 +173,20 @@ fn several(projects: Table) -> Result<Vec<(String, Table)>, String> {
             Value::Array(tables) => {
                 for table in tables {
                     let Value::Table(table) = table else {
-                        return Err(format!("project.{name} is no table"));
+                        return Err(format!("project.{name} is not a table"));
                     };
                     sources.push((name.clone(), table));
                 }
             }
             _ => {
                 return Err(format!(
-                    "project.{name} is no table\nHINT:  Write [project.NAME] and its keys below."
+                    "project.{name} is not a table\nHINT:  Write [project.NAME] and its keys below."
                 ));
             }
         }
     }
     if sources.is_empty() {
-        return Err("there is no project in it".to_owned());
+        return Err("the file names no project".to_owned());
     }
     Ok(sources)
 }
@@ -199,25 +199,25 @@ fn check_keys(table: &Table) -> Result<(), String> {
     let nearest = KEYS
         .iter()
         .map(|key| (strsim::jaro_winkler(&wanted, key), *key))
-        .filter(|(likeness, _)| *likeness >= NEAR)
+        .filter(|(likeness, _)| *likeness >= MIN_SIMILARITY)
         .max_by(|a, b| a.0.total_cmp(&b.0));
     let hint = match nearest {
         Some((_, key)) => format!("Did you mean {key}?"),
-        None => format!("There are {}.", KEYS.join(", ")),
+        None => format!("Known keys: {}.", KEYS.join(", ")),
     };
     Err(format!("unknown key \"{unknown}\"\nHINT:  {hint}"))
 }
 
 fn settings(project: &str, table: Table, folder: &Path) -> Result<Settings, String> {
     check_keys(&table)?;
-    let written: Written = Value::Table(table)
+    let written: SourceTable = Value::Table(table)
         .try_into()
         .map_err(|error: toml::de::Error| error.to_string().trim_end().replace('\n', " "))?;
     if project.trim().is_empty() {
         return Err("the name of the project is empty".to_owned());
     }
     if written.paths.is_empty() {
-        return Err("paths is missing\nHINT:  Write what is indexed, such as paths = [\"docs\"].".to_owned());
+        return Err("paths is missing\nHINT:  Name what to index, such as paths = [\"docs\"].".to_owned());
     }
     let format = written.format.map(|name| choice("format", &name)).transpose()?;
     let anchors = written.anchors.map(|name| choice("anchors", &name)).transpose()?;
@@ -225,7 +225,7 @@ fn settings(project: &str, table: Table, folder: &Path) -> Result<Settings, Stri
         && !(1..=200).contains(&size)
     {
         return Err(format!(
-            "max_file_size is {size}\nHINT:  It is a number of MB from 1 to 200."
+            "max_file_size {size} is out of range\nHINT:  Set it in MB, from 1 to 200."
         ));
     }
     let options = SourceOptions {
@@ -243,7 +243,7 @@ fn settings(project: &str, table: Table, folder: &Path) -> Result<Settings, Stri
     Ok(Settings {
         project: project.to_owned(),
         title: written.title,
-        paths: written.paths.iter().map(|path| placed(path, folder)).collect(),
+        paths: written.paths.iter().map(|path| resolved(path, folder)).collect(),
         source_root: written.source_root,
         format,
         follow_links: written.follow_links,
@@ -256,12 +256,12 @@ fn settings(project: &str, table: Table, folder: &Path) -> Result<Settings, Stri
 fn choice<T: Choice>(key: &str, name: &str) -> Result<T, String> {
     T::named(name).ok_or_else(|| {
         let names: Vec<&str> = T::names().collect();
-        format!("unknown {key} \"{name}\"\nHINT:  There are {}.", names.join(", "))
+        format!("unknown {key} \"{name}\"\nHINT:  Choose from: {}.", names.join(", "))
     })
 }
 
-/// A path as seen from the folder of the file.
-fn placed(path: &str, folder: &Path) -> PathBuf {
+/// Resolves a path relative to the folder of the file.
+fn resolved(path: &str, folder: &Path) -> PathBuf {
     match Address::is_remote(path) {
         true => PathBuf::from(path),
         false => folder.join(path),
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_what_is_right() {
+    fn errors_say_what_to_write() {
         for (text, expected) in [
             (
                 "project = 'kit'\npathes = ['docs']",
@@ -335,32 +335,32 @@ mod tests {
                 "project = 'kit'\nsource-root = 'x'",
                 "project kit: unknown key \"source-root\"\nHINT:  Did you mean source_root?",
             ),
-            ("project = 'kit'\nzzz = 1", "HINT:  There are paths, title"),
+            ("project = 'kit'\nzzz = 1", "HINT:  Known keys: paths, title"),
             ("project = 'kit'", "project kit: paths is missing"),
             ("project = ' '\npaths = ['a']", "the name of the project is empty"),
             ("paths = ['docs']", "project is missing\nHINT:"),
             ("pats = ['docs']", "unknown key \"pats\""),
             (
                 "title = 'x'\n[project.kit]\npaths = ['a']",
-                "\"title\" belongs to no project",
+                "key \"title\" is outside of a project",
             ),
-            ("project = 3", "neither a name nor tables\nHINT:"),
-            ("[[project]]\nname = 'kit'", "neither a name nor tables\nHINT:"),
-            ("[project]\nkit = 'docs'", "project.kit is no table"),
-            ("[project]", "there is no project in it"),
+            ("project = 3", "neither a name nor a table\nHINT:"),
+            ("[[project]]\nname = 'kit'", "neither a name nor a table\nHINT:"),
+            ("[project]\nkit = 'docs'", "project.kit is not a table"),
+            ("[project]", "the file names no project"),
             ("project = 'kit'\npaths = 'docs'", "expected a sequence"),
             (
                 "project = 'kit'\npaths = ['a']\nformat = 'word'",
-                "unknown format \"word\"\nHINT:  There are auto, markdown",
+                "unknown format \"word\"\nHINT:  Choose from: auto, markdown",
             ),
             (
                 "project = 'kit'\npaths = ['a']\nmax_file_size = 0",
-                "max_file_size is 0",
+                "max_file_size 0 is out of range",
             ),
             ("[project.kit]\npaths = ['a']\nproject = 'x'", "unknown key \"project\""),
             (
                 "project = 'kit'\npaths = ['a']\nanchors = 'gihtub'",
-                "unknown anchors \"gihtub\"\nHINT:  There are github, vitepress",
+                "unknown anchors \"gihtub\"\nHINT:  Choose from: github, vitepress",
             ),
             (
                 "project = 'kit'\npaths = ['a']\nroot_url = 'kit.test'",
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_of_a_project_that_share_pages_are_a_mistake() {
+    fn sources_of_a_project_must_not_share_pages() {
         let two = |first: &str, second: &str| {
             format!("[[project.kit]]\npaths = ['docs']\n{first}\n[[project.kit]]\npaths = ['docs']\n{second}\n")
         };

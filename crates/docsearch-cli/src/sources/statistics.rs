@@ -1,4 +1,4 @@
-//! What the sources of a run have given so far, which decides on what may be deleted.
+//! What the sources of a run have contained so far. It decides which documents may be deleted.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::terminal::report::Report;
 
-/// A source that could not be read: its documents stay.
+/// A source that could not be read: its documents are kept.
 #[derive(Debug, PartialEq)]
 struct SkippedSource {
     source_root: String,
@@ -18,10 +18,10 @@ struct SkippedSource {
     path: String,
 }
 
-/// Why a file is left out that has the name of a page beside it.
+/// Why a file with the same name as a built page is left out.
 const SOURCE: &str = "source beside its page";
 
-/// How many sources hold no documentation, by reason.
+/// Number of sources without documentation, by reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LeftOut(BTreeMap<Cow<'static, str>, usize>);
 
@@ -34,7 +34,7 @@ impl LeftOut {
         self.0.values().sum()
     }
 
-    /// `left out 12 files that are no documentation (redirect: 9, search page: 3)`; `None` if nothing was left out.
+    /// `left out 12 files without documentation (redirect: 9, search page: 3)`; `None` if nothing was left out.
     pub(crate) fn text(&self) -> Option<String> {
         let reasons: Vec<String> = self
             .0
@@ -43,7 +43,7 @@ impl LeftOut {
             .collect();
         (!reasons.is_empty()).then(|| {
             format!(
-                "left out {} files that are no documentation ({})",
+                "left out {} files without documentation ({})",
                 self.total(),
                 reasons.join(", ")
             )
@@ -51,9 +51,9 @@ impl LeftOut {
     }
 }
 
-/// The documents of a source root that are not deleted.
+/// The documents of a source root that must not be deleted.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct RetainedDocuments {
     pub(crate) slugs: Vec<String>,
     /// Paths of sources that could not be read.
     pub(crate) paths: Vec<String>,
@@ -61,20 +61,20 @@ pub(crate) struct Kept {
 
 #[derive(Debug, Default)]
 pub(crate) struct SourceStatistics {
-    /// First source of every slug.
+    /// The first source of each slug.
     slugs: HashMap<String, String>,
     skipped: Vec<SkippedSource>,
-    /// Inputs whose documents are not known, such as lines that are no JSON.
+    /// Number of inputs whose documents are unknown, such as lines of invalid JSON.
     unknown: usize,
-    /// Questions that belong to nothing.
+    /// Number of questions left out.
     questions: usize,
     left_out: LeftOut,
-    /// Source roots that gave documents.
+    /// Source roots with documents.
     roots: HashSet<String>,
 }
 
 impl SourceStatistics {
-    /// The documents whose slugs are new.
+    /// Records documents, and returns those whose slugs are new.
     pub(crate) fn admit(&mut self, place: &str, readings: Vec<Reading>, report: &Report) -> Vec<Document> {
         let mut documents = Vec::with_capacity(readings.len());
         for reading in readings {
@@ -120,8 +120,8 @@ impl SourceStatistics {
         });
     }
 
-    /// Notes that a document takes the place of pages. `false`, and nothing is noted, if something else has its slug.
-    pub(crate) fn group(&mut self, pages: &[String], slug: &str, place: &str) -> bool {
+    /// Records that a document replaces pages. Returns `false`, and records nothing, if another document has its slug.
+    pub(crate) fn replace_pages(&mut self, pages: &[String], slug: &str, place: &str) -> bool {
         if self.slugs.contains_key(slug) && !pages.iter().any(|page| page == slug) {
             return false;
         }
@@ -132,12 +132,12 @@ impl SourceStatistics {
         true
     }
 
-    /// Notes that a document stays as it is stored.
+    /// Records that a stored document is kept.
     pub(crate) fn keep(&mut self, slug: &str, place: &str) {
         self.slugs.entry(slug.to_owned()).or_insert_with(|| place.to_owned());
     }
 
-    /// Source roots and paths of what could not be read.
+    /// Source roots and paths of sources that could not be read.
     pub(crate) fn unread(&self) -> impl Iterator<Item = (&str, &str)> {
         let skipped = self.skipped.iter();
         skipped.map(|skipped| (skipped.source_root.as_str(), skipped.path.as_str()))
@@ -155,7 +155,7 @@ impl SourceStatistics {
         self.left_out.add(reason, 1);
     }
 
-    /// What a folder holds besides.
+    /// Adds the counts of other files in a folder.
     pub(crate) fn leave_out_all(&mut self, kinds: &BTreeMap<&'static str, usize>) {
         for (kind, count) in kinds {
             self.left_out.add(kind, *count);
@@ -170,14 +170,14 @@ impl SourceStatistics {
         self.skipped.len() + self.unknown + self.questions
     }
 
-    /// Whether documents are missing that nobody can name.
+    /// Whether an unknown number of documents is missing.
     pub(crate) fn is_incomplete(&self) -> bool {
         self.unknown > 0
     }
 
-    /// Whether `source_root` gave something, or failed to: a root that gave nothing at all is more
-    /// often a mistake than a wish to delete every page.
-    pub(crate) fn knows(&self, source_root: &str) -> bool {
+    /// Whether `source_root` had documents or unreadable sources. One with neither is more often a mistake than a wish to
+    /// delete every page.
+    pub(crate) fn has_seen(&self, source_root: &str) -> bool {
         self.roots.contains(source_root) || self.skipped.iter().any(|skipped| skipped.source_root == source_root)
     }
 
@@ -185,23 +185,23 @@ impl SourceStatistics {
         &self.left_out
     }
 
-    /// What stays of a source root: what was seen, and documents of a source that could not be read, also those that it
-    /// gave a slug of their own.
-    pub(crate) fn kept(&self, source_root: &str) -> Kept {
+    /// The documents of a source root to keep: those that were seen, and those of sources that could not be read, whatever
+    /// their slugs.
+    pub(crate) fn retained(&self, source_root: &str) -> RetainedDocuments {
         let skipped: Vec<&SkippedSource> = self
             .skipped
             .iter()
             .filter(|skipped| skipped.source_root == source_root)
             .collect();
         let skipped_slugs = skipped.iter().map(|skipped| &skipped.slug);
-        Kept {
+        RetainedDocuments {
             slugs: self.slugs.keys().chain(skipped_slugs).cloned().collect(),
             paths: skipped.iter().map(|skipped| skipped.path.clone()).collect(),
         }
     }
 }
 
-/// Whether a file beside a page is what the page was made of.
+/// Whether a file is the source of a built page of the same name.
 fn is_source_of(source: &Path, page: &Path) -> bool {
     extension::is_of_html(page)
         && !extension::is_of_html(source)
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_document_of_a_slug_is_left_out_and_its_source_kept() {
+    fn the_second_document_of_a_slug_is_skipped_and_its_source_kept() {
         let mut statistics = SourceStatistics::default();
         let report = Report::plain();
         assert_eq!(statistics.admit("guide.md", vec![reading("guide")], &report).len(), 1);
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(rest.len(), 1);
         assert_eq!(statistics.skipped[0].path, "api.yaml");
         assert_eq!(statistics.place_of("guide"), "guide.md");
-        assert!(statistics.knows("docs") && !statistics.knows("other"));
+        assert!(statistics.has_seen("docs") && !statistics.has_seen("other"));
     }
 
     #[test]
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_told_in_one_line() {
+    fn files_left_out_are_counted_in_one_line() {
         let mut statistics = SourceStatistics::default();
         assert_eq!(statistics.left_out().text(), None);
         for reason in ["redirect", "search page", "redirect"] {
@@ -261,7 +261,7 @@ mod tests {
         }
         assert_eq!(
             statistics.left_out().text().unwrap(),
-            "left out 3 files that are no documentation (redirect: 2, search page: 1)"
+            "left out 3 files without documentation (redirect: 2, search page: 1)"
         );
         assert_eq!(statistics.skipped(), 0);
     }

@@ -1,4 +1,4 @@
-//! A temporary folder for what is unpacked: files of strangers, bounded, none of them outside.
+//! A temporary folder for untrusted files: limited in size, and nothing is written outside.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -10,18 +10,18 @@ use tempfile::TempDir;
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 
-/// How much is unpacked.
+/// Limits on what is unpacked.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
+pub(crate) struct UnpackLimits {
     entries: usize,
     bytes: u64,
-    /// Folders within each other.
+    /// Maximum depth of folders.
     depth: usize,
-    /// Bytes of a path.
+    /// Maximum length of a path in bytes.
     path: usize,
 }
 
-impl Default for Bounds {
+impl Default for UnpackLimits {
     fn default() -> Self {
         Self {
             entries: 500_000,
@@ -32,40 +32,40 @@ impl Default for Bounds {
     }
 }
 
-/// Files that are there until this is dropped.
+/// UnpackedFiles files, removed when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Unpacked {
+pub(crate) struct UnpackedFiles {
     _folder: TempDir,
     top: PathBuf,
-    bounds: Bounds,
+    limits: UnpackLimits,
     entries: usize,
     bytes: u64,
     links: Vec<(PathBuf, PathBuf)>,
-    /// Why entries were left out, and how many.
+    /// Number of entries that were left out, by reason.
     left_out: BTreeMap<&'static str, usize>,
     interrupt: Interrupt,
 }
 
-impl Unpacked {
+impl UnpackedFiles {
     pub(crate) fn new(interrupt: &Interrupt) -> Result<Self, Error> {
-        Self::within(Bounds::default(), interrupt)
+        Self::within(UnpackLimits::default(), interrupt)
     }
 
-    pub(crate) fn within(bounds: Bounds, interrupt: &Interrupt) -> Result<Self, Error> {
-        let place = std::env::temp_dir();
+    pub(crate) fn within(limits: UnpackLimits, interrupt: &Interrupt) -> Result<Self, Error> {
+        let parent = std::env::temp_dir();
         let folder = tempfile::Builder::new()
             .prefix("docsearch-")
             .tempdir()
-            .map_err(Error::file(place))?;
+            .map_err(Error::file(parent))?;
         let top = fs::canonicalize(folder.path())
             .map_err(Error::file(folder.path()))?
             .join("tree");
-        // Rules and configurations of the folders above are none of ours.
+        // Stops the search for ignore rules and configuration in parent folders.
         fs::create_dir_all(top.join(".git")).map_err(Error::file(&top))?;
         Ok(Self {
             _folder: folder,
             top,
-            bounds,
+            limits,
             entries: 0,
             bytes: 0,
             links: Vec::new(),
@@ -74,17 +74,17 @@ impl Unpacked {
         })
     }
 
-    /// A canonical path.
+    /// The folder of the files, a canonical path.
     pub(crate) fn top(&self) -> &Path {
         &self.top
     }
 
-    /// Bytes of the files so far.
+    /// Total size of the files so far.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Writes a file. A name that leads out of the folder, or is taken, is left out.
+    /// Writes a file. Leaves it out if its name leads out of the folder or is taken.
     pub(crate) fn add(&mut self, name: &Path, contents: &mut dyn Read) -> Result<(), Error> {
         let Some(path) = self.entry(name)? else {
             return Ok(());
@@ -92,19 +92,19 @@ impl Unpacked {
         let Some(mut file) = self.create(&path)? else {
             return Ok(());
         };
-        let room = self.bounds.bytes - self.bytes;
+        let room = self.limits.bytes - self.bytes;
         let written = io::copy(&mut contents.take(room + 1), &mut file).map_err(Error::file(name))?;
         if written > room {
             return Err(Error::Usage(format!(
-                "more than {} MB are to be unpacked\nHINT:  Unpack it yourself, and give the folder.",
-                self.bounds.bytes / 1_000_000
+                "more than {} MB to unpack\nHINT:  Unpack it yourself and index the folder.",
+                self.limits.bytes / 1_000_000
             )));
         }
         self.bytes += written;
         Ok(())
     }
 
-    /// Notes a link, which [`Self::finish`] makes if it leads to something of the folder.
+    /// Adds a symbolic link. [`Self::finish`] creates it, if it leads to something in the folder.
     pub(crate) fn link(&mut self, name: &Path, target: &Path) -> Result<(), Error> {
         if let Some(path) = self.entry(name)? {
             self.links.push((path, target.to_owned()));
@@ -116,7 +116,7 @@ impl Unpacked {
         *self.left_out.entry(reason).or_default() += 1;
     }
 
-    /// Makes the links, now that nothing is written any more that could go through them.
+    /// Creates the links, once no more files are written that could go through them.
     pub(crate) fn finish(&mut self) {
         for (path, target) in std::mem::take(&mut self.links) {
             let made = match leads_inside(&path, &target) {
@@ -124,7 +124,7 @@ impl Unpacked {
                 false => false,
             };
             if !made {
-                self.leave_out("link that leads nowhere in it");
+                self.leave_out("link that leads outside");
             }
         }
     }
@@ -133,7 +133,7 @@ impl Unpacked {
         let link = self.top.join(path);
         if let Some(folder) = link.parent() {
             fs::create_dir_all(folder)?;
-            // A link made before may have taken the place of a folder.
+            // An earlier link may have replaced a folder.
             if !fs::canonicalize(folder)?.starts_with(&self.top) {
                 return Err(ErrorKind::PermissionDenied.into());
             }
@@ -141,7 +141,7 @@ impl Unpacked {
         std::os::unix::fs::symlink(target, link)
     }
 
-    /// `left out 3 entries of kit.zip (device: 1, encrypted: 2)`; `None` if nothing was left out.
+    /// `left out 3 entries of kit.zip (encrypted: 2, special file: 1)`; `None` if nothing was left out.
     pub(crate) fn left_out_text(&self, of: &str) -> Option<String> {
         let count: usize = self.left_out.values().sum();
         let reasons: Vec<String> = self
@@ -152,31 +152,31 @@ impl Unpacked {
         (count > 0).then(|| format!("left out {count} entries of {of} ({})", reasons.join(", ")))
     }
 
-    /// Counts an entry; its path below the top, or nothing if it has none.
+    /// Counts an entry. Returns its path below the top, or `None` if it is left out.
     fn entry(&mut self, name: &Path) -> Result<Option<PathBuf>, Error> {
         if self.interrupt.is_raised() {
             return Err(Error::Interrupted);
         }
         self.entries += 1;
-        if self.entries > self.bounds.entries {
+        if self.entries > self.limits.entries {
             return Err(Error::Usage(format!(
-                "more than {} files are to be unpacked\nHINT:  Unpack it yourself, and give the folder.",
-                self.bounds.entries
+                "more than {} files to unpack\nHINT:  Unpack it yourself and index the folder.",
+                self.limits.entries
             )));
         }
         let Some(path) = below(name) else {
-            self.leave_out("name that leads out of it");
+            self.leave_out("name that leads outside");
             return Ok(None);
         };
-        let is_long = path.as_os_str().len() > self.bounds.path || path.components().count() > self.bounds.depth;
+        let is_long = path.as_os_str().len() > self.limits.path || path.components().count() > self.limits.depth;
         if is_long || is_of_repository(&path) {
-            self.leave_out(if is_long { "long name" } else { "file of a repository" });
+            self.leave_out(if is_long { "name too long" } else { "file in .git" });
             return Ok(None);
         }
         Ok(Some(path))
     }
 
-    /// A new file; nothing if there is one, or its folder is a file.
+    /// Creates a file. Returns `None` if the name is taken, or if its folder is a file.
     fn create(&mut self, path: &Path) -> Result<Option<File>, Error> {
         let full = self.top.join(path);
         let made = full
@@ -191,11 +191,11 @@ impl Unpacked {
                     ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory
                 ) =>
             {
-                self.leave_out("second of its name");
+                self.leave_out("duplicate name");
                 Ok(None)
             }
             Err(error) if matches!(error.kind(), ErrorKind::InvalidFilename | ErrorKind::InvalidInput) => {
-                self.leave_out("name that no file can have");
+                self.leave_out("invalid name");
                 Ok(None)
             }
             Err(error) => Err(Error::file(path)(error)),
@@ -203,7 +203,7 @@ impl Unpacked {
     }
 }
 
-/// A relative path without `.` and `..`; `None` if it is another or empty.
+/// A relative path without `.` and `..`; `None` if it is absolute, leads out or is empty.
 fn below(name: &Path) -> Option<PathBuf> {
     let mut path = PathBuf::new();
     for part in name.components() {
@@ -216,14 +216,14 @@ fn below(name: &Path) -> Option<PathBuf> {
     (!path.as_os_str().is_empty()).then_some(path)
 }
 
-/// Whether a file belongs to a repository that was packed with its pages: hooks and settings of strangers.
+/// Whether a file belongs to a packed repository: its hooks and settings are untrusted.
 fn is_of_repository(path: &Path) -> bool {
     path.components()
         .any(|part| part.as_os_str().eq_ignore_ascii_case(".git"))
 }
 
-/// Whether the link at `path` leads to a place of the folder, as far as names tell; where it leads in truth is looked
-/// at when it is read.
+/// Whether the link at `path` leads into the folder, by its name only. Its real target is checked when it is
+/// read.
 fn leads_inside(path: &Path, target: &Path) -> bool {
     let mut depth = path.components().count() as i64 - 1;
     for part in target.components() {
@@ -246,12 +246,12 @@ mod tests {
 
     use super::*;
 
-    fn unpacked() -> Unpacked {
-        Unpacked::new(&Interrupt::default()).unwrap()
+    fn unpacked() -> UnpackedFiles {
+        UnpackedFiles::new(&Interrupt::default()).unwrap()
     }
 
     #[test]
-    fn the_folder_goes_with_its_owner() {
+    fn the_folder_is_removed_with_its_owner() {
         let mut folder = unpacked();
         folder.add(Path::new("guide/a.md"), &mut "text".as_bytes()).unwrap();
         let top = folder.top().to_owned();
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_lead_elsewhere_are_left_out() {
+    fn names_that_lead_outside_are_left_out() {
         let mut folder = unpacked();
         for name in [
             "/etc/passwd",
@@ -279,19 +279,19 @@ mod tests {
         }
         assert_eq!(
             folder.left_out_text("kit.zip").unwrap(),
-            "left out 8 entries of kit.zip (file of a repository: 2, name that leads out of it: 5, second of its name: 1)"
+            "left out 8 entries of kit.zip (duplicate name: 1, file in .git: 2, name that leads outside: 5)"
         );
         assert!(folder.top().join("b.md").exists());
     }
 
     #[test]
-    fn a_bound_ends_it() {
-        let bounds = Bounds {
+    fn limits_stop_the_unpacking() {
+        let limits = UnpackLimits {
             entries: 3,
             bytes: 10,
-            ..Bounds::default()
+            ..UnpackLimits::default()
         };
-        let new = || Unpacked::within(bounds, &Interrupt::default()).unwrap();
+        let new = || UnpackedFiles::within(limits, &Interrupt::default()).unwrap();
         let mut folder = new();
         folder.add(Path::new("a"), &mut [0; 10].as_slice()).unwrap();
         assert!(folder.add(Path::new("b"), &mut [0; 1].as_slice()).is_err());
@@ -303,16 +303,16 @@ mod tests {
     }
 
     #[test]
-    fn a_user_who_ends_it_need_not_wait() {
+    fn an_interrupt_stops_the_unpacking() {
         let interrupt = Interrupt::default();
-        let mut folder = Unpacked::new(&interrupt).unwrap();
+        let mut folder = UnpackedFiles::new(&interrupt).unwrap();
         interrupt.raise();
         let ended = folder.add(Path::new("a"), &mut io::empty());
         assert!(matches!(ended, Err(Error::Interrupted)));
     }
 
     #[test]
-    fn links_are_made_last_and_lead_nowhere_else() {
+    fn links_are_created_last_and_stay_inside() {
         let mut folder = unpacked();
         for (name, target) in [
             ("docs/changes.md", "../CHANGES.md"),
@@ -333,12 +333,12 @@ mod tests {
         }
         assert_eq!(
             folder.left_out_text("kit.tar").unwrap(),
-            "left out 2 entries of kit.tar (link that leads nowhere in it: 2)"
+            "left out 2 entries of kit.tar (link that leads outside: 2)"
         );
     }
 
     proptest! {
-        /// Nothing appears beside the folder, and every link resolves within it or not at all.
+        /// Nothing is written outside of the folder, and links resolve within it or not at all.
         #[test]
         fn nothing_is_written_outside(
             entries in prop::collection::vec(

@@ -11,9 +11,9 @@ use super::job::Reading;
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 use crate::sources::document_source::Input;
-use crate::sources::git::{self, Address, Checkout, Place, Repository};
+use crate::sources::git::{self, Address, Checkout, Repository, RepositoryLocation};
 use crate::sources::source_options::PathFilter;
-use crate::sources::unpacked::Unpacked;
+use crate::sources::unpacked::UnpackedFiles;
 use crate::sources::{archive, folder};
 use crate::terminal::report::Report;
 
@@ -66,7 +66,7 @@ pub(super) struct Plan {
     /// Other files in the folders, counted by what they are.
     pub(super) left_out: BTreeMap<&'static str, usize>,
     /// Temporary folders, removed at the end of the run.
-    pub(super) unpacked: Vec<Unpacked>,
+    pub(super) unpacked: Vec<UnpackedFiles>,
 }
 
 /// A folder to list.
@@ -118,13 +118,13 @@ impl Plan {
     fn add_repository(&mut self, address: &Address, context: &PlanContext<'_>) -> Result<(), Error> {
         let interrupt = context.interrupt;
         let reference = address.reference.as_deref();
-        match &address.place {
-            Place::Remote(url) => {
+        match &address.location {
+            RepositoryLocation::Remote(url) => {
                 let fetched = git::fetch(url, reference, interrupt, |note| context.report.note(note))?;
                 let name = git::name(url);
                 self.add_commit(&fetched.repository, &fetched.commit, &address.below, &name, context)
             }
-            Place::Local(path) => {
+            RepositoryLocation::Local(path) => {
                 let path = fs::canonicalize(path).map_err(Error::file(path))?;
                 let checkout = Checkout::around(&path, interrupt)?;
                 let (repository, above) = match checkout {
@@ -172,7 +172,7 @@ impl Plan {
     }
 
     /// Adds an archive. Its source root is its name without a version, so that the next release replaces this one.
-    fn add_archive(&mut self, path: &Path, kind: archive::Kind, context: &PlanContext<'_>) -> Result<(), Error> {
+    fn add_archive(&mut self, path: &Path, kind: archive::ArchiveKind, context: &PlanContext<'_>) -> Result<(), Error> {
         let files = archive::unpack(path, kind, context.interrupt)?;
         let inner = archive::inner_folder(files.top());
         let file_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -202,7 +202,7 @@ impl Plan {
         Ok(())
     }
 
-    fn keep(&mut self, files: Unpacked, name: &str, report: &Report) {
+    fn keep(&mut self, files: UnpackedFiles, name: &str, report: &Report) {
         if let Some(text) = files.left_out_text(name) {
             report.note(&text);
         }

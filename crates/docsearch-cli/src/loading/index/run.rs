@@ -280,7 +280,7 @@ impl Run<'_> {
         let project = &self.job.project;
         let mut deleted = 0;
         for root in &self.folders {
-            if !statistics.knows(&root.name) {
+            if !statistics.has_seen(&root.name) {
                 report.warning(&root.name, "no documents found; nothing was deleted");
                 continue;
             }
@@ -293,7 +293,7 @@ impl Run<'_> {
                 continue;
             }
             let names = [Some(&root.name), root.former_name.as_ref()];
-            let kept = statistics.kept(&root.name);
+            let kept = statistics.retained(&root.name);
             for stored in names.into_iter().flatten() {
                 deleted += project::delete_missing(client, project, stored, kept.slugs.clone(), &kept.paths)?;
             }

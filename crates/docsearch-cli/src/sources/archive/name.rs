@@ -1,15 +1,15 @@
-//! What an archive is called, whatever its version.
+//! The name of an archive without its version.
 
-/// Endings of the names of archives.
+/// Extensions of archives.
 const EXTENSIONS: [&str; 5] = [".tar.gz", ".tgz", ".tar", ".zip", ".gz"];
-/// What may follow a version.
+/// Pre-release words that may follow a version.
 const STAGES: [&str; 10] = [
     "alpha", "beta", "rc", "pre", "preview", "dev", "snapshot", "post", "final", "nightly",
 ];
-/// Digits of a short and of a whole name of a commit.
+/// Number of digits of an abbreviated or full commit hash.
 const COMMIT: std::ops::RangeInclusive<usize> = 7..=64;
 
-/// `kit` of `kit-1.2.0-rc.1.tar.gz`; empty of `v1.2.zip`.
+/// `kit` for `kit-1.2.0-rc.1.tar.gz`; empty for `v1.2.zip`.
 pub(crate) fn without_version(name: &str) -> String {
     let lower = name.to_ascii_lowercase();
     let end = EXTENSIONS
@@ -39,7 +39,7 @@ fn is_version(part: &str) -> bool {
         && !rest.split('.').any(is_word)
 }
 
-/// Whether letters behind digits are more than those of a stage: `3d` is no version.
+/// Whether letters after digits are a word and not a stage: `3d` is not a version.
 fn is_word(number: &str) -> bool {
     let letters = number.trim_start_matches(|letter: char| letter.is_ascii_digit());
     let letters = letters.trim_end_matches(|letter: char| letter.is_ascii_digit());
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn releases_have_one_name() {
+    fn all_releases_have_the_same_name() {
         for (name, expected) in [
             ("kit-1.2.zip", "kit"),
             ("kit-1.10.0-rc.1.tar.gz", "kit"),

@@ -19,7 +19,7 @@ fn zipped(folder: &Path, entries: &[(&str, &[u8])]) -> PathBuf {
     path
 }
 
-/// A tar whose names are written as they are, which the writer of the crate would refuse to do.
+/// A tar with names that the writer of the crate would reject.
 fn tarred(entries: &[(&str, EntryType, &str)]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (name, kind, contents) in entries {
@@ -45,20 +45,20 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn unpacked(path: &Path) -> Result<Unpacked, Error> {
+fn unpacked(path: &Path) -> Result<UnpackedFiles, Error> {
     unpack(path, kind(path).unwrap(), &Interrupt::default())
 }
 
 #[test]
-fn archives_are_told_by_their_content() {
+fn archives_are_recognized_by_their_content() {
     let place = tempfile::tempdir().unwrap();
     let zip = zipped(place.path(), &[("guide/a.md", b"# A")]);
-    assert_eq!(kind(&zip), Some(Kind::Zip));
+    assert_eq!(kind(&zip), Some(ArchiveKind::Zip));
     let tar = tarred(&[("guide/a.md", EntryType::Regular, "# A")]);
     let file = place.path().join("download");
     for (bytes, expected) in [
-        (tar.clone(), Some(Kind::Tar)),
-        (packed(&tar), Some(Kind::TarGz)),
+        (tar.clone(), Some(ArchiveKind::Tar)),
+        (packed(&tar), Some(ArchiveKind::TarGz)),
         (packed(b"a packed page"), None),
         (b"PK or not".to_vec(), None),
         (Vec::new(), None),
@@ -72,7 +72,7 @@ fn archives_are_told_by_their_content() {
 }
 
 #[test]
-fn every_kind_gives_its_files_and_one_folder_at_the_top_is_entered() {
+fn every_kind_is_unpacked_and_a_single_top_folder_is_entered() {
     let place = tempfile::tempdir().unwrap();
     let tar = tarred(&[
         ("kit-1.2/", EntryType::Directory, ""),
@@ -96,7 +96,7 @@ fn every_kind_gives_its_files_and_one_folder_at_the_top_is_entered() {
 }
 
 #[test]
-fn what_is_no_file_of_the_archive_is_left_out() {
+fn special_files_and_outside_names_are_left_out() {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("kit.tar");
     let tar = tarred(&[
@@ -112,29 +112,24 @@ fn what_is_no_file_of_the_archive_is_left_out() {
     let files = unpacked(&file).unwrap();
     assert_eq!(
         files.left_out_text("kit.tar").unwrap(),
-        "left out 6 entries of kit.tar (hard link: 1, link that leads nowhere in it: 1, name that leads out of it: 2, \
-         neither file nor link: 2)"
+        "left out 6 entries of kit.tar (hard link: 1, link that leads outside: 1, name that leads outside: 2, \
+         special file: 2)"
     );
     assert_eq!(fs::read_dir(files.top()).unwrap().count(), 2);
 }
 
 #[test]
-fn names_of_a_zip_lead_nowhere_else() {
+fn names_of_a_zip_stay_inside() {
     let place = tempfile::tempdir().unwrap();
     let zip = zipped(place.path(), &[("../../up.md", b"up"), ("/a.md", b"A"), ("b.md", b"B")]);
     let files = unpacked(&zip).unwrap();
-    assert!(
-        files
-            .left_out_text("kit")
-            .unwrap()
-            .contains("name that leads out of it")
-    );
+    assert!(files.left_out_text("kit").unwrap().contains("name that leads outside"));
     assert!(files.top().join("b.md").exists());
     assert!(!place.path().parent().unwrap().join("up.md").exists());
 }
 
 #[test]
-fn a_bomb_ends_early() {
+fn a_decompression_bomb_is_stopped() {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("bomb");
     let mut encoder = GzEncoder::new(File::create(&file).unwrap(), Compression::best());
@@ -153,7 +148,7 @@ fn a_bomb_ends_early() {
 }
 
 #[test]
-fn a_broken_archive_is_an_error_that_names_it() {
+fn the_error_for_a_broken_archive_names_it() {
     let place = tempfile::tempdir().unwrap();
     let whole = tarred(&[("a.md", EntryType::Regular, &"text ".repeat(10_000))]);
     let file = place.path().join("kit.tgz");

@@ -1,4 +1,4 @@
-//! Which repository an argument means, which of its commits, and which of its folders.
+//! Parses an argument into a repository, a reference and a folder.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -7,39 +7,38 @@ use url::Url;
 
 use crate::process::error::Error;
 
-/// Bytes of a reference.
+/// Maximum length of a reference in bytes.
 const MAX_REFERENCE: usize = 250;
 
-/// A repository as somebody names it: `https://host/kit.git#v1.2:docs`.
+/// A repository as the user writes it: `https://host/kit.git#v1.2:docs`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
-    pub(crate) place: Place,
-    /// A tag, branch or commit; the default branch, or what is checked out, without it.
+    pub(crate) location: RepositoryLocation,
+    /// A tag, branch or commit; `None` for the default branch or the checked-out commit.
     pub(crate) reference: Option<String>,
-    /// The folder below the top whose pages are meant; empty for all.
+    /// The folder to read, relative to the top; empty for the whole repository.
     pub(crate) below: PathBuf,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// An address as git takes it, perhaps with a password.
+pub(crate) enum RepositoryLocation {
+    /// A URL for git, which may contain a password.
     Remote(String),
-    /// A folder in a repository, or a bare one.
+    /// A folder in a work tree, or a bare repository.
     Local(PathBuf),
 }
 
 impl Address {
-    /// Whether a text is the address of a repository of another host.
+    /// Whether a text is the address of a remote repository.
     pub(crate) fn is_remote(text: &str) -> bool {
-        is_address(text.split_once('#').map_or(text, |(place, _)| place))
+        is_address(text.split_once('#').map_or(text, |(location, _)| location))
     }
 
-    /// `None` if the argument is an ordinary path. What is there under its whole name is one, unless it is a bare
-    /// repository.
+    /// `None` if the argument is an ordinary path. An existing path is one, unless it is a bare repository.
     pub(crate) fn parse(argument: &Path) -> Result<Option<Self>, Error> {
         if argument.exists() {
             return Ok(is_bare(argument).then(|| Self {
-                place: Place::Local(argument.to_owned()),
+                location: RepositoryLocation::Local(argument.to_owned()),
                 reference: None,
                 below: PathBuf::new(),
             }));
@@ -47,18 +46,18 @@ impl Address {
         let Some(text) = argument.to_str() else {
             return Ok(None);
         };
-        let (place, fragment) = match text.split_once('#') {
-            Some((place, fragment)) => (place, Some(fragment)),
+        let (location, fragment) = match text.split_once('#') {
+            Some((location, fragment)) => (location, Some(fragment)),
             None => (text, None),
         };
-        let place = if is_address(place) {
-            Place::Remote(place.to_owned())
-        } else if fragment.is_some() && Path::new(place).is_dir() {
-            Place::Local(PathBuf::from(place))
+        let location = if is_address(location) {
+            RepositoryLocation::Remote(location.to_owned())
+        } else if fragment.is_some() && Path::new(location).is_dir() {
+            RepositoryLocation::Local(PathBuf::from(location))
         } else if text.starts_with("http://") || text.starts_with("https://") {
             return Err(Error::Usage(format!(
-                "{} is neither a path nor the address of a repository\nHINT:  docsearch crawl reads a site; the address \
-                 of a repository ends in .git.",
+                "{} is neither a path nor a git repository\nHINT:  Use docsearch crawl for a site; the URL of a repository ends in \
+                 .git.",
                 without_credentials(text)
             )));
         } else {
@@ -68,23 +67,23 @@ impl Address {
         let (reference, below) = fragment.split_once(':').unwrap_or((fragment, ""));
         if !reference.is_empty() && !is_reference(reference) {
             return Err(Error::Usage(format!(
-                "\"{reference}\" is no name of a tag, branch or commit\nHINT:  A repository is written as \
-                 https://host/kit.git#v1.2, with a folder as https://host/kit.git#v1.2:docs."
+                "\"{reference}\" is not a valid tag, branch or commit\nHINT:  Write https://host/kit.git#v1.2, or with a folder \
+                 https://host/kit.git#v1.2:docs."
             )));
         }
         Ok(Some(Self {
-            place,
+            location,
             reference: (!reference.is_empty()).then(|| reference.to_owned()),
             below: folder_below(below).ok_or_else(|| {
                 Error::Usage(format!(
-                    "\"{below}\" is no folder of a repository\nHINT:  Give its path from the top, such as docs/guide."
+                    "\"{below}\" is not a folder path in a repository\nHINT:  Use a path from the top, such as docs/guide."
                 ))
             })?,
         }))
     }
 }
 
-/// Whether git would take a text for an address, and one that we let it fetch from.
+/// Whether git takes a text for a URL, and with a protocol that is allowed.
 fn is_address(text: &str) -> bool {
     if text.starts_with('-') || text.chars().any(|letter| letter.is_control() || letter == ' ') {
         return false;
@@ -98,7 +97,7 @@ fn is_address(text: &str) -> bool {
             _ => false,
         };
     }
-    // git@host:path, as ssh has it.
+    // git@host:path, as for ssh.
     let Some((host, path)) = text.split_once(':') else {
         return false;
     };
@@ -120,7 +119,7 @@ fn has_extension(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "git")
 }
 
-/// Whether a text may stand for a commit: git takes what begins with a hyphen for an option.
+/// Whether a text can be a reference: git would take a leading hyphen for an option.
 fn is_reference(text: &str) -> bool {
     text.len() <= MAX_REFERENCE
         && !text.starts_with(['-', '/', '.', '^', '@'])
@@ -131,7 +130,7 @@ fn is_reference(text: &str) -> bool {
             .all(|letter| !letter.is_control() && !letter.is_whitespace() && !"?*[\\\"".contains(letter))
 }
 
-/// A path that stays below the top of a repository.
+/// A relative path without `..`.
 fn folder_below(text: &str) -> Option<PathBuf> {
     let mut folder = PathBuf::new();
     for part in Path::new(text).components() {
@@ -144,13 +143,13 @@ fn folder_below(text: &str) -> Option<PathBuf> {
     (!text.contains('\0')).then_some(folder)
 }
 
-/// Whether a folder is a repository without a work tree.
+/// Whether a folder is a bare repository.
 fn is_bare(folder: &Path) -> bool {
     let is_there = |name: &str| fs::symlink_metadata(folder.join(name)).is_ok();
     is_there("HEAD") && folder.join("objects").is_dir() && folder.join("refs").is_dir() && is_there("config")
 }
 
-/// An address without user and password, as it may be told.
+/// A URL without user name and password, for messages.
 pub(super) fn without_credentials(address: &str) -> String {
     match Url::parse(address) {
         Ok(mut url) if url.has_host() => {
@@ -161,8 +160,8 @@ pub(super) fn without_credentials(address: &str) -> String {
     }
 }
 
-/// One name of a repository for all the ways to reach it: `github.com/x/kit` of `https://token@github.com/x/kit.git`
-/// and of `git@github.com:x/kit`.
+/// The name of a repository, whichever URL it is reached by: `github.com/x/kit` for both
+/// `https://token@github.com/x/kit.git` and `git@github.com:x/kit`.
 pub(crate) fn name(address: &str) -> String {
     let (host, path) = match Url::parse(address) {
         Ok(url) if url.has_host() || url.scheme() == "file" => {
@@ -190,16 +189,16 @@ pub(crate) fn name(address: &str) -> String {
 mod tests {
     use super::*;
 
-    fn parsed(argument: &str) -> Option<(Place, Option<String>, PathBuf)> {
+    fn parsed(argument: &str) -> Option<(RepositoryLocation, Option<String>, PathBuf)> {
         let address = Address::parse(Path::new(argument)).unwrap()?;
-        Some((address.place, address.reference, address.below))
+        Some((address.location, address.reference, address.below))
     }
 
     #[test]
-    fn repositories_are_told_from_paths() {
-        let remote = |place: &str, reference: Option<&str>, below: &str| {
+    fn repositories_are_distinguished_from_paths() {
+        let remote = |location: &str, reference: Option<&str>, below: &str| {
             Some((
-                Place::Remote(place.to_owned()),
+                RepositoryLocation::Remote(location.to_owned()),
                 reference.map(str::to_owned),
                 PathBuf::from(below),
             ))
@@ -235,19 +234,23 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_with_a_reference_is_a_repository_unless_it_is_called_so() {
+    fn a_folder_with_a_reference_is_a_repository_unless_such_a_path_exists() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("kit");
         fs::create_dir(&folder).unwrap();
         let argument = format!("{}#v1:docs", folder.display());
-        let expected = (Place::Local(folder), Some("v1".to_owned()), PathBuf::from("docs"));
+        let expected = (
+            RepositoryLocation::Local(folder),
+            Some("v1".to_owned()),
+            PathBuf::from("docs"),
+        );
         assert_eq!(parsed(&argument), Some(expected));
         fs::create_dir_all(place.path().join("kit#v1:docs")).unwrap();
         assert_eq!(parsed(&argument), None);
     }
 
     #[test]
-    fn what_git_would_take_for_something_else_is_refused() {
+    fn arguments_that_git_would_misread_are_rejected() {
         for argument in [
             "https://host.test/kit.git#--upload-pack=x",
             "https://host.test/kit.git#-x",
@@ -273,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_a_repository_gives_one_name_without_passwords() {
+    fn all_urls_of_a_repository_give_one_name_without_passwords() {
         for address in [
             "https://github.com/x/Kit.git",
             "https://token:x-oauth@GitHub.com/x/Kit",

@@ -1,5 +1,5 @@
-//! Repositories of other hosts, kept here: the commits and folders of all of their history, and the files of the
-//! commits that were read.
+//! A cache of remote repositories: all commits and trees of fetched references, and the files of commits that were
+//! read.
 
 use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
@@ -7,77 +7,77 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::address::{name, without_credentials};
-use super::process::{Failure, Git, Reach};
+use super::process::{Access, Git, GitFailure};
 use super::repository::{Repository, no_such};
 use crate::process::cache_folder;
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 
-/// Between two looks at whether another run has let go of the repository.
-const LOOK: Duration = Duration::from_millis(200);
-/// Looks until that is an error.
-const LOOKS: usize = 3_000;
+/// Poll interval for the lock of a repository.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// Number of polls before waiting for the lock fails.
+const MAX_POLLS: usize = 3_000;
 
-/// A repository of another host with the commit that is meant, which others leave alone until this is dropped.
+/// A fetched repository with the requested commit, locked until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Fetched {
+pub(crate) struct FetchedRepository {
     pub(crate) repository: Repository,
     pub(crate) commit: String,
     _lock: File,
 }
 
-/// What the other host says that it has.
-struct Offer {
+/// A reference of the remote repository.
+struct RemoteReference {
     object: String,
     reference: String,
 }
 
-/// Fetches what `reference` means at `address`, unless it is here already.
+/// Fetches `reference` from `address`, unless it is cached.
 pub(crate) fn fetch(
     address: &str,
     reference: Option<&str>,
     interrupt: &Interrupt,
     note: impl Fn(&str),
-) -> Result<Fetched, Error> {
+) -> Result<FetchedRepository, Error> {
     let root = cache_folder::default_root("git").ok_or_else(|| {
-        Error::Usage("no home directory to keep repositories in\nHINT:  Set XDG_CACHE_HOME.".to_owned())
+        Error::Usage("no home directory for the cache of repositories\nHINT:  Set XDG_CACHE_HOME.".to_owned())
     })?;
     fetch_into(&root, address, reference, interrupt, note)
 }
 
-/// As [`fetch`], with the folder of the repositories.
+/// Like [`fetch`], with the folder of the cache.
 pub(super) fn fetch_into(
     root: &Path,
     address: &str,
     reference: Option<&str>,
     interrupt: &Interrupt,
     note: impl Fn(&str),
-) -> Result<Fetched, Error> {
+) -> Result<FetchedRepository, Error> {
     let folder = root.join(&cache_folder::digest(&name(address))[..32]);
     fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
     let lock = lock(&folder.join("lock"), interrupt)?;
-    let network = |folder: &Path| Git::new(folder, Reach::Network, interrupt).with("remote.origin.url", address);
+    let network = |folder: &Path| Git::new(folder, Access::Network, interrupt).with("remote.origin.url", address);
     let failed = |failure| not_fetched(address, failure);
 
     let outside = network(&folder);
     outside.check()?;
-    let offer = offered(&outside, reference).map_err(|failure| match failure {
-        Refused::Git(failure) => failed(failure),
-        Refused::NoSuch(error) => error,
+    let remote_reference = resolve(&outside, reference).map_err(|failure| match failure {
+        ResolveError::Git(failure) => failed(failure),
+        ResolveError::NoSuch(error) => error,
     })?;
     let repository = folder.join("repository.git");
     let local = Repository {
-        git: Git::new(&repository, Reach::Local, interrupt),
+        git: Git::new(&repository, Access::Local, interrupt),
         network: Some(network(&repository)),
     };
     if local.git.ask(&["rev-parse", "--git-dir"]).is_err() {
-        make(&outside, &repository, offer.object.len())?;
+        create(&outside, &repository, remote_reference.object.len())?;
     }
-    let kept = format!("refs/pages/{}", offer.reference.trim_start_matches("refs/"));
-    let known = local.git.ask(&["rev-parse", "--quiet", "--verify", &kept]);
-    if known.ok().as_deref() != Some(&offer.object) {
+    let local_name = format!("refs/pages/{}", remote_reference.reference.trim_start_matches("refs/"));
+    let known = local.git.ask(&["rev-parse", "--quiet", "--verify", &local_name]);
+    if known.ok().as_deref() != Some(&remote_reference.object) {
         note(&format!("fetching {}", without_credentials(address)));
-        let wanted = format!("+{}:{kept}", offer.reference);
+        let wanted = format!("+{}:{local_name}", remote_reference.reference);
         let fetching = network(&repository);
         fetching
             .ask(&[
@@ -90,25 +90,25 @@ pub(super) fn fetch_into(
             ])
             .map_err(failed)?;
     }
-    let commit = local.commit(&kept)?;
-    Ok(Fetched {
+    let commit = local.commit(&local_name)?;
+    Ok(FetchedRepository {
         repository: local,
         commit,
         _lock: lock,
     })
 }
 
-enum Refused {
-    Git(Failure),
+enum ResolveError {
+    Git(GitFailure),
     NoSuch(Error),
 }
 
-/// What the host has under the name `reference`: a tag, else a branch, else the commit itself.
-fn offered(git: &Git, reference: Option<&str>) -> Result<Offer, Refused> {
+/// Resolves `reference` on the remote: a tag, else a branch, else a full commit hash.
+fn resolve(git: &Git, reference: Option<&str>) -> Result<RemoteReference, ResolveError> {
     let listing = git
         .ask(&["ls-remote", "origin", "HEAD", "refs/heads/*", "refs/tags/*"])
-        .map_err(Refused::Git)?;
-    let offers: Vec<(&str, &str)> = listing.lines().filter_map(|line| line.split_once('\t')).collect();
+        .map_err(ResolveError::Git)?;
+    let references: Vec<(&str, &str)> = listing.lines().filter_map(|line| line.split_once('\t')).collect();
     let wanted: Vec<String> = match reference {
         None | Some("HEAD") => vec!["HEAD".to_owned()],
         Some(name) if name.starts_with("refs/") => vec![name.to_owned()],
@@ -116,9 +116,9 @@ fn offered(git: &Git, reference: Option<&str>) -> Result<Offer, Refused> {
     };
     let found = wanted
         .iter()
-        .find_map(|wanted| offers.iter().find(|(_, name)| name == wanted));
+        .find_map(|wanted| references.iter().find(|(_, name)| name == wanted));
     if let Some((object, name)) = found {
-        return Ok(Offer {
+        return Ok(RemoteReference {
             object: (*object).to_owned(),
             reference: (*name).to_owned(),
         });
@@ -126,12 +126,12 @@ fn offered(git: &Git, reference: Option<&str>) -> Result<Offer, Refused> {
     let reference = reference.unwrap_or("HEAD");
     if matches!(reference.len(), 40 | 64) && reference.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         let object = reference.to_ascii_lowercase();
-        return Ok(Offer {
+        return Ok(RemoteReference {
             reference: object.clone(),
             object,
         });
     }
-    let names: Vec<String> = offers
+    let names: Vec<String> = references
         .iter()
         .rev()
         .filter(|(_, name)| !name.ends_with("^{}"))
@@ -143,17 +143,17 @@ fn offered(git: &Git, reference: Option<&str>) -> Result<Offer, Refused> {
             )
         })
         .collect();
-    Err(Refused::NoSuch(no_such(reference, &names)))
+    Err(ResolveError::NoSuch(no_such(reference, &names)))
 }
 
-/// Makes an empty repository that may lack files, with names of objects of so many digits.
-fn make(git: &Git, folder: &Path, digits: usize) -> Result<(), Error> {
+/// Creates an empty partial clone with object names of `digits` hexadecimal digits.
+fn create(git: &Git, folder: &Path, digits: usize) -> Result<(), Error> {
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(Error::file(folder))?;
     }
     fs::create_dir_all(folder).map_err(Error::file(folder))?;
     let format = format!("--object-format={}", if digits == 64 { "sha256" } else { "sha1" });
-    let inside = Git::new(folder, Reach::Local, git.interrupt());
+    let inside = Git::new(folder, Access::Local, git.interrupt());
     inside.ask(&["init", "--quiet", "--bare", "--template=", &format, "."])?;
     for (key, value) in [
         ("core.repositoryFormatVersion", "1"),
@@ -167,7 +167,7 @@ fn make(git: &Git, folder: &Path, digits: usize) -> Result<(), Error> {
 }
 
 impl Repository {
-    /// Fetches those of `objects` that are not here, all at once.
+    /// Fetches all missing `objects` at once.
     pub(super) fn complete(&self, commit: &str, objects: &HashSet<&str>) -> Result<(), Error> {
         let Some(network) = &self.network else {
             return Ok(());
@@ -204,28 +204,28 @@ impl Repository {
     }
 }
 
-/// Waits for other runs that read the same repository.
+/// Waits for other runs that use the same repository.
 fn lock(path: &Path, interrupt: &Interrupt) -> Result<File, Error> {
     let file = File::create(path).map_err(Error::file(path))?;
-    for _ in 0..LOOKS {
+    for _ in 0..MAX_POLLS {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if interrupt.sleep(LOOK) => {}
+            Err(TryLockError::WouldBlock) if interrupt.sleep(POLL_INTERVAL) => {}
             Err(TryLockError::WouldBlock) => return Err(Error::Interrupted),
             Err(TryLockError::Error(error)) => return Err(Error::file(path)(error)),
         }
     }
     Err(Error::Usage(format!(
-        "another run reads the same repository\nHINT:  Wait for it; it holds {}.",
+        "another run uses the same repository\nHINT:  Wait for it to finish; it holds {}.",
         path.display()
     )))
 }
 
-/// Why nothing came from a host, and what helps.
-fn not_fetched(address: &str, failure: Failure) -> Error {
+/// The error of a failed fetch, with a hint.
+fn not_fetched(address: &str, failure: GitFailure) -> Error {
     let reason = match failure {
-        Failure::Message(reason) => reason,
-        Failure::Fatal(error) => return error,
+        GitFailure::Message(reason) => reason,
+        GitFailure::Fatal(error) => return error,
     };
     let shown = without_credentials(address);
     let reason = reason.replace(address, &shown);
@@ -237,23 +237,23 @@ fn not_fetched(address: &str, failure: Failure) -> Error {
         "unreachable",
         "Failed to connect",
     ]) {
-        "Look whether the host can be reached from here, and through which proxy."
+        "Check that the host can be reached from here, and through which proxy."
     } else if says(&[
         "could not read Username",
         "Authentication failed",
         "Permission denied",
         "403",
     ]) {
-        "Give git a key or a token: its credential helpers and those of ssh are used, and nothing is asked for."
+        "Give git a key or a token: docsearch uses the credential helpers of git and ssh, and does not prompt."
     } else if says(&["not found", "does not exist", "does not appear to be"]) {
-        "Look at the address; a host says this of a repository that it does not show, too."
+        "Check the URL; hosts also say this of a repository that you may not see."
     } else {
-        "git ls-remote with this address says more."
+        "Run git ls-remote with this URL for details."
     };
     Error::Usage(format!("cannot fetch {shown}: {reason}\nHINT:  {hint}"))
 }
 
-/// Where a repository is kept below `root`.
+/// The folder of a repository in the cache at `root`.
 #[cfg(test)]
 pub(super) fn folder_of(root: &Path, address: &str) -> std::path::PathBuf {
     root.join(&cache_folder::digest(&name(address))[..32])

@@ -1,4 +1,4 @@
-//! When the files of a repository were changed last.
+//! Times of the last commits that changed files.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -7,23 +7,23 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::process::Failure;
+use super::process::GitFailure;
 use super::repository::Repository;
 use crate::process::error::Error;
 
-/// How long a history is read: files whose last change lies behind that have no date.
+/// Maximum time to read the history. Files that changed earlier than that have no date.
 const MAX_TIME: Duration = Duration::from_secs(60);
-/// Bytes of a name or of the line of a commit.
-const MAX_NAME: u64 = 64 << 10;
-/// What the line of a commit begins with.
+/// Maximum length of a path or commit line in bytes.
+const MAX_LINE: u64 = 64 << 10;
+/// First byte of a commit line.
 const COMMIT: u8 = 1;
 
-/// The times of the last commits.
+/// Times of the last changes.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// By path from the top of the repository; in UTC, as ISO 8601 has it.
+    /// By path from the top of the repository; UTC in ISO 8601.
     times: HashMap<PathBuf, String>,
-    /// Whether files have no time because the history was not fetched.
+    /// Whether files have no time because the clone is shallow.
     pub(crate) is_cut: bool,
 }
 
@@ -33,7 +33,7 @@ impl Changes {
     }
 }
 
-/// When those of `files` (paths from the top) that lie in the folder `below` were changed last, as of `commit`.
+/// Times of the last changes to `files` (paths from the top) in the folder `below`, as of `commit`.
 pub(crate) fn changes(
     repository: &Repository,
     commit: &str,
@@ -42,8 +42,8 @@ pub(crate) fn changes(
 ) -> Result<Changes, Error> {
     let is_shallow = match repository.git.ask(&["rev-parse", "--is-shallow-repository"]) {
         Ok(answer) => answer == "true",
-        Err(Failure::Message(_)) => false,
-        Err(Failure::Fatal(error)) => return Err(error),
+        Err(GitFailure::Message(_)) => false,
+        Err(GitFailure::Fatal(error)) => return Err(error),
     };
     let mut arguments: Vec<OsString> = [
         "log",
@@ -61,7 +61,7 @@ pub(crate) fn changes(
     if !below.as_os_str().is_empty() {
         arguments.push(below.into());
     }
-    let mut reading = Reading {
+    let mut reading = ChangeReader {
         wanted: files,
         is_shallow,
         now: SystemTime::now()
@@ -69,32 +69,32 @@ pub(crate) fn changes(
             .map_or(u64::MAX, |since| since.as_secs()),
         changes: Changes::default(),
     };
-    let ends = Instant::now() + MAX_TIME;
+    let deadline = Instant::now() + MAX_TIME;
     let read = repository.git.read(&arguments, Vec::new(), |output| {
-        reading.take(&mut BufReader::new(output), ends)
+        reading.take(&mut BufReader::new(output), deadline)
     });
     match read {
-        // A history whose end is missing tells what it can.
-        Ok(()) | Err(Failure::Message(_)) => Ok(reading.changes),
-        Err(Failure::Fatal(error)) => Err(error),
+        // An incomplete history has some of the times.
+        Ok(()) | Err(GitFailure::Message(_)) => Ok(reading.changes),
+        Err(GitFailure::Fatal(error)) => Err(error),
     }
 }
 
-struct Reading<'a> {
+struct ChangeReader<'a> {
     wanted: &'a HashSet<PathBuf>,
     is_shallow: bool,
     now: u64,
     changes: Changes,
 }
 
-impl Reading<'_> {
-    /// Reads commits, the newest first, until every file has its time.
-    fn take(&mut self, output: &mut impl BufRead, ends: Instant) -> io::Result<()> {
+impl ChangeReader<'_> {
+    /// Reads commits, newest first, until each file has a time.
+    fn take(&mut self, output: &mut impl BufRead, deadline: Instant) -> io::Result<()> {
         let mut time = None;
         let mut line = Vec::new();
-        while self.changes.times.len() < self.wanted.len() && Instant::now() < ends {
+        while self.changes.times.len() < self.wanted.len() && Instant::now() < deadline {
             line.clear();
-            if io::Read::take(&mut *output, MAX_NAME).read_until(0, &mut line)? == 0 {
+            if io::Read::take(&mut *output, MAX_LINE).read_until(0, &mut line)? == 0 {
                 break;
             }
             let line = line.strip_suffix(&[0]).unwrap_or(&line);
@@ -113,8 +113,8 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// The time of a commit: `1700000000 2023-11-14T22:13:20Z` and its parents. The first commit of a history that is
-    /// not all there brings every file, whenever it was changed; one of the future says nothing of the past.
+    /// Parses `1700000000 2023-11-14T22:13:20Z` and its parents. The oldest commit of a shallow clone contains all files,
+    /// whenever they changed, so it has no time. Neither does a commit in the future.
     fn time(&mut self, commit: &[u8]) -> Option<String> {
         let mut words = std::str::from_utf8(commit).ok()?.split(' ');
         let (seconds, time) = (words.next()?.parse::<u64>().ok()?, words.next()?);

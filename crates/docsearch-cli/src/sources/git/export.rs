@@ -1,5 +1,5 @@
-//! The files of a commit, written into a temporary folder as they are kept: no filter of the repository runs, and
-//! what it does not export is there.
+//! Writes the files of a commit into a temporary folder, as they are stored: without filters and export attributes of
+//! the repository.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, BufReader, Read};
@@ -8,44 +8,44 @@ use std::path::{Path, PathBuf};
 
 use docsearch_readers::file::extension;
 
-use super::process::Failure;
-use super::repository::{Entry, Kind, Repository};
+use super::process::GitFailure;
+use super::repository::{EntryKind, Repository, TreeEntry};
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
-use crate::sources::unpacked::Unpacked;
+use crate::sources::unpacked::UnpackedFiles;
 
-/// Files without a word of documentation, of which there are many and large ones.
+/// Extensions of media files, which are many and large, and have no documentation.
 const MEDIA: [&str; 24] = [
     "avif", "bmp", "eot", "flac", "gif", "ico", "jpeg", "jpg", "mov", "mp3", "mp4", "ogg", "otf", "png", "svg", "tif",
     "tiff", "ttf", "wav", "webm", "webp", "woff", "woff2", "zst",
 ];
-/// Bytes of the target of a link.
+/// Maximum length of a link target in bytes.
 const MAX_TARGET: u64 = 4_096;
 
-/// Writes the files of the folder `below` of a commit, and those that lie directly in the folders above it, where
-/// generators have their configuration.
+/// Writes the files of the folder `below` of a commit, and those directly in its parent folders, where generators have
+/// their configuration.
 pub(crate) fn export(
     repository: &Repository,
     commit: &str,
     below: &Path,
     interrupt: &Interrupt,
-) -> Result<Unpacked, Error> {
+) -> Result<UnpackedFiles, Error> {
     let Some(mut entries) = repository.tree(commit, below, true)? else {
         return Err(no_such_folder(repository, commit, below)?);
     };
     for above in below.ancestors().skip(1) {
         let beside = repository.tree(commit, above, false)?.unwrap_or_default();
-        entries.extend(beside.into_iter().filter(|entry| entry.kind != Kind::Folder));
+        entries.extend(beside.into_iter().filter(|entry| entry.kind != EntryKind::Folder));
     }
-    let mut files = Unpacked::new(interrupt)?;
+    let mut files = UnpackedFiles::new(interrupt)?;
     entries.retain(|entry| match entry.kind {
-        Kind::File => extension::of(&entry.path).is_none_or(|extension| !MEDIA.contains(&extension.as_str())),
-        Kind::Link => true,
-        Kind::Submodule => {
+        EntryKind::File => extension::of(&entry.path).is_none_or(|extension| !MEDIA.contains(&extension.as_str())),
+        EntryKind::Link => true,
+        EntryKind::Submodule => {
             files.leave_out("submodule");
             false
         }
-        Kind::Folder => false,
+        EntryKind::Folder => false,
     });
     let objects: HashSet<&str> = entries.iter().map(|entry| entry.object.as_str()).collect();
     repository.complete(commit, &objects)?;
@@ -71,16 +71,16 @@ pub(crate) fn export(
     }
     match read {
         Ok(()) => {}
-        Err(Failure::Message(reason)) => return Err(lacking(&reason)),
-        Err(Failure::Fatal(error)) => return Err(error),
+        Err(GitFailure::Message(reason)) => return Err(lacking(&reason)),
+        Err(GitFailure::Fatal(error)) => return Err(error),
     }
     files.finish();
     Ok(files)
 }
 
-/// Writes the file that comes next: `1f7a... blob 12`, its bytes, and a line end. The outer error is one of git's
-/// output.
-fn write(files: &mut Unpacked, entry: &Entry, output: &mut impl BufRead) -> io::Result<Result<(), Error>> {
+/// Writes the next file of the output: `1f7a... blob 12`, its bytes, and a newline. The outer error is one of reading
+/// git's output.
+fn write(files: &mut UnpackedFiles, entry: &TreeEntry, output: &mut impl BufRead) -> io::Result<Result<(), Error>> {
     let mut line = Vec::new();
     output.take(MAX_TARGET).read_until(b'\n', &mut line)?;
     let line = String::from_utf8_lossy(&line);
@@ -91,7 +91,7 @@ fn write(files: &mut Unpacked, entry: &Entry, output: &mut impl BufRead) -> io::
     };
     let mut contents = output.take(size);
     let written = match entry.kind {
-        Kind::Link => {
+        EntryKind::Link => {
             let mut target = Vec::new();
             (&mut contents).take(MAX_TARGET).read_to_end(&mut target)?;
             files.link(&entry.path, Path::new(std::ffi::OsStr::from_bytes(&target)))
@@ -105,28 +105,28 @@ fn write(files: &mut Unpacked, entry: &Entry, output: &mut impl BufRead) -> io::
     Ok(written)
 }
 
-/// A file that a commit names and the repository does not have.
+/// The error for a file that a commit names and the repository lacks.
 fn lacking(reason: &str) -> Error {
     Error::Usage(format!(
-        "the repository lacks files of this commit: {reason}\nHINT:  It is a partial clone; give the address that it was \
+        "the repository lacks files of this commit: {reason}\nHINT:  This is a partial clone: index the URL that it was \
          cloned from."
     ))
 }
 
-/// That there is no such folder, with those that there are.
+/// The error for an unknown folder, with the folders beside it.
 fn no_such_folder(repository: &Repository, commit: &str, below: &Path) -> Result<Error, Error> {
     let above: PathBuf = below.parent().map(Path::to_owned).unwrap_or_default();
     let beside = repository.tree(commit, &above, false)?;
     let folders: Vec<String> = beside
         .unwrap_or_default()
         .iter()
-        .filter(|entry| entry.kind == Kind::Folder)
+        .filter(|entry| entry.kind == EntryKind::Folder)
         .take(10)
         .map(|entry| entry.path.display().to_string())
         .collect();
     let hint = match folders.is_empty() {
-        true => "There are no folders beside it.".to_owned(),
-        false => format!("There are {}.", folders.join(", ")),
+        true => "Its parent folder has no folders.".to_owned(),
+        false => format!("Its parent folder has {}.", folders.join(", ")),
     };
     Ok(Error::Usage(format!(
         "no folder {} in this commit\nHINT:  {hint}",

@@ -1,4 +1,4 @@
-//! The program `git`, started so that a repository of strangers runs nothing on this machine.
+//! Runs the program `git` such that an untrusted repository cannot run anything on this machine.
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read, Write};
@@ -16,20 +16,20 @@ use nix::unistd::Pid;
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 
-/// After which a git that says nothing is ended.
-const SILENCE: Duration = Duration::from_secs(120);
-/// Between two looks at whether it is to be ended.
-const LOOK: Duration = Duration::from_millis(100);
-/// Of what git says about errors, its end is kept.
+/// A git process without output for this long is stopped.
+const OUTPUT_TIMEOUT: Duration = Duration::from_secs(120);
+/// Poll interval.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// Number of bytes of standard error that are kept, from the end.
 const MAX_ERROR_BYTES: usize = 16 << 10;
-/// Bytes of an answer that is kept whole.
+/// Maximum size of output that is read into memory, in bytes.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
-/// The first with configuration in the environment, where neither other users nor a list of processes show it.
-const OLDEST: (u32, u32) = (2, 31);
+/// First version that takes configuration from the environment, where other users cannot see it in the process list.
+const MIN_VERSION: (u32, u32) = (2, 31);
 
-/// What a repository must not decide on. Programs run from its configuration are named there one by one; its hooks,
-/// its file system monitor, its checks of signatures and transports by a program are those that reading could start.
-const CONFIGURATION: [(&str, &str); 13] = [
+/// Overrides of a repository's configuration. Programs in configuration have to be overridden one by one: these are
+/// the ones that reading could start, such as hooks, file system monitors and signature checks.
+const OVERRIDES: [(&str, &str); 13] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
     ("core.alternateRefsCommand", "true"),
@@ -45,8 +45,8 @@ const CONFIGURATION: [(&str, &str); 13] = [
     ("advice.detachedHead", "false"),
 ];
 
-/// Variables that would lead git to another repository, or have it run something.
-const VARIABLES: [&str; 16] = [
+/// Variables that could direct git to another repository, or make it run a program.
+const REMOVED_VARIABLES: [&str; 16] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -65,46 +65,46 @@ const VARIABLES: [&str; 16] = [
     "GIT_TRACE",
 ];
 
-/// What a run may reach.
+/// What a git process may access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// This machine; what a partial clone lacks is not fetched.
+pub(super) enum Access {
+    /// This machine only: missing objects of a partial clone are not fetched.
     Local,
     Network,
 }
 
-/// Why git gave no answer.
+/// Why git returned no result.
 #[derive(Debug)]
-pub(super) enum Failure {
-    /// It said why.
+pub(super) enum GitFailure {
+    /// The error message of git.
     Message(String),
     Fatal(Error),
 }
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
+impl From<GitFailure> for Error {
+    fn from(failure: GitFailure) -> Self {
         match failure {
-            Failure::Message(text) => Self::Usage(format!("git: {text}")),
-            Failure::Fatal(error) => error,
+            GitFailure::Message(text) => Self::Usage(format!("git: {text}")),
+            GitFailure::Fatal(error) => error,
         }
     }
 }
 
-/// Git in a folder.
+/// Runs git in a folder.
 #[derive(Debug, Clone)]
 pub(super) struct Git {
     folder: PathBuf,
-    reach: Reach,
+    access: Access,
     interrupt: Interrupt,
-    /// Configuration of these runs, which may hold a password.
+    /// Configuration for this instance, which may contain a password.
     configuration: Vec<(String, String)>,
 }
 
 impl Git {
-    pub(super) fn new(folder: &Path, reach: Reach, interrupt: &Interrupt) -> Self {
+    pub(super) fn new(folder: &Path, access: Access, interrupt: &Interrupt) -> Self {
         Self {
             folder: folder.to_owned(),
-            reach,
+            access,
             interrupt: interrupt.clone(),
             configuration: Vec::new(),
         }
@@ -119,20 +119,20 @@ impl Git {
         &self.interrupt
     }
 
-    /// An error if git is not there, or too old.
+    /// Fails if git is missing or too old.
     pub(super) fn check(&self) -> Result<(), Error> {
         let answer = self.ask(&["version"]).map_err(Error::from)?;
         match version(&answer) {
-            Some(version) if version < OLDEST => Err(Error::Usage(format!(
-                "git {}.{} is too old\nHINT:  Repositories need git {}.{} or newer.",
-                version.0, version.1, OLDEST.0, OLDEST.1
+            Some(version) if version < MIN_VERSION => Err(Error::Usage(format!(
+                "git {}.{} is too old\nHINT:  Install git {}.{} or newer.",
+                version.0, version.1, MIN_VERSION.0, MIN_VERSION.1
             ))),
             _ => Ok(()),
         }
     }
 
-    /// The answer of git, a short text, without the end of its last line.
-    pub(super) fn ask<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<String, Failure> {
+    /// Runs git and returns its output, without trailing newlines.
+    pub(super) fn ask<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<String, GitFailure> {
         let mut answer = Vec::new();
         self.read(arguments, Vec::new(), |output| whole(output, &mut answer))?;
         let mut text = String::from_utf8_lossy(&answer).into_owned();
@@ -140,69 +140,69 @@ impl Git {
         Ok(text)
     }
 
-    /// Gives git `input` and its output to `take`, which need not read all of it.
+    /// Runs git with `input`, and passes its output to `take`, which need not read all of it.
     pub(super) fn read<A: AsRef<OsStr>>(
         &self,
         arguments: &[A],
         input: Vec<u8>,
         take: impl FnOnce(&mut dyn Read) -> io::Result<()>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), GitFailure> {
         let mut child = self.command(arguments).spawn().map_err(not_started)?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let watched = Watched::default();
+        let last_output = LastOutput::default();
         let child = Mutex::new(child);
         let (done, is_done) = channel();
-        let (taken, told, ending) = thread::scope(|scope| {
+        let (taken, stderr_text, ending) = thread::scope(|scope| {
             let writer = scope.spawn(move || {
                 if let Some(mut stdin) = stdin {
-                    // A git that has gone says why on its standard error.
+                    // If git has exited, standard error has the reason.
                     stdin.write_all(&input).ok();
                 }
             });
-            let errors = scope.spawn(|| stderr.map(|stderr| last_bytes(watched.reading(stderr))));
-            let watchman = {
-                let (child, watched) = (&child, &watched);
-                scope.spawn(move || self.watch(child, watched, &is_done))
+            let errors = scope.spawn(|| stderr.map(|stderr| last_bytes(last_output.reading(stderr))));
+            let watchdog = {
+                let (child, last_output) = (&child, &last_output);
+                scope.spawn(move || self.watch(child, last_output, &is_done))
             };
             let (taken, is_whole) = match stdout {
                 Some(stdout) => {
-                    let mut stdout = watched.reading(stdout);
+                    let mut stdout = last_output.reading(stdout);
                     let taken = take(&mut stdout);
                     (taken, matches!(stdout.read(&mut [0]), Ok(0)))
                 }
                 None => (Ok(()), true),
             };
             if taken.is_err() || !is_whole {
-                end(&child);
+                kill(&child);
             }
             writer.join().ok();
-            let told = errors.join().ok().flatten().unwrap_or_default();
+            let stderr_text = errors.join().ok().flatten().unwrap_or_default();
             drop(done);
-            let ending = watchman.join().unwrap_or(Ending::Itself);
-            (taken.map(|()| is_whole), told, ending)
+            let ending = watchdog.join().unwrap_or(Ending::Exited);
+            (taken.map(|()| is_whole), stderr_text, ending)
         });
         let status = child
             .into_inner()
-            .map_err(|_| io::Error::other("git is lost"))
+            .map_err(|_| io::Error::other("the git process is lost"))
             .and_then(|mut child| child.wait());
         match ending {
-            Ending::Interrupted => return Err(Failure::Fatal(Error::Interrupted)),
+            Ending::Interrupted => return Err(GitFailure::Fatal(Error::Interrupted)),
             Ending::Silent => {
-                return Err(Failure::Fatal(Error::Usage(format!(
-                    "git said nothing for {} s and was ended\nHINT:  Look whether the host can be reached, and whether \
-                     it waits for a password.",
-                    SILENCE.as_secs()
+                return Err(GitFailure::Fatal(Error::Usage(format!(
+                    "git sent no output for {} s and was stopped\nHINT:  Check that the host can be reached, and that it does not \
+                     wait for a password.",
+                    OUTPUT_TIMEOUT.as_secs()
                 ))));
             }
-            Ending::Itself => {}
+            Ending::Exited => {}
         }
-        let is_whole = taken.map_err(|error| Failure::Fatal(Error::Usage(format!("git: {error}"))))?;
+        let is_whole = taken.map_err(|error| GitFailure::Fatal(Error::Usage(format!("git: {error}"))))?;
         let succeeded = status.is_ok_and(|status| status.success());
-        // One that was ended because nobody wanted more has done what it should.
+        // A process that was killed because no more output was needed has succeeded.
         if succeeded || !is_whole {
             return Ok(());
         }
-        Err(Failure::Message(reason(&told)))
+        Err(GitFailure::Message(reason(&stderr_text)))
     }
 
     fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
@@ -215,14 +215,14 @@ impl Git {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // What it starts, such as ssh, ends with it.
+            // Its child processes, such as ssh, are killed with it.
             .process_group(0);
-        for name in VARIABLES {
+        for name in REMOVED_VARIABLES {
             command.env_remove(name);
         }
-        let (protocols, no_fetch) = match self.reach {
-            Reach::Local => ("", "1"),
-            Reach::Network => ("file:git:http:https:ssh", "0"),
+        let (protocols, no_fetch) = match self.access {
+            Access::Local => ("", "1"),
+            Access::Network => ("file:git:http:https:ssh", "0"),
         };
         command
             .env("GIT_ALLOW_PROTOCOL", protocols)
@@ -238,7 +238,7 @@ impl Git {
             .iter()
             .map(|(key, value)| (key.as_str(), value.as_str()));
         let mut count = 0;
-        for (key, value) in CONFIGURATION.into_iter().chain(own) {
+        for (key, value) in OVERRIDES.into_iter().chain(own) {
             command
                 .env(format!("GIT_CONFIG_KEY_{count}"), key)
                 .env(format!("GIT_CONFIG_VALUE_{count}"), value);
@@ -248,41 +248,41 @@ impl Git {
         command
     }
 
-    /// Ends the child if the user wants to, or if it says nothing for too long.
-    fn watch(&self, child: &Mutex<Child>, watched: &Watched, is_done: &Receiver<()>) -> Ending {
-        while let Err(RecvTimeoutError::Timeout) = is_done.recv_timeout(LOOK) {
+    /// Kills the child on an interrupt, or after a time without output.
+    fn watch(&self, child: &Mutex<Child>, last_output: &LastOutput, is_done: &Receiver<()>) -> Ending {
+        while let Err(RecvTimeoutError::Timeout) = is_done.recv_timeout(POLL_INTERVAL) {
             let ending = if self.interrupt.is_raised() {
                 Ending::Interrupted
-            } else if watched.silence() > SILENCE {
+            } else if last_output.silence() > OUTPUT_TIMEOUT {
                 Ending::Silent
             } else {
                 continue;
             };
-            end(child);
+            kill(child);
             return ending;
         }
-        Ending::Itself
+        Ending::Exited
     }
 }
 
-/// The whole output of a git, which has a bound.
+/// Reads the whole output, up to a limit.
 pub(super) fn whole(output: &mut dyn Read, answer: &mut Vec<u8>) -> io::Result<()> {
     output.take(MAX_ANSWER_BYTES).read_to_end(answer)?;
     match output.read(&mut [0])? {
         0 => Ok(()),
-        _ => Err(io::Error::other("the answer is too long")),
+        _ => Err(io::Error::other("the output is too long")),
     }
 }
 
 enum Ending {
-    Itself,
+    Exited,
     Interrupted,
     Silent,
 }
 
-fn end(child: &Mutex<Child>) {
+fn kill(child: &Mutex<Child>) {
     if let Ok(mut child) = child.lock() {
-        // One that has ended by itself cannot be ended.
+        // Fails if the process has exited.
         i32::try_from(child.id())
             .ok()
             .and_then(|id| killpg(Pid::from_raw(id), Signal::SIGKILL).ok())
@@ -290,34 +290,32 @@ fn end(child: &Mutex<Child>) {
     }
 }
 
-fn not_started(error: io::Error) -> Failure {
-    Failure::Fatal(Error::Usage(match error.kind() {
-        ErrorKind::NotFound => "git is not installed\nHINT:  Repositories are read by the program git; install it, or \
-                                give a folder or an archive."
-            .to_owned(),
-        _ => format!("git cannot be started: {error}"),
+fn not_started(error: io::Error) -> GitFailure {
+    GitFailure::Fatal(Error::Usage(match error.kind() {
+        ErrorKind::NotFound => "git is not installed\nHINT:  Install git, or index a folder or an archive.".to_owned(),
+        _ => format!("cannot start git: {error}"),
     }))
 }
 
-/// When something was read last.
+/// The time of the last output.
 #[derive(Debug, Clone)]
-struct Watched(Arc<Mutex<Instant>>);
+struct LastOutput(Arc<Mutex<Instant>>);
 
-impl Default for Watched {
+impl Default for LastOutput {
     fn default() -> Self {
         Self(Arc::new(Mutex::new(Instant::now())))
     }
 }
 
-impl Watched {
-    fn reading<R: Read>(&self, inner: R) -> Heard<R> {
-        Heard {
+impl LastOutput {
+    fn reading<R: Read>(&self, inner: R) -> MonitoredReader<R> {
+        MonitoredReader {
             inner,
-            watched: self.clone(),
+            last_output: self.clone(),
         }
     }
 
-    fn note(&self) {
+    fn update(&self) {
         if let Ok(mut last) = self.0.lock() {
             *last = Instant::now();
         }
@@ -328,17 +326,17 @@ impl Watched {
     }
 }
 
-struct Heard<R> {
+struct MonitoredReader<R> {
     inner: R,
-    watched: Watched,
+    last_output: LastOutput,
 }
 
-impl<R: Read> Read for Heard<R> {
+impl<R: Read> Read for MonitoredReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // Before, too: what is slow to take the output is no silence of git.
-        self.watched.note();
+        // Also before reading: a slow consumer of the output does not count as silence of git.
+        self.last_output.update();
         let read = self.inner.read(buffer);
-        self.watched.note();
+        self.last_output.update();
         read
     }
 }
@@ -355,9 +353,9 @@ fn last_bytes(mut from: impl Read) -> Vec<u8> {
     kept
 }
 
-/// What git says is wrong: its lines of errors, without those of progress.
-fn reason(told: &[u8]) -> String {
-    let text = String::from_utf8_lossy(told);
+/// The error lines in the standard error of git, without progress.
+fn reason(stderr_text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr_text);
     let lines: Vec<&str> = text
         .split(['\n', '\r'])
         .filter_map(|line| {
@@ -379,12 +377,12 @@ fn reason(told: &[u8]) -> String {
         count => lines[count.saturating_sub(4)..].to_vec(),
     };
     match lines.is_empty() {
-        true => "it failed without a word".to_owned(),
+        true => "it failed without a message".to_owned(),
         false => lines.join("; "),
     }
 }
 
-/// Major and minor of `git version 2.47.3`.
+/// Major and minor version in `git version 2.47.3`.
 fn version(answer: &str) -> Option<(u32, u32)> {
     let mut numbers = answer.split_whitespace().nth(2)?.split('.');
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
@@ -395,19 +393,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_git_says_is_cut_to_what_is_wrong() {
-        let told = b"Cloning\nremote: Counting objects: 5\rremote: Compressing\n\
+    fn only_error_lines_of_git_are_shown() {
+        let stderr_text = b"Cloning\nremote: Counting objects: 5\rremote: Compressing\n\
                      error: RPC failed\nfatal: could not read Username for 'https://x.test': terminal prompts disabled\n";
         assert_eq!(
-            reason(told),
+            reason(stderr_text),
             "remote: Compressing; RPC failed; could not read Username for 'https://x.test': terminal prompts disabled"
         );
         assert_eq!(reason(b"ssh: no route\n\n"), "ssh: no route");
-        assert_eq!(reason(b""), "it failed without a word");
+        assert_eq!(reason(b""), "it failed without a message");
     }
 
     #[test]
-    fn versions_of_every_system_are_read() {
+    fn version_numbers_of_all_systems_are_parsed() {
         assert_eq!(version("git version 2.47.3"), Some((2, 47)));
         assert_eq!(version("git version 2.39.5 (Apple Git-154)"), Some((2, 39)));
         assert_eq!(version("git version 3.0.windows.1"), Some((3, 0)));
@@ -415,17 +413,17 @@ mod tests {
     }
 
     #[test]
-    fn a_user_who_ends_it_ends_git() {
+    fn an_interrupt_kills_git() {
         let place = tempfile::tempdir().unwrap();
         let interrupt = Interrupt::default();
-        let git = Git::new(place.path(), Reach::Local, &interrupt);
+        let git = Git::new(place.path(), Access::Local, &interrupt);
         interrupt.raise();
         let git = git.with("alias.wait", "!sleep 600");
         let started = Instant::now();
         let ended = git.read(&["wait"], Vec::new(), |output| {
             output.read_to_end(&mut Vec::new()).map(drop)
         });
-        assert!(matches!(ended, Err(Failure::Fatal(Error::Interrupted))), "{ended:?}");
-        assert!(started.elapsed() < SILENCE);
+        assert!(matches!(ended, Err(GitFailure::Fatal(Error::Interrupted))), "{ended:?}");
+        assert!(started.elapsed() < OUTPUT_TIMEOUT);
     }
 }

@@ -1,64 +1,64 @@
-//! A repository on this machine: its commits and what is in them.
+//! A local repository: its commits and trees.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use super::process::{Failure, Git, Reach, whole};
+use super::process::{Access, Git, GitFailure, whole};
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 
-/// Names that are proposed for one that is not there.
-const MAX_NEAR: usize = 5;
-/// How alike names have to be, from 0 to 1.
-const NEAR: f64 = 0.75;
+/// Maximum number of suggested names.
+const MAX_SUGGESTIONS: usize = 5;
+/// Minimum similarity of a suggested name, from 0 to 1.
+const MIN_SIMILARITY: f64 = 0.75;
 
-/// A repository that can be read.
+/// A readable repository.
 #[derive(Debug, Clone)]
 pub(crate) struct Repository {
     pub(super) git: Git,
-    /// What fetches files that are not here.
+    /// Fetches missing files of a partial clone.
     pub(super) network: Option<Git>,
 }
 
-/// What stands in a tree.
+/// An entry of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) kind: Kind,
+pub(super) struct TreeEntry {
+    pub(super) kind: EntryKind,
     pub(super) object: String,
-    /// From the top of the repository.
+    /// Path from the top of the repository.
     pub(super) path: PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     File,
     Link,
-    /// A repository within, which is not read.
+    /// A nested repository, which is not read.
     Submodule,
     Folder,
 }
 
 impl Repository {
-    /// The repository around `folder`, or that it is.
+    /// Opens the repository around or at `folder`.
     pub(crate) fn open(folder: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
-        let git = Git::new(folder, Reach::Local, interrupt);
+        let git = Git::new(folder, Access::Local, interrupt);
         git.check()?;
         match git.ask(&["rev-parse", "--git-dir"]) {
             Ok(_) => Ok(Self { git, network: None }),
-            Err(Failure::Message(reason)) => Err(Error::Usage(not_read(folder, &reason))),
-            Err(Failure::Fatal(error)) => Err(error),
+            Err(GitFailure::Message(reason)) => Err(Error::Usage(not_read(folder, &reason))),
+            Err(GitFailure::Fatal(error)) => Err(error),
         }
     }
 
-    /// The full name of the commit that `reference` means.
+    /// The full hash of the commit that `reference` names.
     pub(crate) fn commit(&self, reference: &str) -> Result<String, Error> {
         let wanted = format!("{reference}^{{commit}}");
         let arguments = ["rev-parse", "--quiet", "--verify", "--end-of-options", &wanted];
         match self.git.ask(&arguments) {
             Ok(commit) => Ok(commit),
-            Err(Failure::Message(_)) => Err(no_such(reference, &self.names()?)),
-            Err(Failure::Fatal(error)) => Err(error),
+            Err(GitFailure::Message(_)) => Err(no_such(reference, &self.names()?)),
+            Err(GitFailure::Fatal(error)) => Err(error),
         }
     }
 
@@ -79,14 +79,14 @@ impl Repository {
     pub(crate) fn origin(&self) -> Result<Option<String>, Error> {
         match self.git.ask(&["config", "--get", "remote.origin.url"]) {
             Ok(address) => Ok((!address.is_empty()).then_some(address)),
-            Err(Failure::Message(_)) => Ok(None),
-            Err(Failure::Fatal(error)) => Err(error),
+            Err(GitFailure::Message(_)) => Ok(None),
+            Err(GitFailure::Fatal(error)) => Err(error),
         }
     }
 
-    /// What is directly in the folder `path` of a commit, or with `deep` everything below it. `None` if there is no
+    /// The entries directly in the folder `path` of a commit, or with `deep` all entries below it. `None` if there is no
     /// such folder.
-    pub(super) fn tree(&self, commit: &str, path: &Path, deep: bool) -> Result<Option<Vec<Entry>>, Error> {
+    pub(super) fn tree(&self, commit: &str, path: &Path, deep: bool) -> Result<Option<Vec<TreeEntry>>, Error> {
         let mut arguments: Vec<OsString> = ["ls-tree", "-z", "--full-tree"].map(OsString::from).to_vec();
         if deep {
             arguments.push("-r".into());
@@ -103,8 +103,8 @@ impl Repository {
             .read(&arguments, Vec::new(), |output| whole(output, &mut listing));
         match listed {
             Ok(()) => {}
-            Err(Failure::Message(_)) => return Ok(None),
-            Err(Failure::Fatal(error)) => return Err(error),
+            Err(GitFailure::Message(_)) => return Ok(None),
+            Err(GitFailure::Fatal(error)) => return Err(error),
         }
         Ok(Some(
             listing
@@ -115,50 +115,54 @@ impl Repository {
     }
 }
 
-/// `100644 blob 1f7a...<tab>guide/start.md`, relative to `folder`.
-fn entry(line: &[u8], folder: &Path) -> Option<Entry> {
+/// Parses `100644 blob 1f7a...<tab>guide/start.md`, a path relative to `folder`.
+fn entry(line: &[u8], folder: &Path) -> Option<TreeEntry> {
     let tab = line.iter().position(|byte| *byte == b'\t')?;
     let mut words = std::str::from_utf8(&line[..tab]).ok()?.split(' ');
     let (mode, _, object) = (words.next()?, words.next()?, words.next()?);
     let kind = match mode {
-        "120000" => Kind::Link,
-        "160000" => Kind::Submodule,
-        "040000" => Kind::Folder,
-        _ => Kind::File,
+        "120000" => EntryKind::Link,
+        "160000" => EntryKind::Submodule,
+        "040000" => EntryKind::Folder,
+        _ => EntryKind::File,
     };
-    Some(Entry {
+    Some(TreeEntry {
         kind,
         object: object.to_owned(),
         path: folder.join(OsString::from_vec(line[tab + 1..].to_vec())),
     })
 }
 
-/// Why a repository cannot be read, and what helps.
+/// The error of an unreadable repository, with a hint.
 pub(super) fn not_read(folder: &Path, reason: &str) -> String {
     let hint = if reason.contains("dubious ownership") {
         format!(
-            "\nHINT:  If you trust it: git config --global --add safe.directory '{}'",
+            "\nHINT:  If you trust it, run: git config --global --add safe.directory '{}'",
             folder.display()
         )
     } else {
         String::new()
     };
     let reason = reason.split(" To add an exception").next().unwrap_or(reason);
-    format!("{} cannot be read as a repository: {reason}{hint}", folder.display())
+    format!("cannot read {} as a git repository: {reason}{hint}", folder.display())
 }
 
-/// That there is no such reference, with those that look like it, or else with the first ones.
+/// The error of an unknown reference, with similar names, or else some names.
 pub(super) fn no_such(reference: &str, names: &[String]) -> Error {
     let mut near: Vec<(f64, &String)> = names
         .iter()
         .map(|name| (strsim::jaro_winkler(reference, name), name))
-        .filter(|(likeness, _)| *likeness >= NEAR)
+        .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let near: Vec<&str> = near.iter().take(MAX_NEAR).map(|(_, name)| name.as_str()).collect();
-    let first: Vec<&str> = names.iter().take(MAX_NEAR).map(String::as_str).collect();
+    let near: Vec<&str> = near
+        .iter()
+        .take(MAX_SUGGESTIONS)
+        .map(|(_, name)| name.as_str())
+        .collect();
+    let first: Vec<&str> = names.iter().take(MAX_SUGGESTIONS).map(String::as_str).collect();
     let hint = match (near.as_slice(), first.as_slice()) {
-        ([], []) => "the repository has no tags and branches; a commit is given by all of its digits.".to_owned(),
+        ([], []) => "the repository has no tags or branches; give the full hash of a commit.".to_owned(),
         ([], first) => format!("there are, for example, {}.", first.join(", ")),
         (near, _) => format!("did you mean {}?", near.join(", ")),
     };
@@ -176,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_names_are_proposed() {
+    fn similar_names_are_suggested() {
         let names: Vec<String> = ["v1.2.0", "v1.10.0", "main"].map(str::to_owned).to_vec();
         let error = no_such("v1.2", &names).to_string();
         assert!(
@@ -192,10 +196,10 @@ mod tests {
     }
 
     #[test]
-    fn the_owner_of_a_repository_counts() {
-        let told =
+    fn a_repository_of_another_owner_is_refused_with_a_hint() {
+        let reason =
             "detected dubious ownership in repository at '/srv/kit' To add an exception for this directory, call:";
-        let text = not_read(Path::new("/srv/kit"), told);
+        let text = not_read(Path::new("/srv/kit"), reason);
         assert!(text.contains("HINT:") && text.contains("safe.directory"), "{text}");
         assert!(!text.contains("To add an exception"), "{text}");
     }

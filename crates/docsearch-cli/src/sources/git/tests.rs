@@ -8,9 +8,9 @@ use super::cache::{fetch_into, folder_of};
 use super::*;
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
-use crate::sources::unpacked::Unpacked;
+use crate::sources::unpacked::UnpackedFiles;
 
-/// Runs git as a user does, at a time of its own.
+/// Runs git like a user, at a given time.
 fn git(folder: &Path, time: &str, arguments: &[&str]) {
     let done = Command::new("git")
         .arg("-C")
@@ -84,7 +84,7 @@ fn open(folder: &Path) -> Repository {
     Repository::open(folder, &Interrupt::default()).unwrap()
 }
 
-fn names(files: &Unpacked) -> Vec<String> {
+fn names(files: &UnpackedFiles) -> Vec<String> {
     let mut names = Vec::new();
     let mut folders = vec![files.top().to_owned()];
     while let Some(folder) = folders.pop() {
@@ -99,12 +99,12 @@ fn names(files: &Unpacked) -> Vec<String> {
     names
 }
 
-fn exported(repository: &Repository, commit: &str, below: &str) -> Unpacked {
+fn exported(repository: &Repository, commit: &str, below: &str) -> UnpackedFiles {
     export(repository, commit, Path::new(below), &Interrupt::default()).unwrap()
 }
 
 #[test]
-fn the_files_of_a_tag_come_without_a_work_tree_and_whatever_is_exported() {
+fn all_files_of_a_tag_are_exported_without_a_work_tree() {
     let place = tempfile::tempdir().unwrap();
     let repository = open(&kit(place.path()));
     let files = exported(&repository, &repository.commit("v1.0").unwrap(), "");
@@ -119,7 +119,7 @@ fn the_files_of_a_tag_come_without_a_work_tree_and_whatever_is_exported() {
 }
 
 #[test]
-fn a_repository_of_strangers_runs_nothing() {
+fn an_untrusted_repository_runs_nothing() {
     let place = tempfile::tempdir().unwrap();
     let folder = kit(place.path());
     let trap = place.path().join("trap");
@@ -173,7 +173,7 @@ fn a_repository_of_strangers_runs_nothing() {
     assert!(names(&files).contains(&"c.md".to_owned()));
     assert!(checkout.repository.commit("no-such").is_err());
     checkout.repository.name().unwrap();
-    // Its settings count as little if it is read as another host would be.
+    // Its settings are ignored, too, if it is fetched like a remote.
     let cache = place.path().join("cache");
     let address = format!("file://{}", folder.display());
     let fetched = fetch_into(&cache, &address, Some("v1.0"), &interrupt, |_| {}).unwrap();
@@ -203,12 +203,12 @@ fn files_have_the_time_of_the_last_commit_that_changed_them() {
         times("v1.0", "", &["docs/a.md", "docs/old.md", "c.md"]),
         [some("2024-01-01T08:00:00Z"), some("2024-01-01T08:00:00Z"), None]
     );
-    // A name that git would take for a pattern is a name.
+    // Names with characters of patterns are taken literally.
     assert_eq!(times("main", ":(top)docs", &["docs/a.md"]), [None]);
 }
 
 #[test]
-fn a_history_that_was_not_fetched_tells_no_times() {
+fn a_shallow_history_gives_no_times() {
     let place = tempfile::tempdir().unwrap();
     let folder = kit(place.path());
     for (depth, known) in [("1", None), ("2", Some("2025-02-03T04:05:06Z"))] {
@@ -230,7 +230,7 @@ fn a_history_that_was_not_fetched_tells_no_times() {
 }
 
 #[test]
-fn a_checkout_is_called_like_its_remote() {
+fn a_checkout_has_the_name_of_its_remote() {
     let place = tempfile::tempdir().unwrap();
     let folder = fs::canonicalize(kit(place.path())).unwrap();
     let around = |folder: &Path| Checkout::around(folder, &Interrupt::default()).unwrap();
@@ -247,7 +247,7 @@ fn a_checkout_is_called_like_its_remote() {
     assert_eq!(name_below(&name, &checkout.below), "host.test/x/kit/docs");
     git(&folder, "", &["remote", "set-url", "origin", "../kit"]);
     assert_eq!(checkout.repository.name().unwrap(), None);
-    // A submodule and a work tree of its own belong to another repository.
+    // A submodule and a separate work tree belong to other repositories.
     write(
         &folder,
         &[("vendor/lib/.git", "gitdir: nowhere"), ("vendor/lib/a.md", "# A")],
@@ -273,14 +273,14 @@ fn a_bare_repository_is_read_too() {
         ],
     );
     let address = Address::parse(&bare).unwrap().unwrap();
-    assert_eq!(address.place, Place::Local(bare.clone()));
+    assert_eq!(address.location, RepositoryLocation::Local(bare.clone()));
     let repository = open(&bare);
     let files = exported(&repository, &repository.commit("HEAD").unwrap(), "docs");
     assert!(names(&files).contains(&"docs/b.md".to_owned()));
 }
 
 #[test]
-fn another_host_is_asked_again_and_gives_only_what_is_new() {
+fn a_second_fetch_transfers_only_new_objects() {
     let place = tempfile::tempdir().unwrap();
     let folder = kit(place.path());
     git(&folder, "", &["config", "uploadpack.allowFilter", "true"]);
@@ -301,7 +301,7 @@ fn another_host_is_asked_again_and_gives_only_what_is_new() {
         [".gitattributes", "README.md", "docs/a.md", "docs/old.md", "mkdocs.yml"]
     );
     assert_eq!(notes, 1);
-    // Files of commits that nobody asked for were not sent.
+    // Files of other commits were not fetched.
     let kept = folder_of(&cache, &address);
     let count = |of: &str| {
         let counting = Command::new("git")
@@ -321,7 +321,7 @@ fn another_host_is_asked_again_and_gives_only_what_is_new() {
     let (main, notes, after) = fetched(Some("main")).unwrap();
     assert!(main.contains(&"docs/d.md".to_owned()) && notes == 1);
     assert_ne!(before, after);
-    // A commit by its name, and a branch that was made anew.
+    // A commit by its hash, and a branch that was reset.
     assert_eq!(fetched(Some(&before)).unwrap().2, before);
     git(&folder, "", &["reset", "--quiet", "--hard", "v1.0"]);
     assert!(fetched(Some("main")).unwrap().0.contains(&"docs/old.md".to_owned()));
@@ -333,7 +333,7 @@ fn another_host_is_asked_again_and_gives_only_what_is_new() {
 }
 
 #[test]
-fn what_cannot_be_fetched_is_told_with_what_helps() {
+fn the_error_of_a_failed_fetch_has_a_hint() {
     let place = tempfile::tempdir().unwrap();
     let fetch = |address: &str| {
         let fetched = fetch_into(
@@ -347,23 +347,23 @@ fn what_cannot_be_fetched_is_told_with_what_helps() {
     };
     let error = fetch(&format!("file://{}/none.git", place.path().display()));
     assert!(
-        error.contains("cannot fetch file://") && error.contains("HINT:  Look at the address"),
+        error.contains("cannot fetch file://") && error.contains("HINT:  Check the URL"),
         "{error}"
     );
     let error = fetch("https://ada:secret@127.0.0.1:1/kit.git");
-    assert!(error.contains("HINT:  Look whether the host can be reached"), "{error}");
+    assert!(error.contains("HINT:  Check that the host can be reached"), "{error}");
     assert!(!error.contains("secret"), "{error}");
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_told_with_those_that_are() {
+fn the_error_for_an_unknown_folder_lists_folders() {
     let place = tempfile::tempdir().unwrap();
     let repository = open(&kit(place.path()));
     let commit = repository.commit("main").unwrap();
     let error = export(&repository, &commit, Path::new("doc"), &Interrupt::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no folder doc in this commit\nHINT:  There are docs."
+        "no folder doc in this commit\nHINT:  Its parent folder has docs."
     );
     let error = repository.commit("v1.3").unwrap_err().to_string();
     assert!(error.contains("Did you mean v1."), "{error}");

@@ -3,7 +3,7 @@
 set -eu
 for role in web editor; do
     write=$([ "$role" = editor ] && echo true || echo false)
-    # Through standard input: psql replaces variables there, and no password is seen among the processes.
+    # Through standard input: psql replaces variables there, and the list of processes shows no password.
     { printf '\\set password `cat /run/secrets/%s_password`\n' "$role"
       echo "CREATE ROLE $role LOGIN PASSWORD :'password';"
       echo "SELECT docsearch.grant_usage('$role', write => $write);"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs pg_docsearch into a PostgreSQL server, or removes what this has installed there.
+# Installs pg_docsearch into a PostgreSQL server, or uninstalls it.
 set -eu
 umask 022
 
@@ -13,8 +13,8 @@ usage: ./install.sh --pg-config PATH [--prefix DIR] [--destdir DIR] [--uninstall
 
   --pg-config PATH  pg_config of a PostgreSQL $major server
   --prefix DIR      also install the program docsearch, with manual pages and completions, such as below /usr/local
-  --destdir DIR     install below this folder, for a package; nothing of the server is asked for
-  --uninstall       remove what was installed; models of your own stay
+  --destdir DIR     install below this folder, for a package, without checks of the server
+  --uninstall       remove the installed files; your own models stay
 END
 }
 
@@ -23,7 +23,7 @@ fail() {
     exit 1
 }
 
-# Whether the numbers that a version begins with are before another version.
+# Whether a version, without what follows its numbers, is before another one.
 is_before() {
     numbers=$(echo "$1" | sed -n 's/^\([0-9][0-9.]*\).*/\1/p')
     [ -n "$numbers" ] && [ "$(printf '%s\n' "$numbers.0.0.0" "$2" | sort -V | head -n 1)" != "$2" ]
@@ -50,18 +50,18 @@ done
 [ -n "$pg_config" ] || { usage >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 
-version=$("$pg_config" --version 2>/dev/null) || fail "$pg_config is no pg_config"
+version=$("$pg_config" --version 2>/dev/null) || fail "$pg_config is not a pg_config"
 case "$version" in
     "PostgreSQL $major."* | "PostgreSQL ${major}"[a-z]*) ;;
-    "PostgreSQL "*) fail "$pg_config belongs to $version; this is for PostgreSQL $major" ;;
-    *) fail "$pg_config is no pg_config" ;;
+    "PostgreSQL "*) fail "$pg_config belongs to $version; this package is for PostgreSQL $major" ;;
+    *) fail "$pg_config is not a pg_config" ;;
 esac
 share=$("$pg_config" --sharedir)
 library=$("$pg_config" --pkglibdir)
 
-# As `make install` notes it: a file a line, or with a slash at its end a directory that was made.
+# The list of `make install`: each line is a file, or with a slash at its end a directory that was created.
 remove() {
-    [ -f "$1" ] || fail "$1 does not exist: nothing was installed by make install or install.sh here"
+    [ -f "$1" ] || fail "$1 does not exist: make install or install.sh installed nothing here"
     lines=$(sort -r "$1")
     echo "$lines" | while IFS= read -r line; do
         case "$line" in
@@ -76,7 +76,7 @@ remove() {
     done
 }
 
-# Directories from the outermost that is missing, each with a slash.
+# Creates missing directories and prints each with a slash, the outermost first.
 make_directories() {
     [ -d "$1" ] && return
     make_directories "$(dirname "$1")"
@@ -84,7 +84,7 @@ make_directories() {
     echo "$1/"
 }
 
-# Renamed into place: a server that has the old file mapped keeps it.
+# Copies a tree and prints its files. Each is renamed into place, because a server may have mapped the old one.
 put() {
     find "$1" -type f | sort | while IFS= read -r file; do
         target=$2${file#"$1"}
@@ -96,7 +96,7 @@ put() {
     done
 }
 
-# Puts trees of files where they belong and notes them; what an earlier version has installed stays noted.
+# Copies trees of files and lists them. Files of an earlier version stay in the list.
 install_noted() {
     record=$1
     shift
@@ -124,25 +124,25 @@ if [ -n "$uninstall" ]; then
 fi
 
 if [ -z "$destdir" ]; then
-    [ "$(uname -sm)" = "Linux $machine" ] || fail "this is for Linux on $machine, not $(uname -sm)"
-    libc=$(getconf GNU_LIBC_VERSION 2>/dev/null) || fail "this needs the GNU C library; musl has no ONNX Runtime"
+    [ "$(uname -sm)" = "Linux $machine" ] || fail "this package is for Linux on $machine, not $(uname -sm)"
+    libc=$(getconf GNU_LIBC_VERSION 2>/dev/null) || fail "this package needs glibc: ONNX Runtime does not run with musl"
     [ "$(printf '%s\n' "$glibc" "${libc#glibc }" | sort -V | head -n 1)" = "$glibc" ] ||
-        fail "this needs glibc $glibc or newer; here is ${libc#glibc }"
+        fail "this package needs glibc $glibc or newer, but this is ${libc#glibc }"
     for name in vector pg_trgm btree_gin; do
         [ -f "$share/extension/$name.control" ] || fail "PostgreSQL $major in $share lacks the extension $name: install it
-first (pgvector in Debian: postgresql-$major-pgvector; the others are part of contrib)"
+first (pgvector in Debian: postgresql-$major-pgvector; the others are in contrib)"
     done
     server=${version#PostgreSQL }
     vector=$(sed -n "s/^ *default_version *= *'\([^']*\)'.*/\1/p" "$share/extension/vector.control")
-    # Each line: what has a fault before which version, whether it is refused, the fault, which version has none.
+    # Each line: product, first version without the fault, whether older ones are refused, first version without faults, the fault.
     while read -r product good refused safe fault; do
         case "$product" in
             PostgreSQL) found=$server ;;
             *) found=$vector ;;
         esac
         is_before "$found" "$good" || continue
-        [ "$refused" = no ] || fail "PostgreSQL $major in $share has $product $found: $fault; needed is $good or newer"
-        echo "install.sh: WARNING: $product $found has a known fault, $fault. Take $safe or newer." >&2
+        [ "$refused" = no ] || fail "PostgreSQL $major in $share has $product $found: $fault; install $good or newer"
+        echo "install.sh: WARNING: $product $found has a known fault, $fault. Use $safe or newer." >&2
     done <<'END'
 @faults@
 END

@@ -31,7 +31,7 @@ def main() -> None:
     before = files(system)
     install = ("/root/install.sh", "--prefix", "/usr/local", "--pg-config")
     other = subprocess.run(["chroot", place, *install, "/bin/ls"], capture_output=True, text=True)
-    require(other.returncode == 1 and "is no pg_config" in other.stderr, f"install.sh says {other.stderr!r}")
+    require(other.returncode == 1 and "is not a pg_config" in other.stderr, f"install.sh says {other.stderr!r}")
     for _ in range(2):
         enter(place, *install, f"{BIN}/pg_config")
     try:

@@ -1,11 +1,11 @@
-//! Commands that ask the documentation: one request each, and its answer on standard output.
+//! Commands that send one request and print the answer.
 
 pub(crate) mod explain;
 pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod manual;
 mod output;
-mod question;
+mod request;
 pub(crate) mod search;
 pub(crate) mod status;
 pub(crate) mod suggest;

@@ -1,4 +1,4 @@
-//! The connection to Postgres, found the way libpq programs find it.
+//! Connecting to Postgres with the parameters of libpq.
 
 #[cfg(test)]
 pub(crate) mod fuzz;
@@ -16,22 +16,22 @@ use std::sync::Mutex;
 use postgres::Client;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::process::error::{Error, Report};
+use crate::process::error::{DatabaseError, Error};
 use crate::terminal::shown;
 use parameters::Parameters;
 use variables::Variables;
 
-/// Where Postgres is.
+/// Options of the connection.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ConnectionArgs {
     /// Connection URL or libpq key words: `postgres://user@host/db`,
-    /// `postgres:///db?host=/tmp/socket-dir`, `service=docs`. What it leaves out comes from
-    /// PGSERVICE, PGHOST and libpq's other variables, and from ~/.pgpass
+    /// `postgres:///db?host=/tmp/socket-dir`, `service=docs`. Missing parts come from PGSERVICE,
+    /// PGHOST and other variables of libpq, and from ~/.pgpass
     #[arg(long, global = true, env = "DOCSEARCH_URL", hide_env_values = true)]
     url: Option<String>,
 }
 
-/// A database that can be connected to, by whichever kind of client.
+/// Connection parameters for synchronous and asynchronous clients.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) config: tokio_postgres::Config,
@@ -41,20 +41,20 @@ pub(crate) struct Target {
 }
 
 impl ConnectionArgs {
-    /// Where to connect, from `--url` and the environment.
+    /// The connection parameters from `--url` and the environment.
     pub(crate) fn target(&self) -> Result<Target, Error> {
         let environment = |name: &str| env::var(name).ok();
         let parameters = Parameters::resolve(self.url.as_deref(), &Variables(&environment), |warning| {
             eprintln!("WARNING: {warning}");
         })?;
         Ok(Target {
-            tls: parameters.protection.connector()?,
+            tls: parameters.tls.connector()?,
             config: parameters.config,
             description: parameters.description,
         })
     }
 
-    /// Connects. Notices of the server go to standard error, each text once.
+    /// Connects. Notices of the server go to standard error, each only once.
     pub(crate) fn connect(&self) -> Result<Client, Error> {
         let target = self.target()?;
         let mut config = postgres::Config::from(target.config);
@@ -68,7 +68,7 @@ impl ConnectionArgs {
         });
         config.connect(target.tls).map_err(|error| Error::Connect {
             target: target.description,
-            failure: Report(error),
+            failure: DatabaseError(error),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! How good a ranking is: sets of questions with judgments, what a search finds of them, and figures.
+//! Measuring the quality of a ranking: data sets with judgments, searches, metrics and reports.
 
 mod bootstrap;
 mod comparison;

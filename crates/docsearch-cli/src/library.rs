@@ -1,10 +1,10 @@
-//! The documents of a database as one role sees them: the SQL functions as requests and answers.
+//! Read access to the documents of a database as one role: SQL functions as requests and answers.
 //!
-//! Ranking, budgets and texts are the database's. Nothing here changes anything there.
+//! Ranking, limits and texts are up to the database.
 
 mod arguments;
-mod complaints;
 mod connections;
+mod error_log;
 mod listing;
 mod page_questions;
 pub(crate) mod question_rules;
@@ -16,29 +16,29 @@ use tokio_postgres::Row;
 
 use crate::process::error::Error;
 use arguments::Argument;
-pub(crate) use connections::{Audience, Library, Limits};
-pub(crate) use listing::{ListRequest, Listing};
+pub(crate) use connections::{Audience, ConnectionLimits, Library};
+pub(crate) use listing::{DocumentList, ListRequest};
 pub(crate) use page_questions::PageQuestions;
 
-/// Characters of a token, as the functions count them.
+/// Characters of a token, as the SQL functions count them.
 pub(crate) const CHARS_PER_TOKEN: i64 = 4;
 
-/// How an answer is written. Parsed as callers of all kinds name it; the first name is that of `search_docs_text`.
+/// The format of an answer. Parsed from all names that callers use; the first is that of `search_docs_text`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, AsRefStr, EnumString)]
 pub(crate) enum OutputFormat {
     /// A few lines for each result
     #[default]
     #[strum(to_string = "compact", serialize = "text", serialize = "markdown")]
     Compact,
-    /// Everything that is known, with labels
+    /// All fields, with labels
     #[strum(to_string = "detailed", serialize = "full")]
     Detailed,
-    /// For programs
+    /// JSON, for programs
     #[strum(to_string = "raw", serialize = "json")]
     Json,
 }
 
-/// A way of writing arguments, as `config` names it.
+/// The notation of calls in notices, a value of the key `syntax` of `config`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, AsRefStr)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Syntax {
@@ -48,7 +48,7 @@ pub(crate) enum Syntax {
     Http,
 }
 
-/// The arguments of `docsearch.search_answer`; those that are `None` have the defaults of the function.
+/// The arguments of `docsearch.search_answer`. `None` is the default of the function.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SearchRequest {
     pub(crate) query: String,
@@ -64,7 +64,7 @@ pub(crate) struct SearchRequest {
     pub(crate) format: OutputFormat,
     pub(crate) max_chars: Option<i32>,
     pub(crate) max_tokens: Option<i32>,
-    /// How the caller writes the call that a notice names.
+    /// The notation of calls in notices.
     pub(crate) syntax: Syntax,
 }
 
@@ -114,9 +114,9 @@ impl LoadRequest {
 /// The answer to a search.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
-    /// In the format that was asked for.
+    /// In the format of the request.
     pub(crate) content: String,
-    /// Results that were found.
+    /// Number of results.
     pub(crate) results: i32,
 }
 
@@ -126,21 +126,21 @@ impl Answer {
     }
 }
 
-/// A project with what is in it.
+/// A project and its contents.
 #[derive(Debug, Clone)]
 pub(crate) struct ProjectEntry {
     pub(crate) name: String,
     pub(crate) documents: i64,
-    /// The largest categories on the first level.
+    /// The largest top-level categories.
     pub(crate) categories: Vec<String>,
 }
 
 impl Library {
-    /// The answer to a search.
+    /// Searches documents.
     pub(crate) async fn search(&self, request: &SearchRequest) -> Result<Answer, Error> {
         let max_chars = request.max_chars.unwrap_or(match request.format {
             OutputFormat::Compact | OutputFormat::Detailed if request.max_tokens.is_none() => DEFAULT_MAX_CHARS,
-            // The limit that the caller has given is the one that a notice has him raise.
+            // Notices suggest raising the limit that the caller set.
             OutputFormat::Json | OutputFormat::Compact | OutputFormat::Detailed => i32::MAX,
         });
         let mut config = request.config.clone().unwrap_or_else(|| json!({}));
@@ -172,26 +172,26 @@ impl Library {
             .await?;
         let row = rows
             .first()
-            .ok_or_else(|| Error::Usage("the search gave no answer".to_owned()))?;
+            .ok_or_else(|| Error::Usage("the search returned no answer".to_owned()))?;
         Ok(Answer {
             content: row.try_get(0)?,
             results: row.try_get(1)?,
         })
     }
 
-    /// A document, or one of its sections, as Markdown.
+    /// A document or section as Markdown.
     pub(crate) async fn load(&self, request: &LoadRequest) -> Result<String, Error> {
         self.text(&request.statement("load_doc"), &request.arguments()).await
     }
 
-    /// A document, or one of its sections, with everything that is known of it.
+    /// A document or section with all fields, as JSON.
     pub(crate) async fn load_json(&self, request: &LoadRequest) -> Result<Value, Error> {
         let statement = request.statement("load_doc_json");
         let found = self.objects(&statement, &request.arguments()).await?;
         Ok(found.into_iter().next().unwrap_or_default())
     }
 
-    /// The projects that have a document which the role sees.
+    /// The projects with documents that the role may see.
     pub(crate) async fn projects(&self) -> Result<Vec<ProjectEntry>, Error> {
         let rows = self
             .rows(
@@ -213,7 +213,7 @@ impl Library {
         rows.iter().map(entry).collect()
     }
 
-    /// What `docsearch.suggest` gives for a text.
+    /// The results of `docsearch.suggest`.
     pub(crate) async fn suggest(
         &self,
         text: &str,
@@ -245,7 +245,7 @@ impl Library {
         .await
     }
 
-    /// How inference and indexing are doing, and which version answers.
+    /// The status of inference and indexing, with versions.
     pub(crate) async fn status(&self) -> Result<Value, Error> {
         let found = self
             .objects(
@@ -259,7 +259,7 @@ impl Library {
             )
             .await?;
         let mut status = found.into_iter().next().unwrap_or_default();
-        // Without a project there is nothing to report on, which is no failure.
+        // Without projects there is no progress to report, which is not a failure.
         let progress = self
             .objects("SELECT to_jsonb(p) FROM docsearch.index_progress() AS p", &[])
             .await;
@@ -285,7 +285,7 @@ impl Library {
     }
 }
 
-/// What a text has at most unless told otherwise, as in `docsearch.search_answer`.
+/// Default maximum length of a text, as in `docsearch.search_answer`.
 const DEFAULT_MAX_CHARS: i32 = 20_000;
-/// SQLSTATE of a database in which no project was ever created.
+/// SQLSTATE in a database where no project was ever created.
 const NO_PROJECT_YET: &str = "55000";

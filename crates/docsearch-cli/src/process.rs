@@ -1,4 +1,4 @@
-//! The process: how it ends, what ends it, and where it keeps what can be fetched again.
+//! The process: errors, exit codes, signals and cache folders.
 
 pub(crate) mod cache_folder;
 pub(crate) mod error;

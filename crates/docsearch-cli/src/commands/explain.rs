@@ -1,10 +1,10 @@
-//! `docsearch explain`: how a document comes to its score.
+//! `docsearch explain`: explains the score of a document.
 
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::commands::output::{Kind, OutputArgs};
-use crate::commands::question::{ScopeArgs, WordingArgs, ask};
+use crate::commands::output::{ContentKind, OutputArgs};
+use crate::commands::request::{ScopeArgs, WordingArgs, with_library};
 use crate::connection::ConnectionArgs;
 use crate::library::{OutputFormat, SearchRequest};
 use crate::process::error::Error;
@@ -18,26 +18,26 @@ Examples:
   docsearch explain 'notice that the browser went away before the answer was ready' requests/abort \\
     --also 'detecting when clients abort'
 
-The last value of `after` is the score that a search gives. Steps `retriever` say what was found and are
-no part of it. With --also, a second table has for each wording its share of the score, the score
-that the document has by it alone, and what it adds.
+The last value of `after` is the score of the document in a search. Steps named `retriever` show what each
+retriever found; they do not change the score. With --also, a second table shows for each wording its
+share of the score, the score of the document for that wording alone, and what it adds.
 
 Exit codes:
   0  the document was found
   1  there is no such document or project
-  2  wrong usage, no connection, or a database error";
+  2  usage error, no connection, or a database error";
 
 /// Characters of a wording in the table of steps.
 const MATCHED_CHARS: usize = 60;
 
-/// Show how a document comes to its score for a query.
+/// Explain the score of a document for a query
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ExplainArgs {
     /// The query, as one argument
     #[arg(value_name = "QUERY")]
     query: String,
-    /// The document
+    /// The slug of the document
     #[arg(value_name = "SLUG")]
     slug: String,
     #[command(flatten)]
@@ -58,10 +58,10 @@ pub(crate) fn run(args: &ExplainArgs, connection: &ConnectionArgs) -> Result<Out
         config: args.scope.config.clone(),
         ..SearchRequest::default()
     };
-    let steps = ask(connection, async |library| library.explain(&request, &args.slug).await)?;
+    let steps = with_library(connection, async |library| library.explain(&request, &args.slug).await)?;
     let columns: &[&str] = match args.output.format {
         OutputFormat::Json => {
-            args.output.print(&Value::Array(steps).to_string(), Kind::Json)?;
+            args.output.print(&Value::Array(steps).to_string(), ContentKind::Json)?;
             return Ok(Outcome::Complete);
         }
         OutputFormat::Detailed => &[
@@ -76,11 +76,12 @@ pub(crate) fn run(args: &ExplainArgs, connection: &ConnectionArgs) -> Result<Out
         ],
         OutputFormat::Compact => &["step", "rule", "matched", "before", "after"],
     };
-    args.output.print(&text(&request.query, &steps, columns), Kind::Table)?;
+    args.output
+        .print(&text(&request.query, &steps, columns), ContentKind::Table)?;
     Ok(Outcome::Complete)
 }
 
-/// The steps as a table, and behind it one of the wordings, if there are several.
+/// The table of steps, followed by one of the wordings, if there are several.
 fn text(query: &str, steps: &[Value], columns: &[&str]) -> String {
     let is_wording = |step: &Value| step["step"] == "wording";
     let short = steps.iter().cloned().map(|mut step| {
@@ -101,7 +102,7 @@ fn text(query: &str, steps: &[Value], columns: &[&str]) -> String {
     )
 }
 
-/// Of the question and each further wording: its share of the score, the score that the document has by it, and what it adds.
+/// The question and each further wording: its share of the score, the score of the document for it alone, what it adds.
 fn wordings(query: &str, steps: &[&Value]) -> Vec<Value> {
     let number = |step: &Value, key: &str| step[key].as_f64().unwrap_or_default();
     let sum = |key: &str, of: &dyn Fn(&Value) -> bool| -> f64 {
@@ -115,7 +116,7 @@ fn wordings(query: &str, steps: &[&Value]) -> Vec<Value> {
         json!({
             "share": 1.0 - sum("weight", &is_also),
             "score": number(first, "before"),
-            // An exact name in the question itself.
+            // The part of an exact name in the question itself.
             "adds": sum("contribution", &|step| also.iter().all(|also| also["matched"] != step["matched"])),
             "wording": query,
         })
@@ -131,7 +132,7 @@ fn wordings(query: &str, steps: &[&Value]) -> Vec<Value> {
     question.into_iter().chain(further).collect()
 }
 
-/// Enough of a wording to tell it from others.
+/// The beginning of a wording.
 fn beginning(wording: &str) -> String {
     match wording.char_indices().nth(MATCHED_CHARS) {
         Some((end, _)) => format!("{}…", &wording[..end]),

@@ -1,11 +1,11 @@
-//! `docsearch list`: the documents there are.
+//! `docsearch list`: lists documents.
 
 use clap::Args;
 
-use crate::commands::output::{Kind, OutputArgs};
-use crate::commands::question::ask;
+use crate::commands::output::{ContentKind, OutputArgs};
+use crate::commands::request::with_library;
 use crate::connection::ConnectionArgs;
-use crate::library::{CHARS_PER_TOKEN, ListRequest, Listing, OutputFormat};
+use crate::library::{CHARS_PER_TOKEN, DocumentList, ListRequest, OutputFormat};
 use crate::process::error::Error;
 use crate::process::outcome::Outcome;
 
@@ -19,7 +19,7 @@ Examples:
 Exit codes:
   0  there are documents
   1  there are none, or there is no such project
-  2  wrong usage, no connection, or a database error";
+  2  usage error, no connection, or a database error";
 
 /// List the documents.
 #[derive(Debug, Args)]
@@ -34,16 +34,16 @@ pub(crate) struct ListArgs {
     /// Only documents of this kind, such as guide or class
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
-    /// Order: title, category or date (last change first)
+    /// Sort order: title, category or date (last change first)
     #[arg(long, value_name = "ORDER")]
     sort_by: Option<String>,
-    /// How many documents at most
+    /// Maximum number of documents
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     limit: Option<i64>,
-    /// How many to leave out at the beginning
+    /// Number of documents to skip
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
     offset: i64,
-    /// How long the list may be, in tokens of 4 characters; the first document comes in any case
+    /// Maximum length of the list, in tokens of 4 characters; the first document is always shown
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     max_tokens: Option<i64>,
     #[command(flatten)]
@@ -61,22 +61,22 @@ pub(crate) fn run(args: &ListArgs, connection: &ConnectionArgs) -> Result<Outcom
         max_chars: args.max_tokens.map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN)),
         format: args.output.format,
     };
-    let listing = ask(connection, async |library| library.list(&request).await)?;
+    let listing = with_library(connection, async |library| library.list(&request).await)?;
     match args.output.format {
-        OutputFormat::Json => args.output.print(&listing.to_json().to_string(), Kind::Json)?,
-        OutputFormat::Compact | OutputFormat::Detailed => args.output.print(&text(&listing), Kind::Answer)?,
+        OutputFormat::Json => args.output.print(&listing.to_json().to_string(), ContentKind::Json)?,
+        OutputFormat::Compact | OutputFormat::Detailed => args.output.print(&text(&listing), ContentKind::Answer)?,
     }
     Ok(Outcome::of_finding(!listing.entries.is_empty()))
 }
 
-fn text(listing: &Listing) -> String {
+fn text(listing: &DocumentList) -> String {
     let mut text = listing.entries.join("\n");
     if let Some(offset) = listing.next_offset {
         let left = listing.total - offset;
         text.push_str(&format!("\nnote: {left} more of {}: --offset {offset}", listing.total));
     }
     if listing.entries.is_empty() {
-        text.push_str(&format!("note: no document to list, of {}", listing.total));
+        text.push_str(&format!("note: no documents to show, of {}", listing.total));
     }
     text
 }

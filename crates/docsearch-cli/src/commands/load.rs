@@ -1,9 +1,9 @@
-//! `docsearch load`: a document as Markdown.
+//! `docsearch load`: prints a document as Markdown.
 
 use clap::Args;
 
-use crate::commands::output::{Kind, OutputArgs};
-use crate::commands::question::ask;
+use crate::commands::output::{ContentKind, OutputArgs};
+use crate::commands::request::with_library;
 use crate::connection::ConnectionArgs;
 use crate::library::{LoadRequest, OutputFormat};
 use crate::process::error::Error;
@@ -19,29 +19,29 @@ Examples:
 
 Exit codes:
   0  the document was found
-  1  there is no such document, section or project; the hint names the nearest ones
-  2  wrong usage, no connection, or a database error";
+  1  there is no such document, section or project; the hint names similar ones
+  2  usage error, no connection, or a database error";
 
 /// Print a document, or one of its sections.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct LoadArgs {
-    /// A slug, or a reference as searches print it: project/slug#anchor
+    /// A slug, or a reference from search results: project/slug#anchor
     #[arg(value_name = "SLUG")]
     slug: String,
-    /// Where to look
+    /// Project of the document
     #[arg(long, short, value_name = "NAME")]
     project: Option<String>,
     /// Only this section: its anchor, heading or heading path
     #[arg(long, value_name = "SECTION")]
     section: Option<String>,
-    /// Only the head of the document and its summary
+    /// Only the title, metadata and summary of the document
     #[arg(long, conflicts_with = "section")]
     summary: bool,
-    /// Without category, sources and date
+    /// Leave out category, sources and date
     #[arg(long)]
     no_metadata: bool,
-    /// How long the text may be, in tokens of 4 characters
+    /// Maximum length of the text, in tokens of 4 characters
     #[arg(long, value_name = "N")]
     max_tokens: Option<i32>,
     #[command(flatten)]
@@ -59,12 +59,12 @@ pub(crate) fn run(args: &LoadArgs, connection: &ConnectionArgs) -> Result<Outcom
     };
     match args.output.format {
         OutputFormat::Json => {
-            let document = ask(connection, async |library| library.load_json(&request).await)?;
-            args.output.print(&document.to_string(), Kind::Json)?;
+            let document = with_library(connection, async |library| library.load_json(&request).await)?;
+            args.output.print(&document.to_string(), ContentKind::Json)?;
         }
         OutputFormat::Compact | OutputFormat::Detailed => {
-            let content = ask(connection, async |library| library.load(&request).await)?;
-            args.output.print(&content, Kind::Markdown)?;
+            let content = with_library(connection, async |library| library.load(&request).await)?;
+            args.output.print(&content, ContentKind::Markdown)?;
         }
     }
     Ok(Outcome::Complete)

@@ -1,4 +1,4 @@
-//! `docsearch man` and `docsearch completions`: what packages install beside the program.
+//! `docsearch man` and `docsearch completions`, whose output packages install.
 
 use std::io;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ pub(crate) struct CompletionsArgs {
 pub(crate) fn man(args: &ManArgs, program: Command) -> Result<Outcome, Error> {
     match &args.directory {
         Some(directory) => clap_mangen::generate_to(program, directory).map_err(Error::file(directory))?,
-        None => Man::new(program).render(&mut io::stdout()).or_else(gone)?,
+        None => Man::new(program).render(&mut io::stdout()).or_else(write_failed)?,
     }
     Ok(Outcome::Complete)
 }
@@ -47,11 +47,11 @@ pub(crate) fn man(args: &ManArgs, program: Command) -> Result<Outcome, Error> {
 pub(crate) fn completions(args: &CompletionsArgs, mut program: Command) -> Result<Outcome, Error> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut program, "docsearch", &mut text);
-    io::Write::write_all(&mut io::stdout(), &text).or_else(gone)?;
+    io::Write::write_all(&mut io::stdout(), &text).or_else(write_failed)?;
     Ok(Outcome::Complete)
 }
 
-fn gone(error: io::Error) -> Result<(), Error> {
+fn write_failed(error: io::Error) -> Result<(), Error> {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Ok(()),
         _ => Err(Error::file("standard output")(error)),

@@ -1,4 +1,4 @@
-//! What a command prints: colours and a pager on a terminal, plain text elsewhere.
+//! Output of commands: colours and a pager on a terminal, plain text elsewhere.
 
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -13,16 +13,16 @@ use crate::library::OutputFormat;
 use crate::process::error::Error;
 use crate::terminal::{shown_document, shown_json};
 
-/// How the answer is written.
+/// Options of the output.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OutputArgs {
-    /// How the answer is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: OutputFormat,
-    /// Colours: on a terminal unless NO_COLOR is set, always or never
+    /// When to use colours: auto (on a terminal, unless NO_COLOR is set), always or never
     #[arg(long, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
     color: ColorChoice,
-    /// Print directly, not through PAGER (less)
+    /// Do not use a pager (PAGER, or less)
     #[arg(long)]
     no_pager: bool,
 }
@@ -33,27 +33,27 @@ const REFERENCE: Style = AnsiColor::Cyan.on_default();
 const LABEL: Style = AnsiColor::Yellow.on_default();
 const CODE: Style = AnsiColor::Green.on_default();
 
-/// What the lines of a text are.
+/// The kind of a text, which decides on its colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// An answer of `search_docs_text`, or lines like its.
+pub(crate) enum ContentKind {
+    /// The output of `search_docs_text`, or similar lines.
     Answer,
     Markdown,
-    /// A table whose first line is its head.
+    /// A table with a header line.
     Table,
     Json,
 }
 
 impl OutputArgs {
-    /// Prints a text. A reader who has seen enough is no failure.
-    pub(crate) fn print(&self, text: &str, kind: Kind) -> Result<(), Error> {
+    /// Prints a text. A reader that has closed the pipe is not a failure.
+    pub(crate) fn print(&self, text: &str, kind: ContentKind) -> Result<(), Error> {
         let is_terminal = io::stdout().is_terminal();
         let mut text = match is_terminal {
-            true if kind == Kind::Json => shown_json(text),
+            true if kind == ContentKind::Json => shown_json(text),
             true => shown_document(text),
             false => text.to_owned(),
         };
-        if self.has_colours() && kind != Kind::Json {
+        if self.has_colours() && kind != ContentKind::Json {
             text = coloured(&text, kind);
         }
         if !text.ends_with('\n') {
@@ -78,16 +78,16 @@ impl OutputArgs {
     }
 }
 
-/// Whether a pager has shown the text.
+/// Shows the text in a pager. Returns `false` if there is none.
 fn page(text: &str) -> bool {
     let Some(mut child) = start_pager() else {
         return false;
     };
     if let Some(mut input) = child.stdin.take() {
-        // Whoever leaves the pager early has seen enough.
+        // The user may leave the pager early.
         input.write_all(text.as_bytes()).ok();
     }
-    // A shell that does not find the program ends with 127.
+    // A shell that does not find the program exits with 127.
     child.wait().is_ok_and(|status| status.code() != Some(127))
 }
 
@@ -107,21 +107,21 @@ fn start_pager() -> Option<Child> {
     command.stdin(Stdio::piped()).spawn().ok()
 }
 
-fn coloured(text: &str, kind: Kind) -> String {
+fn coloured(text: &str, kind: ContentKind) -> String {
     match kind {
-        Kind::Answer => {
+        ContentKind::Answer => {
             let before = std::iter::once("").chain(text.lines());
             before
                 .zip(text.lines())
                 .map(|(before, line)| answer_line(before, line))
                 .collect()
         }
-        Kind::Markdown => markdown(text),
-        Kind::Table => {
+        ContentKind::Markdown => markdown(text),
+        ContentKind::Table => {
             let paint = |(at, line)| if at == 0 { painted(BOLD, line) } else { plain(line) };
             text.lines().enumerate().map(paint).collect()
         }
-        Kind::Json => text.to_owned(),
+        ContentKind::Json => text.to_owned(),
     }
 }
 
@@ -133,7 +133,7 @@ fn plain(line: &str) -> String {
     format!("{line}\n")
 }
 
-/// Lines that begin in the first column are results or say something about the answer.
+/// Lines without indentation are results or notes.
 fn answer_line(before: &str, line: &str) -> String {
     if line.starts_with(|first: char| first.is_ascii_digit()) || line.starts_with('[') {
         return match reference(line) {
@@ -150,13 +150,13 @@ fn answer_line(before: &str, line: &str) -> String {
     }
 }
 
-/// The `[reference]` of a line, with what stands around it.
+/// The `[reference]` of a line, and the text before and after.
 fn reference(line: &str) -> Option<(&str, &str, &str)> {
     let range = reference_range(line)?;
     Some((&line[..range.start], &line[range.clone()], &line[range.end..]))
 }
 
-/// Score and cost below a compact result, and not an excerpt that says the like.
+/// Whether a line has the score and cost of a compact result, and is not an excerpt that looks like it.
 fn is_facts(before: &str, line: &str) -> bool {
     before.starts_with(|first: char| first.is_ascii_digit())
         && (line.starts_with("   0.") || line.starts_with("   1.00 "))
@@ -182,10 +182,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_leave_the_text_as_it_is() {
+    fn colours_do_not_change_the_text() {
         let text =
             "1. Button [swiftui/button]\n   1.00 high | 297 tokens to load\n   A control: it runs\nnote (x): y\n";
-        let shown = coloured(text, Kind::Answer);
+        let shown = coloured(text, ContentKind::Answer);
         assert!(
             shown.contains(&format!("{REFERENCE}[swiftui/button]{REFERENCE:#}")),
             "{shown}"
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(anstream::adapter::strip_str(&shown).to_string(), text);
 
         let text = "1. a[0] [next/app/[id]]\n   0.50 high | 2 tokens to load\n   0.99 high | 1 tokens to load\n";
-        let shown = coloured(text, Kind::Answer);
+        let shown = coloured(text, ContentKind::Answer);
         assert!(
             shown.contains(&format!("{REFERENCE}[next/app/[id]]{REFERENCE:#}")),
             "{shown}"
@@ -203,7 +203,7 @@ mod tests {
 
         let text = "# Title\n\n```c\n# not a heading\n```\n";
         assert_eq!(
-            anstream::adapter::strip_str(&coloured(text, Kind::Markdown)).to_string(),
+            anstream::adapter::strip_str(&coloured(text, ContentKind::Markdown)).to_string(),
             text
         );
     }

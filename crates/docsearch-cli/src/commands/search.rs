@@ -1,9 +1,9 @@
-//! `docsearch search`: the documents that best answer a query.
+//! `docsearch search`: prints the documents that best answer a query.
 
 use clap::Args;
 
-use crate::commands::output::{Kind, OutputArgs};
-use crate::commands::question::{ScopeArgs, WordingArgs, ask};
+use crate::commands::output::{ContentKind, OutputArgs};
+use crate::commands::request::{ScopeArgs, WordingArgs, with_library};
 use crate::connection::ConnectionArgs;
 use crate::library::{OutputFormat, SearchRequest, Syntax};
 use crate::process::error::Error;
@@ -16,38 +16,38 @@ Examples:
   docsearch search retry --filter '{\"platform\": [\"linux\", \"macos\"]}' --format detailed
   docsearch search retry --format json | jq -r '.results[].slug'
   docsearch search -- --dry-run
-  docsearch search 'retry -http'    # without pages that have the word http
+  docsearch search 'retry -http'    # without pages that contain the word http
   docsearch search 'notice that the browser went away before the answer was ready' \\
     --also 'detecting when clients abort'    # a goal, and how the documentation may put it
 
-The reference in brackets is what `docsearch load` takes.
+Pass the reference in brackets to `docsearch load`.
 
 Exit codes:
   0  something was found
   1  nothing was found, or there is no such project
-  2  wrong usage, no connection, or a database error";
+  2  usage error, no connection, or a database error";
 
 /// Search the documents.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct SearchArgs {
-    /// A name, some words, a question
+    /// A name, some words or a question
     #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
     #[command(flatten)]
     scope: ScopeArgs,
     #[command(flatten)]
     wording: WordingArgs,
-    /// How many results, 1 to 1000 [default: 5]
+    /// Number of results, 1 to 1000 [default: 5]
     #[arg(long, short = 'n', value_name = "N")]
     max_results: Option<i32>,
-    /// Least score of a result, 0 to 1
+    /// Minimum score of a result, 0 to 1
     #[arg(long, value_name = "SCORE")]
     min_score: Option<f32>,
-    /// Further sections of the same document: document, none or similar
+    /// How to combine sections of one document: document, none or similar
     #[arg(long, value_name = "HOW")]
     dedup: Option<String>,
-    /// How long the answer may be, in tokens of 4 characters
+    /// Maximum length of the answer, in tokens of 4 characters
     #[arg(long, value_name = "N")]
     max_tokens: Option<i32>,
     #[command(flatten)]
@@ -70,10 +70,10 @@ pub(crate) fn run(args: &SearchArgs, connection: &ConnectionArgs) -> Result<Outc
         max_tokens: args.max_tokens,
         syntax: Syntax::CommandLine,
     };
-    let answer = ask(connection, async |library| library.search(&request).await)?;
+    let answer = with_library(connection, async |library| library.search(&request).await)?;
     let kind = match args.output.format {
-        OutputFormat::Json => Kind::Json,
-        OutputFormat::Compact | OutputFormat::Detailed => Kind::Answer,
+        OutputFormat::Json => ContentKind::Json,
+        OutputFormat::Compact | OutputFormat::Detailed => ContentKind::Answer,
     };
     args.output.print(&answer.content, kind)?;
     Ok(Outcome::of_finding(answer.is_found()))

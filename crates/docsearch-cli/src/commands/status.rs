@@ -1,10 +1,10 @@
-//! `docsearch status`: how inference and indexing are doing.
+//! `docsearch status`: shows the status of inference and indexing.
 
 use clap::Args;
 use serde_json::Value;
 
-use crate::commands::output::{Kind, OutputArgs};
-use crate::commands::question::ask;
+use crate::commands::output::{ContentKind, OutputArgs};
+use crate::commands::request::with_library;
 use crate::connection::ConnectionArgs;
 use crate::library::OutputFormat;
 use crate::process::error::Error;
@@ -17,10 +17,10 @@ Examples:
   docsearch status --format json | jq .inference.state
 
 Exit codes:
-  0  the database answers and has the extension
-  2  wrong usage, no connection, or a database error";
+  0  the database is reachable and has the extension
+  2  usage error, no connection, or a database error";
 
-/// Show how inference and indexing are doing.
+/// Show the status of inference and indexing
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct StatusArgs {
@@ -29,12 +29,13 @@ pub(crate) struct StatusArgs {
 }
 
 pub(crate) fn run(args: &StatusArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
-    let status = ask(connection, async |library| library.status().await)?;
+    let status = with_library(connection, async |library| library.status().await)?;
     match args.output.format {
-        OutputFormat::Json => args.output.print(&status.to_string(), Kind::Json)?,
-        OutputFormat::Compact => args
-            .output
-            .print(&text(&status, &["project", "done", "waiting", "failed"]), Kind::Answer)?,
+        OutputFormat::Json => args.output.print(&status.to_string(), ContentKind::Json)?,
+        OutputFormat::Compact => args.output.print(
+            &text(&status, &["project", "done", "waiting", "failed"]),
+            ContentKind::Answer,
+        )?,
         OutputFormat::Detailed => {
             let columns = [
                 "project",
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &StatusArgs, connection: &ConnectionArgs) -> Result<Outc
                 "questions_stale",
                 "last_error",
             ];
-            args.output.print(&text(&status, &columns), Kind::Answer)?;
+            args.output.print(&text(&status, &columns), ContentKind::Answer)?;
         }
     }
     Ok(Outcome::Complete)

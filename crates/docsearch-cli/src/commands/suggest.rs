@@ -1,10 +1,10 @@
-//! `docsearch suggest`: what may have been meant.
+//! `docsearch suggest`: completes and corrects names.
 
 use clap::Args;
 use serde_json::Value;
 
-use crate::commands::output::{Kind, OutputArgs};
-use crate::commands::question::ask;
+use crate::commands::output::{ContentKind, OutputArgs};
+use crate::commands::request::with_library;
 use crate::connection::ConnectionArgs;
 use crate::library::OutputFormat;
 use crate::process::error::Error;
@@ -20,9 +20,9 @@ Examples:
 Exit codes:
   0  there are suggestions
   1  there are none, or there is no such project
-  2  wrong usage, no connection, or a database error";
+  2  usage error, no connection, or a database error";
 
-/// Complete or correct a name or some words.
+/// Complete or correct a name or words
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct SuggestArgs {
@@ -32,7 +32,7 @@ pub(crate) struct SuggestArgs {
     /// Only this project
     #[arg(long, short, value_name = "NAME")]
     project: Option<String>,
-    /// How many suggestions, 1 to 100
+    /// Number of suggestions, 1 to 100
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
     max_results: i32,
     #[command(flatten)]
@@ -41,28 +41,28 @@ pub(crate) struct SuggestArgs {
 
 pub(crate) fn run(args: &SuggestArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     let text = args.text.join(" ");
-    let found = ask(connection, async |library| {
+    let found = with_library(connection, async |library| {
         let project = args.project.as_deref();
         library.suggest(&text, project, Some(args.max_results)).await
     })?;
     let outcome = Outcome::of_finding(!found.is_empty());
     match args.output.format {
-        OutputFormat::Json => args.output.print(&Value::Array(found).to_string(), Kind::Json)?,
+        OutputFormat::Json => args.output.print(&Value::Array(found).to_string(), ContentKind::Json)?,
         _ if found.is_empty() => {
             let search = format!("docsearch search {text}");
-            eprintln!("{}", shown(&format!("no name or word is near \"{text}\"")));
+            eprintln!("{}", shown(&format!("no suggestions for \"{text}\"")));
             eprintln!(
                 "HINT:  {}",
-                shown(&format!("Type more of it, or search for what it is about: {search}"))
+                shown(&format!("Type more of the name, or search: {search}"))
             );
         }
         OutputFormat::Detailed => {
             let text = table(&found, &["suggestion", "kind", "slug", "score"]);
-            args.output.print(&text, Kind::Table)?;
+            args.output.print(&text, ContentKind::Table)?;
         }
         OutputFormat::Compact => {
             let text = table(&found, &["suggestion", "slug"]);
-            args.output.print(&text, Kind::Table)?;
+            args.output.print(&text, ContentKind::Table)?;
         }
     }
     Ok(outcome)

@@ -1,8 +1,8 @@
-//! Strings of connections, and the files that complete them.
+//! Fuzz targets for connection strings, service files and password files.
 
 use docsearch_fuzz::{Format, Target, text};
 
-use super::password_file::{PasswordFile, Server};
+use super::password_file::{PasswordFile, PasswordKey};
 use super::{key_words, service_file};
 
 pub(crate) const TARGETS: &[Target] = &[
@@ -33,14 +33,14 @@ fn services(input: &[u8]) {
 fn passwords(input: &[u8]) {
     let text = &*text(input);
     let file = PasswordFile(text.to_owned());
-    let mut server = Server {
+    let mut key = PasswordKey {
         host: "localhost",
         port: "5432",
         database: "db",
         user: "user",
     };
     for database in ["db", "a", text] {
-        server.database = database;
-        assert!(file.password(server).is_none_or(|password| !password.is_empty()));
+        key.database = database;
+        assert!(file.password(key).is_none_or(|password| !password.is_empty()));
     }
 }

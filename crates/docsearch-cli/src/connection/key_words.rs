@@ -1,15 +1,15 @@
-//! Connection strings: libpq's key words (`host=/tmp dbname=docs`) and URLs, as one map.
+//! Parses connection strings: key words of libpq (`host=/tmp dbname=docs`) and URLs.
 
 use std::collections::BTreeMap;
 
 use percent_encoding::percent_decode_str;
 
-/// Values by key word, as libpq names them.
+/// Values by key word of libpq.
 pub(super) type KeyWords = BTreeMap<String, String>;
 
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
-/// The key words of a connection string in either notation.
+/// Parses a connection string in either notation.
 pub(super) fn parse(text: &str) -> Result<KeyWords, String> {
     match SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)) {
         Some(rest) => parse_url(rest),
@@ -17,8 +17,8 @@ pub(super) fn parse(text: &str) -> Result<KeyWords, String> {
     }
 }
 
-/// `key = value` pairs between white space; values may stand in single quotes, and a backslash
-/// takes the next character as it is.
+/// Parses `key = value` pairs, separated by white space. Values may be in single quotes; a backslash escapes the next
+/// character.
 fn parse_pairs(text: &str) -> Result<KeyWords, String> {
     let mut found = KeyWords::new();
     let mut rest = text.trim_start();
@@ -41,7 +41,7 @@ fn first_word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or_default()
 }
 
-/// A value and what follows it.
+/// A value and the text after it.
 fn value(text: &str) -> Result<(String, &str), String> {
     let quoted = text.starts_with('\'');
     let mut value = String::new();
@@ -55,7 +55,7 @@ fn value(text: &str) -> Result<(String, &str), String> {
         }
     }
     if quoted {
-        return Err("a quoted value has no end".to_owned());
+        return Err("unterminated quoted value".to_owned());
     }
     Ok((value, ""))
 }

@@ -1,4 +1,4 @@
-//! From all places that say where Postgres is to one configuration.
+//! Combines the URL, service file, environment and password file into one configuration.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -6,9 +6,9 @@ use std::str::FromStr;
 use tokio_postgres::Config;
 
 use super::key_words::{self, KeyWords};
-use super::password_file::{PasswordFile, Server};
+use super::password_file::{PasswordFile, PasswordKey};
 use super::service_file;
-use super::tls::{Mode, Protection};
+use super::tls::{TlsMode, TlsSettings};
 use super::variables::Variables;
 use crate::process::error::Error;
 
@@ -16,7 +16,7 @@ const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 const DEFAULT_PORT: &str = "5432";
 const APPLICATION_NAME: &str = "docsearch";
 
-/// Key words that mean nothing here, or that this program always has as it needs them.
+/// Key words that have no effect here, or that this program always sets itself.
 const IGNORED: [&str; 8] = [
     "client_encoding",
     "gssdelegation",
@@ -28,8 +28,8 @@ const IGNORED: [&str; 8] = [
     "sslsni",
 ];
 
-/// Key words that the driver understands under the same name.
-const UNDERSTOOD: [&str; 17] = [
+/// Key words that the driver supports under the same name.
+const SUPPORTED: [&str; 17] = [
     "application_name",
     "channel_binding",
     "connect_timeout",
@@ -49,18 +49,18 @@ const UNDERSTOOD: [&str; 17] = [
     "user",
 ];
 
-/// What a connection needs.
+/// The parameters of a connection.
 #[derive(Debug)]
 pub(super) struct Parameters {
     pub(super) config: Config,
-    pub(super) protection: Protection,
-    /// For messages: database, host and port.
+    pub(super) tls: TlsSettings,
+    /// Database, host and port, for messages.
     pub(super) description: String,
 }
 
 impl Parameters {
-    /// The key words of `url`, completed from its service, the environment and the password file,
-    /// in this order. `warn` hears of a password file that cannot be used.
+    /// The key words of `url`, completed from its service, the environment and the password file, in this order. Calls
+    /// `warn` if the password file cannot be used.
     pub(super) fn resolve(
         url: Option<&str>,
         variables: &Variables<'_>,
@@ -77,7 +77,7 @@ impl Parameters {
             complete(&mut words, service_file::read(&service, variables)?);
         }
         complete(&mut words, variables.key_words());
-        let mut protection = Protection::take(&mut words, variables)?;
+        let mut tls = TlsSettings::take(&mut words, variables)?;
         let password_file = words.remove("passfile").map(PathBuf::from);
         let password_file = password_file.or_else(|| variables.home().map(|home| home.join(".pgpass")));
         rename(&mut words);
@@ -92,17 +92,17 @@ impl Parameters {
             }
         }
         if !words.contains_key("hostaddr") && list(&words, "host").all(|host| host.starts_with('/')) {
-            protection.mode = Mode::Disable;
+            tls.mode = TlsMode::Disable;
         }
-        let mut config = Config::from_str(&written(&words)).map_err(|error| {
+        let mut config = Config::from_str(&formatted(&words)).map_err(|error| {
             let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
             Error::Usage(format!("invalid connection parameter: {reason}"))
         })?;
-        config.ssl_mode(protection.mode.ssl_mode());
+        config.ssl_mode(tls.mode.ssl_mode());
         Ok(Self {
             description: describe(&words),
             config,
-            protection,
+            tls,
         })
     }
 }
@@ -113,7 +113,7 @@ fn complete(words: &mut KeyWords, further: KeyWords) {
     }
 }
 
-/// From libpq's names to the driver's, where they differ.
+/// Renames key words of libpq that have another name in the driver.
 fn rename(words: &mut KeyWords) {
     for (theirs, ours) in [
         ("keepalives_count", "keepalives_retries"),
@@ -146,17 +146,17 @@ fn default_host() -> String {
 }
 
 fn check(words: &KeyWords) -> Result<(), Error> {
-    match words.keys().find(|key| !UNDERSTOOD.contains(&key.as_str())) {
+    match words.keys().find(|key| !SUPPORTED.contains(&key.as_str())) {
         Some(key) => Err(Error::Usage(format!(
             "connection parameter \"{key}\" is not supported\nHINT:  Supported are {}, passfile, service, sslcert, \
              sslkey, sslmode and sslrootcert.",
-            UNDERSTOOD.join(", ")
+            SUPPORTED.join(", ")
         ))),
         None => Ok(()),
     }
 }
 
-/// The password of every host: the driver sends one to whichever answers.
+/// The password of the hosts. The driver sends the same one to each, so they must not differ.
 fn stored_password(file: &PasswordFile, words: &KeyWords) -> Result<Option<String>, Error> {
     let user = words.get("user").map_or("", String::as_str);
     let database = words.get("dbname").map_or(user, String::as_str);
@@ -164,7 +164,7 @@ fn stored_password(file: &PasswordFile, words: &KeyWords) -> Result<Option<Strin
     let ports: Vec<&str> = list(words, "port").collect();
     let passwords = list(words, names).enumerate().map(|(at, host)| {
         let port = ports.get(at).or(ports.first()).copied().unwrap_or_default();
-        file.password(Server {
+        file.password(PasswordKey {
             host: if SOCKET_DIRECTORIES.contains(&host) {
                 "localhost"
             } else {
@@ -190,8 +190,8 @@ fn list<'a>(words: &'a KeyWords, key: &str) -> impl Iterator<Item = &'a str> {
     words.get(key).into_iter().flat_map(|text| text.split(','))
 }
 
-/// The key words as the driver reads them.
-fn written(words: &KeyWords) -> String {
+/// The key words in the driver's notation.
+fn formatted(words: &KeyWords) -> String {
     let pairs = words.iter().map(|(key, value)| {
         let value = value.replace('\\', r"\\").replace('\'', r"\'");
         format!("{key}='{value}'")
@@ -233,7 +233,7 @@ mod tests {
     ];
 
     #[test]
-    fn variables_fill_what_the_url_leaves_out() {
+    fn variables_complete_the_url() {
         let config = resolve(Some("postgres://writer@example.test/library"), &VARIABLES)
             .unwrap()
             .config;
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_name_a_socket_directory_works() {
+    fn a_socket_directory_may_be_given_in_either_notation() {
         for url in [
             "postgres:///docs?host=/tmp/s&user=me",
             "host=/tmp/s dbname=docs user=me",
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_stands_between_the_url_and_the_environment() {
+    fn a_service_overrides_the_environment_but_not_the_url() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("services");
         fs::write(&path, "[docs]\nhost=db.example.test\nuser=service\nport=1\n").unwrap();
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn the_password_file_gives_what_nothing_else_does() {
+    fn the_password_file_is_used_last() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("pgpass");
         fs::write(&path, "a:5432:docs:me:one\nb:5432:docs:me:two\n").unwrap();
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_honoured_is_an_error() {
+    fn unsupported_parameters_are_errors() {
         for (url, named) in [
             ("port=abc", "port"),
             ("sslmode=verify", "sslmode"),

@@ -5,9 +5,9 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// What a password is looked up by; libpq writes `localhost` for the default socket directory.
+/// The key of a password; as in libpq, `localhost` stands also for the default socket directory.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Server<'a> {
+pub(super) struct PasswordKey<'a> {
     pub(super) host: &'a str,
     pub(super) port: &'a str,
     pub(super) database: &'a str,
@@ -19,8 +19,7 @@ pub(super) struct Server<'a> {
 pub(super) struct PasswordFile(pub(super) String);
 
 impl PasswordFile {
-    /// Reads the file. One that is missing is empty; one that others may read is not used, and
-    /// `warn` hears of it.
+    /// Reads the file. A missing file is empty. A file that others may read is ignored, with a warning.
     pub(super) fn read(path: &Path, warn: impl FnOnce(String)) -> Self {
         match Self::open(path) {
             Ok(file) => file,
@@ -45,16 +44,16 @@ impl PasswordFile {
         Ok(Self(fs::read_to_string(path)?))
     }
 
-    /// The password of the first line that matches; `None` if no line does.
-    pub(super) fn password(&self, server: Server<'_>) -> Option<String> {
+    /// The password in the first matching line.
+    pub(super) fn password(&self, key: PasswordKey<'_>) -> Option<String> {
         let lines = self.0.lines().filter(|line| !line.starts_with('#'));
-        lines.filter_map(|line| matching(line, server)).next()
+        lines.filter_map(|line| matching(line, key)).next()
     }
 }
 
-fn matching(line: &str, server: Server<'_>) -> Option<String> {
+fn matching(line: &str, key: PasswordKey<'_>) -> Option<String> {
     let mut rest = line;
-    for wanted in [server.host, server.port, server.database, server.user] {
+    for wanted in [key.host, key.port, key.database, key.user] {
         let (field, after) = field(rest)?;
         if field != "*" && unescaped(field) != wanted {
             return None;
@@ -64,7 +63,7 @@ fn matching(line: &str, server: Server<'_>) -> Option<String> {
     Some(unescaped(rest)).filter(|password| !password.is_empty())
 }
 
-/// The text up to the next colon that has no backslash before it.
+/// The text up to the next unescaped colon, and the text after it.
 fn field(text: &str) -> Option<(&str, &str)> {
     let mut escaped = false;
     let end = text.find(|character| {
@@ -91,7 +90,7 @@ fn unescaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    const SERVER: Server<'_> = Server {
+    const KEY: PasswordKey<'_> = PasswordKey {
         host: "db.example.test",
         port: "5432",
         database: "docs",
@@ -99,34 +98,34 @@ mod tests {
     };
 
     #[test]
-    fn the_first_line_that_matches_counts() {
+    fn the_first_matching_line_is_used() {
         let file = PasswordFile(
             "# comment\nelsewhere:*:*:*:wrong\ndb.example.test:5432:docs:me:a\\:b\\\\c\n*:*:*:*:rest\n".to_owned(),
         );
-        assert_eq!(file.password(SERVER).as_deref(), Some("a:b\\c"));
-        let other = Server { user: "you", ..SERVER };
+        assert_eq!(file.password(KEY).as_deref(), Some("a:b\\c"));
+        let other = PasswordKey { user: "you", ..KEY };
         assert_eq!(file.password(other).as_deref(), Some("rest"));
     }
 
     #[test]
-    fn a_file_that_others_may_read_is_not_used() {
+    fn a_file_that_others_may_read_is_ignored() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("pgpass");
         fs::write(&path, "*:*:*:*:secret\n").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         let mut warning = String::new();
         let file = PasswordFile::read(&path, |text| warning = text);
-        assert_eq!(file.password(SERVER), None);
+        assert_eq!(file.password(KEY), None);
         assert!(warning.contains("0600"), "{warning}");
 
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         let file = PasswordFile::read(&path, |text| panic!("{text}"));
-        assert_eq!(file.password(SERVER).as_deref(), Some("secret"));
+        assert_eq!(file.password(KEY).as_deref(), Some("secret"));
     }
 
     #[test]
-    fn a_file_that_is_missing_is_empty() {
+    fn a_missing_file_is_empty() {
         let file = PasswordFile::read(Path::new("/does/not/exist"), |text| panic!("{text}"));
-        assert_eq!(file.password(SERVER), None);
+        assert_eq!(file.password(KEY), None);
     }
 }

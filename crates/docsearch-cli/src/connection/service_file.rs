@@ -7,10 +7,10 @@ use super::key_words::KeyWords;
 use super::variables::Variables;
 use crate::process::error::Error;
 
-/// Where the system's file is unless PGSYSCONFDIR says otherwise, as Debian and others have it.
+/// Default of PGSYSCONFDIR, as in Debian and other distributions.
 const SYSTEM_DIRECTORY: &str = "/etc/postgresql-common";
 
-/// The key words of the service `name`: in the user's file, or else in the system's.
+/// The key words of the service `name`, from the user's file or else from the system's.
 pub(super) fn read(name: &str, variables: &Variables<'_>) -> Result<KeyWords, Error> {
     for path in paths(variables) {
         let text = match fs::read_to_string(&path) {
@@ -46,7 +46,7 @@ fn paths(variables: &Variables<'_>) -> Vec<PathBuf> {
     own.into_iter().chain([system]).collect()
 }
 
-/// The entries below `[name]`, or the line that cannot be read; `None` if there is no such section.
+/// The entries in the section `[name]`, or the number and error of an invalid line; `None` if there is no such section.
 pub(super) fn section(text: &str, name: &str) -> Result<Option<KeyWords>, (usize, String)> {
     let mut found: Option<KeyWords> = None;
     let mut inside = false;
@@ -87,7 +87,7 @@ mod tests {
     const FILE: &str = "# services\n[other]\nhost=elsewhere\n\n[docs]\nhost=/tmp/s\ndbname=library\n[last]\nport=1\n";
 
     #[test]
-    fn a_service_is_the_entries_below_its_name() {
+    fn a_service_has_the_entries_of_its_section() {
         let found = section(FILE, "docs").unwrap().unwrap();
         assert_eq!(
             found.into_iter().collect::<Vec<_>>(),
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_cannot_be_read_is_named() {
+    fn the_error_for_an_invalid_line_has_its_number() {
         assert_eq!(section("[docs]\n\nhost\n", "docs").unwrap_err().0, 3);
     }
 }

@@ -1,4 +1,4 @@
-//! TLS as `sslmode`, `sslrootcert`, `sslcert` and `sslkey` ask for it.
+//! TLS settings from `sslmode`, `sslrootcert`, `sslcert` and `sslkey`.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -20,17 +20,17 @@ use super::key_words::KeyWords;
 use super::variables::Variables;
 use crate::process::error::Error;
 
-/// What servers from PostgreSQL 17 on expect to hear.
+/// ALPN protocol, which servers expect since PostgreSQL 17.
 const PROTOCOL: &[u8] = b"postgresql";
-/// The value of `sslrootcert` that means the authorities of the operating system.
+/// Value of `sslrootcert` for the certificates of the operating system.
 const SYSTEM: &str = "system";
 
-/// How a connection is protected.
+/// The value of `sslmode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString)]
 #[strum(serialize_all = "kebab-case")]
-pub(super) enum Mode {
+pub(super) enum TlsMode {
     Disable,
-    /// Also for `allow`, which is never stronger.
+    /// Also for `allow`, which is weaker.
     #[strum(serialize = "prefer", serialize = "allow")]
     Prefer,
     Require,
@@ -38,8 +38,8 @@ pub(super) enum Mode {
     VerifyFull,
 }
 
-impl Mode {
-    /// What the protocol has to do; whom to trust is up to the connector.
+impl TlsMode {
+    /// The mode for the protocol; certificates are checked by the connector.
     pub(super) fn ssl_mode(self) -> SslMode {
         match self {
             Self::Disable => SslMode::Disable,
@@ -49,17 +49,17 @@ impl Mode {
     }
 }
 
-/// What the key words say about TLS.
+/// TLS settings of a connection.
 #[derive(Debug)]
-pub(super) struct Protection {
-    pub(super) mode: Mode,
+pub(super) struct TlsSettings {
+    pub(super) mode: TlsMode,
     authorities: Option<PathBuf>,
     certificate: Option<PathBuf>,
     key: Option<PathBuf>,
 }
 
-impl Protection {
-    /// Takes TLS's key words out of `words`.
+impl TlsSettings {
+    /// Removes the key words of TLS from `words`.
     pub(super) fn take(words: &mut KeyWords, variables: &Variables<'_>) -> Result<Self, Error> {
         let folder = variables.home().map(|home| home.join(".postgresql"));
         let present = |name: &str| {
@@ -71,21 +71,21 @@ impl Protection {
         let authorities = words.remove("sslrootcert").map(PathBuf::from);
         let is_system = authorities.as_deref() == Some(Path::new(SYSTEM));
         let mode = match words.remove("sslmode") {
-            Some(name) => name.parse::<Mode>().map_err(|_| {
+            Some(name) => name.parse::<TlsMode>().map_err(|_| {
                 Error::Usage(format!(
-                    "invalid sslmode \"{name}\"\nHINT:  One of disable, allow, prefer, require, verify-ca, verify-full."
+                    "invalid sslmode \"{name}\"\nHINT:  Use disable, allow, prefer, require, verify-ca or verify-full."
                 ))
             })?,
-            None if is_system => Mode::VerifyFull,
-            None => Mode::Prefer,
+            None if is_system => TlsMode::VerifyFull,
+            None => TlsMode::Prefer,
         };
-        if is_system && mode != Mode::VerifyFull && mode != Mode::Disable {
+        if is_system && mode != TlsMode::VerifyFull && mode != TlsMode::Disable {
             return Err(Error::Usage(
-                "sslrootcert=system needs sslmode=verify-full: everybody can get a certificate of a public authority"
+                "sslrootcert=system needs sslmode=verify-full: anyone can get a certificate from a public authority"
                     .to_owned(),
             ));
         }
-        let protection = Self {
+        let settings = Self {
             mode,
             authorities: authorities.or_else(|| present("root.crt")),
             certificate: words
@@ -97,15 +97,15 @@ impl Protection {
                 .map(PathBuf::from)
                 .or_else(|| present("postgresql.key")),
         };
-        if mode == Mode::VerifyCa && protection.authorities.is_none() {
+        if mode == TlsMode::VerifyCa && settings.authorities.is_none() {
             return Err(Error::Usage(
-                "sslmode=verify-ca needs the certificate of the authority: set sslrootcert".to_owned(),
+                "sslmode=verify-ca needs a root certificate: set sslrootcert".to_owned(),
             ));
         }
-        Ok(protection)
+        Ok(settings)
     }
 
-    /// The connector; it is not asked if the mode is `disable`.
+    /// The connector; unused if the mode is `disable`.
     pub(super) fn connector(&self) -> Result<MakeRustlsConnect, Error> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -114,7 +114,7 @@ impl Protection {
             .dangerous()
             .with_custom_certificate_verifier(self.verifier(provider)?);
         let mut config = match (&self.certificate, &self.key) {
-            (Some(certificate), Some(key)) if self.mode != Mode::Disable => builder
+            (Some(certificate), Some(key)) if self.mode != TlsMode::Disable => builder
                 .with_client_auth_cert(certificates(certificate)?, private_key(key)?)
                 .map_err(failed)?,
             _ => builder.with_no_client_auth(),
@@ -125,18 +125,18 @@ impl Protection {
 
     fn verifier(&self, provider: Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, Error> {
         let lenient = |authorities| {
-            Arc::new(Lenient {
+            Arc::new(LenientVerifier {
                 provider: Arc::clone(&provider),
                 authorities,
             })
         };
         let authorities = match self.mode {
-            Mode::Disable | Mode::Prefer => return Ok(lenient(None)),
-            Mode::Require | Mode::VerifyCa | Mode::VerifyFull => self.authorities.as_deref(),
+            TlsMode::Disable | TlsMode::Prefer => return Ok(lenient(None)),
+            TlsMode::Require | TlsMode::VerifyCa | TlsMode::VerifyFull => self.authorities.as_deref(),
         };
         let path = match authorities {
             Some(path) if path != Path::new(SYSTEM) => path,
-            None if self.mode == Mode::Require => return Ok(lenient(None)),
+            None if self.mode == TlsMode::Require => return Ok(lenient(None)),
             _ => return Ok(Arc::new(Verifier::new(provider).map_err(failed)?)),
         };
         let mut roots = RootCertStore::empty();
@@ -147,7 +147,7 @@ impl Protection {
             .build()
             .map_err(failed)?;
         Ok(match self.mode {
-            Mode::VerifyFull => full,
+            TlsMode::VerifyFull => full,
             _ => lenient(Some(full)),
         })
     }
@@ -162,13 +162,13 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
     Ok(found)
 }
 
-/// The client's key, which nobody else may read; one of root's may be readable for a group.
+/// The client's private key. Others must not have access; if root owns it, its group may read it.
 fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Error> {
     let metadata = fs::metadata(path).map_err(Error::file(path))?;
     let forbidden = if metadata.uid() == 0 { 0o037 } else { 0o077 };
     if metadata.mode() & forbidden != 0 {
         return Err(Error::Usage(format!(
-            "private key file \"{}\" has group or world access\nHINT:  chmod 0600",
+            "private key file \"{}\" has group or world access\nHINT:  Run chmod 0600 on it.",
             path.display()
         )));
     }
@@ -183,16 +183,15 @@ fn failed(error: impl std::fmt::Display) -> Error {
     Error::Usage(format!("TLS: {error}"))
 }
 
-/// Looks at less than a browser would: `prefer` and `require` are against listeners, not against impostors.
+/// Checks less than `verify-full`: `prefer` and `require` protect against eavesdropping, not against impostors.
 #[derive(Debug)]
-struct Lenient {
+struct LenientVerifier {
     provider: Arc<CryptoProvider>,
-    /// Who knows the authorities, whatever name their certificates bear: `verify-ca`. Every certificate is believed
-    /// without it.
+    /// For `verify-ca`, checks certificates except for their host names. Without it, all certificates are accepted.
     authorities: Option<Arc<WebPkiServerVerifier>>,
 }
 
-impl ServerCertVerifier for Lenient {
+impl ServerCertVerifier for LenientVerifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,

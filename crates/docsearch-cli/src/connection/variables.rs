@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::key_words::KeyWords;
 
-/// Each with the key word it gives a value to.
+/// Variables and the key words that they set.
 const NAMES: [(&str, &str); 20] = [
     ("PGAPPNAME", "application_name"),
     ("PGCHANNELBINDING", "channel_binding"),
@@ -28,7 +28,7 @@ const NAMES: [(&str, &str); 20] = [
     ("PGUSER", "user"),
 ];
 
-/// The environment, as a function so that tests can have their own.
+/// The environment, as a function so that tests can replace it.
 pub(super) struct Variables<'a>(pub(super) &'a dyn Fn(&str) -> Option<String>);
 
 impl Variables<'_> {
@@ -42,7 +42,7 @@ impl Variables<'_> {
         self.get("HOME").map(PathBuf::from)
     }
 
-    /// All that give key words.
+    /// The key words that are set by variables.
     pub(super) fn key_words(&self) -> KeyWords {
         NAMES
             .iter()

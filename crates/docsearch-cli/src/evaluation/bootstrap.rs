@@ -2,9 +2,9 @@
 
 use fastrand::Rng;
 
-/// Resamples; more moves the third decimal no longer for sets of a hundred queries and up.
+/// Number of resamples; more do not change the third decimal for sets of 100 queries or more.
 const RESAMPLES: usize = 5_000;
-/// Fixed, so that a report of the same results is the same report.
+/// Fixed, so that the same results give the same report.
 const SEED: u64 = 20_240_501;
 
 /// The 95 % percentile interval of the mean of `values`; `[0, 0]` for none. For differences of

@@ -19,7 +19,7 @@ const MEASURES: [Measure; 3] = [
 
 type Pair<'a> = (&'a QueryResult, &'a QueryResult);
 
-/// The means of one measure over the common queries of one group, and how they differ.
+/// The means of a measure over the common queries of a group, and their difference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Difference {
     pub(crate) group: String,
@@ -40,7 +40,7 @@ pub(crate) struct Difference {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Comparison {
     pub(crate) differences: Vec<Difference>,
-    /// Results of queries that only one of the two has.
+    /// Number of results whose query is in only one of the two.
     pub(crate) unpaired: usize,
 }
 
@@ -64,7 +64,7 @@ impl Comparison {
         }
     }
 
-    /// The table for a terminal. A star marks intervals that leave out 0.
+    /// The table for a terminal. A star marks intervals without 0.
     pub(crate) fn table(&self) -> String {
         let header = [
             "group",
@@ -82,7 +82,7 @@ impl Comparison {
         rows.extend(self.differences.iter().map(row));
         let note = match self.unpaired {
             0 => String::new(),
-            unpaired => format!("\n{unpaired} results without a partner left out"),
+            unpaired => format!("\n{unpaired} results of queries in only one report are left out"),
         };
         format!("{}{note}", aligned(&rows))
     }
@@ -164,6 +164,6 @@ mod tests {
             ]
         );
         assert_eq!(cells(7)[..2], ["overall", "3"]);
-        assert!(table.ends_with("1 results without a partner left out"));
+        assert!(table.ends_with("1 results of queries in only one report are left out"));
     }
 }

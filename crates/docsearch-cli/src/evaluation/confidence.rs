@@ -1,9 +1,9 @@
-//! How sure the search is of its answers.
+//! The confidence of answers.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, VariantArray};
 
-/// How sure the search is of an answer, in the words of `search_docs`.
+/// The confidence of an answer, as `search_docs` returns it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, EnumString, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]

@@ -1,4 +1,4 @@
-//! Retrieval data sets in BEIR layout.
+//! Retrieval data sets in the BEIR layout.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
@@ -14,21 +14,21 @@ use crate::evaluation::metrics::Judgments;
 use crate::loading::index;
 use crate::process::error::Error;
 
-/// Group of queries that name none.
+/// The group of queries without one.
 const NO_GROUP: &str = "-";
-/// The documents themselves, one a line.
+/// The documents, one a line.
 const CORPUS_FILE: &str = "corpus.jsonl";
-/// Names the folder that holds the documents.
+/// Names the folder with the documents.
 const FOLDER_FILE: &str = "corpus.toml";
 
 /// The documents of a data set.
 #[derive(Debug)]
 pub(crate) struct Corpus {
-    /// Each slug occurs once.
+    /// Documents with distinct slugs.
     pub(crate) documents: Vec<Document>,
-    /// Marks them in the project, wherever the data set lies.
+    /// The source root of the documents, wherever the data set is.
     pub(crate) source_root: &'static str,
-    /// Files of the folder that could not be read; each has been reported.
+    /// Number of files in the folder that could not be read; each was reported.
     pub(crate) skipped: usize,
 }
 
@@ -73,7 +73,7 @@ impl Corpus {
         })
     }
 
-    /// The judged documents that the corpus does not hold.
+    /// The judged documents that are not in the corpus.
     pub(crate) fn missing<'a>(&self, judged: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
         let slugs: HashSet<&str> = self.documents.iter().map(|document| document.slug.as_str()).collect();
         judged.map(String::as_str).filter(|id| !slugs.contains(id)).collect()
@@ -133,7 +133,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// The group it is reported in.
+    /// The group in the report.
     pub(crate) fn group(&self) -> &str {
         let group = self.metadata.as_ref().and_then(|metadata| metadata.get("group"));
         group.and_then(Value::as_str).unwrap_or(NO_GROUP)
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn judgments_by_query_with_the_line_of_a_mistake() {
+    fn errors_in_judgments_have_the_line() {
         let good = file("query-id\tcorpus-id\tscore\nq1\ta\t2\nq1\tb\t0\nq2\tc\t1\n");
         let judgments = read_judgments(good.path()).unwrap();
         assert_eq!(judgments["q1"]["a"], 2);

@@ -31,18 +31,17 @@ Examples:
   docsearch eval data/scifact --no-index --config '{\"hybrid_weight\": 0.4}' --baseline scifact.json
   docsearch eval --compare before.json after.json
 
-DIR holds corpus.jsonl (_id, title, text, metadata), queries.jsonl (_id, text, metadata.group) and
-qrels.tsv (a header, then query-id, corpus-id, score). Instead of corpus.jsonl there may be
-corpus.toml, whose `folder` names a folder of pages; it is read as `docsearch index` reads it, and
-corpus-id is the slug. The corpus is indexed as one project, which stays: the next run indexes
-only what has changed. Queries without a relevant document are left out. nDCG gains the grade
-itself, as trec_eval does. Latency and confidence are those of the whole call with 5 results on
-one warm connection.
+DIR contains corpus.jsonl (_id, title, text, metadata), queries.jsonl (_id, text, metadata.group) and
+qrels.tsv (a header, then query-id, corpus-id, score). Instead of corpus.jsonl, corpus.toml may name a
+`folder` of pages; they are read as by `docsearch index`, and corpus-id is the slug. The corpus is
+indexed as one project, which is kept: the next run indexes only changes. Queries without a relevant
+document are left out. The gain in nDCG is the grade itself, as in trec_eval. Latency and confidence
+are those of a whole call with 5 results on a warm connection.
 
 Exit codes:
-  0  done
-  1  done, but some documents could not be indexed
-  2  wrong usage, no connection, or a database error";
+  0  success
+  1  some documents could not be indexed
+  2  usage error, no connection, or a database error";
 
 /// Measure retrieval quality and latency.
 #[derive(Debug, Args)]
@@ -51,7 +50,7 @@ pub(crate) struct EvalArgs {
     /// Folder of the data set
     #[arg(value_name = "DIR", required_unless_present = "compare")]
     directory: Option<PathBuf>,
-    /// Search settings for every query, a JSON object
+    /// Search settings for all queries, a JSON object
     #[arg(long, value_name = "JSON", value_parser = settings)]
     config: Option<Value>,
     /// Queries; a relative path is looked up in DIR first [default: queries.jsonl]
@@ -69,25 +68,25 @@ pub(crate) struct EvalArgs {
     /// Project to index into [default: eval_<folder>, eval_<folder>_document]
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
-    /// Keep indexed documents that are no longer in the corpus
+    /// Keep indexed documents that are not in the corpus
     #[arg(long)]
     keep: bool,
-    /// Search the project as it is; the corpus is not read
+    /// Search the project as it is, without reading the corpus
     #[arg(long)]
     no_index: bool,
-    /// Earlier report to compare with: difference per group with paired bootstrap intervals
+    /// Earlier report to compare with: differences per group with paired bootstrap intervals
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Also ask N queries of random words, and report how many answers have confidence high
+    /// Also search for N queries of random words, and report how many answers have confidence high
     #[arg(long, value_name = "N", default_value_t = 0)]
     nonsense: usize,
-    /// Queries of another domain (lines of queries.jsonl) to ask in the same way
+    /// Also search for queries of another domain, in a file like queries.jsonl
     #[arg(long, value_name = "FILE")]
     foreign: Option<PathBuf>,
-    /// Results that the quality measures look at
+    /// Number of results that the quality measures use
     #[arg(long, value_name = "N", default_value_t = metrics::RECALL_CUTOFF as i32, value_parser = clap::value_parser!(i32).range(1..=1000))]
     max_results: i32,
-    /// Compare two reports instead: difference per group with paired bootstrap intervals
+    /// Compare two reports instead: differences per group with paired bootstrap intervals
     #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"], conflicts_with_all = ["directory", "config", "queries", "qrels", "report", "project", "keep", "no_index", "baseline", "nonsense", "foreign"])]
     compare: Option<Vec<PathBuf>>,
 }
@@ -108,7 +107,7 @@ impl Vectors {
     }
 
     fn default_project(self, dataset: &str) -> String {
-        // A project's name holds no white space and no #.
+        // The name of a project contains no white space and no #.
         let dataset = dataset.replace(|character: char| character.is_whitespace() || character == '#', "_");
         match self {
             Self::Sections => format!("eval_{dataset}"),
@@ -135,7 +134,7 @@ pub(crate) fn run(args: &EvalArgs, connection: &ConnectionArgs) -> Result<Outcom
         return Ok(Outcome::Complete);
     }
     let Some(directory) = &args.directory else {
-        return Err(Error::Usage("a folder is needed".to_owned()));
+        return Err(Error::Usage("DIR is missing".to_owned()));
     };
     let queries = judged_queries(args, directory)?;
     let unanswerable = unanswerable(args)?;
@@ -167,7 +166,7 @@ pub(crate) fn run(args: &EvalArgs, connection: &ConnectionArgs) -> Result<Outcom
     Ok(outcome)
 }
 
-/// Brings the project up to date, unless it is to be taken as it is.
+/// Updates the project, unless `--no-index` is set.
 fn prepare(
     args: &EvalArgs,
     directory: &Path,
@@ -192,7 +191,7 @@ fn prepare(
     if args.no_index {
         conditions.documents = project::size(client, &conditions.project)?.ok_or_else(|| {
             Error::Usage(format!(
-                "there is no project \"{}\"\nHINT:  Leave out --no-index once.",
+                "project \"{}\" does not exist\nHINT:  Run it once without --no-index.",
                 conditions.project
             ))
         })?;
@@ -202,7 +201,7 @@ fn prepare(
     let missing = corpus.missing(queries.iter().flat_map(|(_, judgments)| judgments.keys()));
     if let Some(first) = missing.first() {
         eprintln!(
-            "warning: {} judgments are of documents that the corpus does not hold, such as {first}",
+            "warning: {} judged documents are not in the corpus, such as {first}",
             missing.len()
         );
     }
@@ -213,7 +212,7 @@ fn prepare(
     conditions.indexing_seconds = started.elapsed().as_secs_f64();
     conditions.indexed = tally.added + tally.changed;
     eprintln!(
-        "{}: {} documents, {} indexed anew, {} deleted, {} failed, in {:.1} s; {} queries",
+        "{}: {} documents, {} indexed, {} deleted, {} failed, in {:.1} s; {} queries",
         conditions.project,
         conditions.documents,
         conditions.indexed,
@@ -231,7 +230,7 @@ fn dataset_name(directory: &Path) -> Result<String, Error> {
     Ok(full.file_name().unwrap_or_default().to_string_lossy().into_owned())
 }
 
-/// Queries that have a relevant document, with their judgments.
+/// Queries with a relevant document, and their judgments.
 fn judged_queries(args: &EvalArgs, directory: &Path) -> Result<Vec<(Query, Judgments)>, Error> {
     let queries: Vec<Query> = dataset::read_lines(&located(args.queries.as_deref(), directory, "queries.jsonl"))?;
     let mut judgments: HashMap<String, Judgments> =
@@ -245,7 +244,8 @@ fn judged_queries(args: &EvalArgs, directory: &Path) -> Result<Vec<(Query, Judgm
         .collect();
     if judged.is_empty() {
         return Err(Error::Usage(
-            "no query has a relevant document: do queries and judgments belong together?".to_owned(),
+            "no query has a relevant document\nHINT:  Check that queries and judgments are of the same data set."
+                .to_owned(),
         ));
     }
     Ok(judged)
@@ -273,7 +273,7 @@ fn index_corpus(client: &mut Client, name: &str, corpus: Corpus, args: &EvalArgs
     for refusal in refusals {
         eprintln!("{}", shown(&format!("failed: {}: {}", refusal.slug, refusal.reason)));
     }
-    // A page that cannot be read now may be one that was indexed before.
+    // A page that cannot be read now may have been indexed before.
     if !args.keep && corpus.skipped == 0 {
         tally.deleted = project::delete_missing(client, name, corpus.source_root, keep, &[])?;
     }
@@ -281,13 +281,13 @@ fn index_corpus(client: &mut Client, name: &str, corpus: Corpus, args: &EvalArgs
     Ok(tally)
 }
 
-/// Queries without an answer, as `--nonsense` and `--foreign` ask for them.
+/// The queries without an answer of `--nonsense` and `--foreign`.
 fn unanswerable(args: &EvalArgs) -> Result<Vec<UnanswerableQuery>, Error> {
     let mut queries = nonsense::random_queries(args.nonsense);
     if let Some(path) = &args.foreign {
         let foreign: Vec<Query> = dataset::read_lines(path)?;
         queries.extend(foreign.into_iter().map(|query| UnanswerableQuery {
-            kind: nonsense::Kind::Foreign,
+            kind: nonsense::QueryKind::Foreign,
             text: query.text,
         }));
     }

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 /// Grades of the judged documents of one query, by document id. Above 0 is relevant.
 pub(crate) type Judgments = HashMap<String, i64>;
 
-/// Length of the ranking that nDCG and MRR look at.
+/// Number of results used for nDCG and MRR.
 pub(crate) const CUTOFF: usize = 10;
-/// Length of the ranking that recall looks at.
+/// Number of results used for recall.
 pub(crate) const RECALL_CUTOFF: usize = 100;
 
-/// The metrics of one query, or their means. Each lies in 0..=1.
+/// The metrics of one query, or their means. Each is in 0..=1.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Metrics {
     /// Normalised discounted cumulative gain of the first 10; the gain is the grade.
@@ -43,7 +43,7 @@ impl Metrics {
         }
     }
 
-    /// The mean of each metric; zeros for no query.
+    /// The mean of each metric; 0 without queries.
     pub(crate) fn mean<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
         let mut sum = Self::default();
         let mut count = 0.0;
@@ -66,7 +66,7 @@ impl Metrics {
     }
 }
 
-/// Whether a query can be measured: some document is relevant.
+/// Whether a query can be measured: it has a relevant document.
 pub(crate) fn is_judged(judgments: &Judgments) -> bool {
     judgments.values().any(|&grade| grade > 0)
 }

@@ -1,4 +1,4 @@
-//! Queries that no page can answer, and how sure the search is of its answers to them.
+//! Queries that no page answers, and the confidence of the answers to them.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use strum::Display;
 
 use crate::evaluation::confidence::Confidence;
 
-/// Fixed, so that two configurations are asked the same.
+/// Fixed, so that all configurations get the same queries.
 const SEED: u64 = 20_240_502;
-/// Words of a query. Alone, a real word may well be in the corpus.
+/// Number of words of a query. A single real word may be in the corpus.
 const WORDS: std::ops::RangeInclusive<usize> = 2..=6;
-/// Syllables of an invented word.
+/// Number of syllables of an invented word.
 const SYLLABLES: std::ops::RangeInclusive<usize> = 2..=4;
 const ONSETS: [&str; 20] = [
     "b", "br", "d", "dr", "f", "g", "gl", "k", "kl", "l", "m", "n", "p", "pl", "r", "sk", "t", "tr", "v", "z",
 ];
 const NUCLEI: [&str; 8] = ["a", "e", "i", "o", "u", "ai", "ou", "y"];
 const CODAS: [&str; 8] = ["", "", "", "l", "m", "n", "r", "sk"];
-/// Words of kitchen, farm and sea, which documentation of software and science seldom uses.
+/// Words of kitchen, farm and sea, which are rare in documentation of software and science.
 const HOUSEHOLD_WORDS: [&str; 96] = [
     "anchovy",
     "apricot",
@@ -119,14 +119,14 @@ const HOUSEHOLD_WORDS: [&str; 96] = [
     "yoghurt",
 ];
 
-/// Where a query without an answer comes from.
+/// The origin of a query without an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Display)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
-    /// Words that no language has.
+pub(crate) enum QueryKind {
+    /// Invented words.
     #[strum(serialize = "invented words")]
     Invented,
-    /// Real words in no order.
+    /// Real words in random order.
     #[strum(serialize = "household words")]
     Words,
     /// Questions about another domain.
@@ -137,19 +137,23 @@ pub(crate) enum Kind {
 /// A query without an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UnanswerableQuery {
-    pub(crate) kind: Kind,
+    pub(crate) kind: QueryKind,
     pub(crate) text: String,
 }
 
-/// `count` queries of random words, invented and real ones in turn; always the same.
+/// `count` queries of random words, alternately invented and real; the same on each call.
 pub(crate) fn random_queries(count: usize) -> Vec<UnanswerableQuery> {
     let mut random = Rng::with_seed(SEED);
     let queries = (0..count).map(|number| {
-        let kind = if number % 2 == 0 { Kind::Invented } else { Kind::Words };
+        let kind = if number % 2 == 0 {
+            QueryKind::Invented
+        } else {
+            QueryKind::Words
+        };
         let words: Vec<String> = (0..random.usize(WORDS))
             .map(|_| match kind {
-                Kind::Invented => invented_word(&mut random),
-                Kind::Words | Kind::Foreign => pick(&mut random, &HOUSEHOLD_WORDS).to_owned(),
+                QueryKind::Invented => invented_word(&mut random),
+                QueryKind::Words | QueryKind::Foreign => pick(&mut random, &HOUSEHOLD_WORDS).to_owned(),
             })
             .collect();
         UnanswerableQuery {
@@ -179,7 +183,7 @@ pub(crate) struct FirstResult {
     pub(crate) confidence: Option<Confidence>,
 }
 
-/// How many of the queries of one kind got an answer of confidence `high`.
+/// The number of queries, and of answers with confidence `high`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Share {
     pub(crate) queries: usize,
@@ -203,7 +207,7 @@ pub(crate) struct FalseAnswer {
 /// The report on queries without an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Nonsense {
-    pub(crate) kinds: BTreeMap<Kind, Share>,
+    pub(crate) kinds: BTreeMap<QueryKind, Share>,
     pub(crate) overall: Share,
     pub(crate) false_answers: Vec<FalseAnswer>,
 }
@@ -211,7 +215,7 @@ pub(crate) struct Nonsense {
 impl Nonsense {
     /// Counts the queries whose first result has confidence `high`.
     pub(crate) fn new(results: &[FirstResult]) -> Self {
-        let mut kinds: BTreeMap<Kind, Share> = BTreeMap::new();
+        let mut kinds: BTreeMap<QueryKind, Share> = BTreeMap::new();
         let mut overall = Share::default();
         let mut false_answers = Vec::new();
         for result in results {
@@ -255,12 +259,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_queries_every_time() {
+    fn random_queries_are_reproducible() {
         let queries = random_queries(200);
         assert_eq!(queries, random_queries(200));
         assert_eq!(queries[..50], random_queries(50));
         let of_kind = |kind| queries.iter().filter(|query| query.kind == kind).count();
-        assert_eq!((of_kind(Kind::Invented), of_kind(Kind::Words)), (100, 100));
+        assert_eq!((of_kind(QueryKind::Invented), of_kind(QueryKind::Words)), (100, 100));
         assert!(
             queries
                 .iter()
@@ -279,10 +283,10 @@ mod tests {
             confidence,
         };
         let report = Nonsense::new(&[
-            result(Kind::Invented, "brai skon", Some(Confidence::Low)),
-            result(Kind::Words, "duckling mitten", Some(Confidence::High)),
-            result(Kind::Words, "leek sailor", Some(Confidence::Medium)),
-            result(Kind::Foreign, "who?", None),
+            result(QueryKind::Invented, "brai skon", Some(Confidence::Low)),
+            result(QueryKind::Words, "duckling mitten", Some(Confidence::High)),
+            result(QueryKind::Words, "leek sailor", Some(Confidence::Medium)),
+            result(QueryKind::Foreign, "who?", None),
         ]);
         assert_eq!(report.overall, Share { queries: 4, high: 1 });
         assert_eq!(report.false_answers[0].query, "duckling mitten");

@@ -1,11 +1,11 @@
-//! What the queries of an evaluation found.
+//! Results of the queries of an evaluation.
 
 use serde::{Deserialize, Serialize};
 
 use crate::evaluation::confidence::Confidence;
 use crate::evaluation::metrics::Metrics;
 
-/// What one query found.
+/// The result of one query.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct QueryResult {
     pub(crate) id: String,
@@ -14,14 +14,14 @@ pub(crate) struct QueryResult {
     pub(crate) ranked: Vec<String>,
     #[serde(flatten)]
     pub(crate) metrics: Metrics,
-    /// Score of the first result less that of the tenth, or of the last; `None` below two results
-    /// and in reports that did not measure it.
+    /// Score of the first result minus that of the tenth, or of the last; `None` with fewer than two results and in
+    /// reports without it.
     #[serde(default)]
     pub(crate) spread: Option<f64>,
-    /// Of the first result; `None` without one and in reports that did not measure it.
+    /// Confidence of the first result; `None` without one and in reports without it.
     #[serde(default)]
     pub(crate) confidence: Option<Confidence>,
-    /// Milliseconds of the search as a user runs it (5 results).
+    /// Duration of a search with 5 results, the default.
     pub(crate) milliseconds: f64,
 }
 

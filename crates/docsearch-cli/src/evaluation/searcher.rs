@@ -1,4 +1,4 @@
-//! Searches of an evaluated project: what each query finds, and how long it takes.
+//! Searches in an evaluated project: their results and durations.
 
 use std::time::Instant;
 
@@ -11,15 +11,14 @@ use crate::evaluation::metrics::{self, CUTOFF, Judgments, Metrics};
 use crate::evaluation::nonsense::{FirstResult, Nonsense, UnanswerableQuery};
 use crate::evaluation::query_result::QueryResult;
 use crate::evaluation::summary::Conditions;
-use crate::process::error::{Error, Report};
+use crate::process::error::{DatabaseError, Error};
 use crate::terminal::report::progress_bar;
 
-/// Searches before the first that counts: caches and plans are those of a server in use.
+/// Number of searches before measuring, to warm up caches and plans.
 const WARM_UP_QUERIES: usize = 20;
-/// Results that `search_docs` gives unless told otherwise; latency and confidence are those of
-/// such a call.
+/// The default number of results of `search_docs`. Latency and confidence are measured with it.
 const DEFAULT_RESULTS: i32 = 5;
-/// What an error calls a query without an answer.
+/// Id of queries without an answer in errors.
 const NO_ID: &str = "of random words or another domain";
 
 /// Searches of one project on one connection with one prepared statement.
@@ -49,7 +48,7 @@ impl<'a> Searcher<'a> {
         })
     }
 
-    /// Quality in one pass, latency and confidence in a second.
+    /// Measures quality in a first pass, latency and confidence in a second.
     pub(crate) fn measure(&mut self, queries: &[(Query, Judgments)]) -> Result<Vec<QueryResult>, Error> {
         let progress = progress_bar(2 * queries.len() as u64);
         for (query, _) in queries.iter().take(WARM_UP_QUERIES) {
@@ -87,7 +86,7 @@ impl<'a> Searcher<'a> {
         Ok(results)
     }
 
-    /// How sure the answers to queries without an answer are.
+    /// Measures the confidence of answers to queries without an answer.
     pub(crate) fn measure_nonsense(&mut self, queries: Vec<UnanswerableQuery>) -> Result<Nonsense, Error> {
         let progress = progress_bar(queries.len() as u64);
         let mut results = Vec::with_capacity(queries.len());
@@ -115,7 +114,7 @@ impl<'a> Searcher<'a> {
             )
             .map_err(|error| Error::Query {
                 id: id.to_owned(),
-                failure: Report(error),
+                failure: DatabaseError(error),
             })?;
         let hits = rows.iter().map(|row| Hit {
             slug: row.get("slug"),
@@ -126,7 +125,7 @@ impl<'a> Searcher<'a> {
     }
 }
 
-/// Score of the first result less that of the tenth, or of the last; `None` below two results.
+/// Score of the first result minus that of the tenth, or of the last; `None` with fewer than two results.
 fn spread(hits: &[Hit]) -> Option<f64> {
     let returned = &hits[..hits.len().min(CUTOFF)];
     match returned {

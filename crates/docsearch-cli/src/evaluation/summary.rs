@@ -17,13 +17,13 @@ use crate::evaluation::query_result::QueryResult;
 use crate::process::error::Error;
 use crate::terminal::table::aligned;
 
-/// Scores of first and last result that tell good from weak ones lie at least this far apart.
+/// Minimum spread of scores that distinguishes good from weak results.
 const WIDE_SPREAD: f64 = 0.10;
 
-/// The answers of one confidence.
+/// The answers with one confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Answers {
-    /// Among all answers, in 0..=1.
+    /// Share of all answers, in 0..=1.
     pub(crate) share: f64,
     /// Share of them whose first document is relevant, in 0..=1.
     pub(crate) hit1: f64,
@@ -37,10 +37,10 @@ pub(crate) struct Summary {
     pub(crate) metrics: Metrics,
     /// 95 % bootstrap interval.
     pub(crate) ndcg10_interval: [f64; 2],
-    /// Share of the queries with two results or more whose scores spread over 0.10 or more.
+    /// Share of the queries with at least two results whose spread is at least 0.10.
     #[serde(default)]
     pub(crate) wide_spread: Option<f64>,
-    /// Empty in reports that did not measure it.
+    /// Empty in reports without it.
     #[serde(default)]
     pub(crate) confidence: BTreeMap<Confidence, Answers>,
     pub(crate) mean_ms: f64,
@@ -88,7 +88,7 @@ fn answers_by_confidence(results: &[&QueryResult]) -> BTreeMap<Confidence, Answe
     Confidence::VARIANTS.iter().copied().filter_map(of).collect()
 }
 
-/// How the project was made and searched.
+/// How the project was indexed and searched.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Conditions {
     pub(crate) dataset: String,
@@ -111,7 +111,7 @@ pub(crate) struct Evaluation {
     pub(crate) conditions: Conditions,
     pub(crate) overall: Summary,
     pub(crate) groups: BTreeMap<String, Summary>,
-    /// Against the report that `--baseline` names.
+    /// Comparison with the report of `--baseline`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) comparison: Option<Comparison>,
     /// Answers to the queries of `--nonsense` and `--foreign`.

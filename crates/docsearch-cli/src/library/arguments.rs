@@ -1,9 +1,9 @@
-//! Arguments of statements that are sent without asking the server first which types it expects.
+//! Typed arguments of statements, so that the server need not be asked for their types.
 
 use serde_json::Value;
 use tokio_postgres::types::{ToSql, Type};
 
-/// What the server is told that a value is.
+/// The SQL type of a Rust type.
 trait SqlType {
     const TYPE: Type;
 }

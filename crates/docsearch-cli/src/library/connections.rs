@@ -1,7 +1,6 @@
-//! A small pool of connections that only read; what nobody waits for any more is cancelled.
+//! A small pool of read-only connections. A statement is cancelled if its caller goes away.
 //!
-//! A session is set up for one transaction at a time and nothing is prepared, so that a pool between here and the
-//! server may hand its connections around.
+//! Settings last for one transaction and nothing is prepared, so that a connection pooler may be in between.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,53 +13,53 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_util::task::TaskTracker;
 
 use super::arguments::Argument;
-use super::complaints::Complaints;
+use super::error_log::ErrorLog;
 use crate::connection::Target;
-use crate::process::error::{Error, Report};
+use crate::process::error::{DatabaseError, Error};
 
-/// For a connection to be made, unless the user says otherwise.
+/// Default timeout for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// For a request to cancel to be sent.
+/// Timeout for sending a cancel request.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What one caller may take from the server.
+/// ConnectionLimits and rights of one caller.
 #[derive(Debug, Clone)]
-pub(crate) struct Limits {
-    /// Connections at the same time, at least 1.
+pub(crate) struct ConnectionLimits {
+    /// Maximum number of connections, at least 1.
     pub(crate) connections: usize,
-    /// For a statement, and for a connection to become free; zero sets no limit.
+    /// Timeout of a statement, and for getting a connection; zero for none.
     pub(crate) timeout: Duration,
-    /// Whose rights the statements have; the connection's user if `None`.
+    /// The role that runs the statements; `None` for the user of the connection.
     pub(crate) role: Option<String>,
-    /// Who reads its errors.
+    /// The readers of its errors.
     pub(crate) audience: Audience,
 }
 
-/// Who reads what goes wrong.
+/// The readers of errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Audience {
-    /// Who runs the program, and so knows what it connects to.
+    /// The user who runs the program and knows the connection.
     Operator,
-    /// Who reaches the program over a network.
+    /// Clients over a network.
     Clients,
 }
 
-/// The documents of a database as one role sees them.
+/// Read access to the documents of a database as one role.
 #[derive(Clone)]
 pub(crate) struct Library {
     pool: Pool,
-    /// How a transaction begins.
+    /// The statements at the beginning of a transaction.
     beginning: Arc<str>,
     tls: MakeRustlsConnect,
     target: Arc<str>,
     audience: Audience,
-    complaints: Arc<Complaints>,
+    error_log: Arc<ErrorLog>,
     cancels: TaskTracker,
 }
 
 impl Library {
-    /// Nothing is connected to before the first request.
-    pub(crate) fn new(target: &Target, limits: &Limits) -> Result<Self, Error> {
+    /// Does not connect before the first request.
+    pub(crate) fn new(target: &Target, limits: &ConnectionLimits) -> Result<Self, Error> {
         let mut config = target.config.clone();
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);
@@ -85,7 +84,7 @@ impl Library {
             tls: target.tls.clone(),
             target: target.description.as_str().into(),
             audience: limits.audience,
-            complaints: Arc::default(),
+            error_log: Arc::default(),
             cancels: TaskTracker::new(),
         })
     }
@@ -95,10 +94,10 @@ impl Library {
         self.rows("SELECT 1", &[]).await.map(|_| ())
     }
 
-    /// Runs a statement. If the future is dropped before its end, the statement is cancelled.
+    /// Runs a statement. Cancels it if the future is dropped.
     pub(super) async fn rows(&self, statement: &str, arguments: &[&dyn Argument]) -> Result<Vec<Row>, Error> {
         let result = match self.attempt(statement, arguments).await {
-            // The server may have been restarted since: then the other connections are gone, too.
+            // After a restart of the server, the other connections are closed, too.
             Err(error) if error.is_closed() => {
                 self.pool.retain(|_, _| false);
                 self.attempt(statement, arguments).await
@@ -115,7 +114,7 @@ impl Library {
         let Some(withheld) = error.for_clients() else {
             return error;
         };
-        self.complaints.tell(&error);
+        self.error_log.write(&error);
         withheld
     }
 
@@ -127,7 +126,7 @@ impl Library {
         };
         let client = running.client();
         let typed: Vec<_> = arguments.iter().map(|argument| argument.typed()).collect();
-        // All three are sent before the first is answered. What is found outside the transaction is not given out.
+        // All three are sent before the first response. Rows from outside the transaction are not returned.
         let (begun, found, ended) = join!(
             biased;
             client.batch_execute(&self.beginning),
@@ -145,14 +144,14 @@ impl Library {
         match error {
             PoolError::Backend(failure) => Error::Connect {
                 target: self.target.to_string(),
-                failure: Report(failure),
+                failure: DatabaseError(failure),
             },
             PoolError::Timeout(_) => Error::Busy(format!("all {} connections are in use", self.pool.status().max_size)),
             error => Error::Busy(error.to_string()),
         }
     }
 
-    /// Ends the connections, after every statement that has to be cancelled was.
+    /// Waits for pending cancel requests, and closes the connections.
     pub(crate) async fn close(&self) {
         self.cancels.close();
         self.cancels.wait().await;
@@ -160,9 +159,9 @@ impl Library {
     }
 }
 
-/// What every statement can rely on, and nobody after it.
-fn beginning(limits: &Limits) -> String {
-    // Otherwise a server finds out only at the end that nobody waits for an answer.
+/// Starts a transaction with settings that end with it.
+fn beginning(limits: &ConnectionLimits) -> String {
+    // Otherwise the server notices only at the end that the client has gone.
     let mut statements = "BEGIN READ ONLY; SET LOCAL client_connection_check_interval = '1s'".to_owned();
     if !limits.timeout.is_zero() {
         statements += &format!("; SET LOCAL statement_timeout = {}", limits.timeout.as_millis());
@@ -173,7 +172,7 @@ fn beginning(limits: &Limits) -> String {
     statements
 }
 
-/// A statement that is under way on a connection of its own.
+/// A running statement with its connection.
 struct RunningStatement<'a> {
     object: Option<Object>,
     library: &'a Library,
@@ -184,7 +183,7 @@ impl RunningStatement<'_> {
         self.object.as_ref().expect("present until it is finished or dropped")
     }
 
-    /// The connection is free for others.
+    /// Returns the connection to the pool.
     fn finish(mut self) {
         self.object = None;
     }
@@ -197,7 +196,7 @@ impl Drop for RunningStatement<'_> {
         };
         let token = object.cancel_token();
         let tls = self.library.tls.clone();
-        // The connection goes with it: a late cancel must not hit the statement of somebody else.
+        // The connection is dropped, too: a late cancel request must not hit another statement.
         let client = Object::take(object);
         self.library.cancels.spawn(async move {
             timeout(CANCEL_TIMEOUT, token.cancel_query(tls)).await.ok();

@@ -1,4 +1,4 @@
-//! Lists of documents, a part at a time.
+//! Paginated lists of documents.
 
 use std::sync::LazyLock;
 
@@ -10,42 +10,42 @@ use crate::process::error::Error;
 /// Longest title that a line shows, in characters.
 const MAX_TITLE: usize = 200;
 
-/// Which documents, and how many of them.
+/// A filter and a range of documents.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ListRequest {
     pub(crate) project: Option<String>,
     pub(crate) category: Option<String>,
     pub(crate) kind: Option<String>,
     pub(crate) sort_by: Option<String>,
-    /// How many to leave out at the beginning.
+    /// Number of documents to skip.
     pub(crate) offset: i64,
-    /// How many to give.
+    /// Maximum number of documents.
     pub(crate) limit: Option<i64>,
-    /// How long the entries may be together.
+    /// Maximum total length of the entries.
     pub(crate) max_chars: Option<i64>,
     pub(crate) format: OutputFormat,
 }
 
-/// A part of a list.
+/// A page of a list.
 #[derive(Debug, Clone)]
-pub(crate) struct Listing {
-    /// An entry is a line, or a JSON object.
+pub(crate) struct DocumentList {
+    /// Lines or JSON objects.
     pub(crate) entries: Vec<String>,
-    /// Documents in all.
+    /// Total number of documents.
     pub(crate) total: i64,
-    /// Where the next part begins, if there is one.
+    /// Offset of the next page, if there is one.
     pub(crate) next_offset: Option<i64>,
 }
 
-/// `list_docs` with the entries written and counted in the database. The first one comes whatever its length.
-/// An entry is one line: what breaks lines in what authors wrote becomes a space. Nothing in it but the reference reads as
-/// one, as in the answers of searches (`docsearch_core::answer::delivery::without_references`).
+/// `list_docs`, with entries formatted and measured in the database. The first entry is returned whatever its length.
+/// An entry is one line: control characters and line breaks in texts of authors become spaces. Only its reference reads as
+/// a reference, as in answers of searches (`docsearch_core::answer::delivery::without_references`).
 static STATEMENT: LazyLock<String> = LazyLock::new(|| {
     const REFERENCE: &str = r"\[[[:space:][(]*[^][:space:]/#[]+/";
     let line = |text: &str| format!(r"regexp_replace({text}, '[[:cntrl:][:space:]\u2028\u2029]+', ' ', 'g')");
     let plain = |text: &str| {
         let line = line(text);
-        // Few have a bracket, and a list may be long.
+        // Few texts have a bracket, and a list may be long.
         format!(
             "CASE WHEN strpos({text}, '[') > 0 AND {line} ~ '{REFERENCE}' THEN translate({line}, '[]', '()') ELSE {line} END"
         )
@@ -88,8 +88,8 @@ SELECT (SELECT count(*) FROM listed),
 });
 
 impl Library {
-    /// A part of the documents.
-    pub(crate) async fn list(&self, request: &ListRequest) -> Result<Listing, Error> {
+    /// Lists documents.
+    pub(crate) async fn list(&self, request: &ListRequest) -> Result<DocumentList, Error> {
         let format = match request.format {
             OutputFormat::Compact => "compact",
             OutputFormat::Detailed => "detailed",
@@ -117,7 +117,7 @@ impl Library {
             entries = row.try_get::<_, Option<Vec<String>>>(1)?.unwrap_or_default();
         }
         let end = request.offset + i64::try_from(entries.len()).unwrap_or(i64::MAX);
-        Ok(Listing {
+        Ok(DocumentList {
             next_offset: (end < total && !entries.is_empty()).then_some(end),
             entries,
             total,
@@ -125,13 +125,13 @@ impl Library {
     }
 }
 
-/// Slugs that begin with the typed text, then those that hold it.
+/// Slugs that start with the text, then others that contain it.
 const COMPLETIONS: &str = "
 SELECT slug FROM list_docs($1) WHERE strpos(lower(slug), lower($2)) > 0
 ORDER BY strpos(lower(slug), lower($2)) <> 1, length(slug), slug LIMIT $3";
 
 impl Library {
-    /// Slugs of a project that complete what was typed.
+    /// Slugs of a project that complete a text.
     pub(crate) async fn complete_slug(
         &self,
         project: Option<&str>,
@@ -143,14 +143,14 @@ impl Library {
     }
 }
 
-impl Listing {
-    /// The documents of a list that was asked for as JSON.
+impl DocumentList {
+    /// The entries of a list in JSON.
     pub(crate) fn documents(&self) -> Vec<Value> {
         let parsed = self.entries.iter().map(|entry| serde_json::from_str(entry));
         parsed.map(Result::unwrap_or_default).collect()
     }
 
-    /// A list that was asked for as JSON, with its counts.
+    /// A list in JSON, with its counts.
     pub(crate) fn to_json(&self) -> Value {
         json!({"total": self.total, "next_offset": self.next_offset, "documents": self.documents()})
     }

@@ -1,25 +1,25 @@
-//! Pages with the sections that have questions.
+//! Pages and their sections with questions.
 
 use super::Library;
 use crate::process::error::Error;
 
-/// A page, and which of its sections have questions.
+/// A page, and its sections with questions.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PageQuestions {
     pub(crate) slug: String,
     pub(crate) title: String,
-    /// Of a long one the beginning.
+    /// Its text, cut at `MAX_BODY`.
     pub(crate) body: String,
-    /// What a file of questions names the page by.
+    /// Its name in question files.
     pub(crate) file: String,
-    /// Of the sections with questions.
+    /// The anchors of sections with questions.
     pub(crate) anchors: Vec<String>,
 }
 
-/// Characters of a page that are read.
+/// Maximum number of characters of a page.
 const MAX_BODY: i32 = 100_000;
 
-/// Those with the fewest questions first.
+/// Pages with the fewest questions first.
 const STATEMENT: &str = "
 WITH asked AS MATERIALIZED (SELECT slug, array_agg(DISTINCT anchor) AS anchors FROM docsearch.questions($1) GROUP BY slug)
 SELECT d.slug, d.title, left(d.body, $3), coalesce(d.source_path, d.slug), coalesce(a.anchors, '{}')

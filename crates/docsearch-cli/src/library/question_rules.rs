@@ -1,13 +1,13 @@
-//! The rules that questions are written by: for the skill, the prompt of `docsearch mcp`, and `docsearch questions list`.
+//! Rules for writing questions: for the skill, the prompt of `docsearch mcp`, and `docsearch questions list`.
 
 use std::sync::LazyLock;
 
-/// As the skill `docsearch-questions` has them.
+/// The same text as in the skill `docsearch-questions`.
 pub(crate) const RULES: &str = include_str!("question_rules.md");
-/// The rules that say the most.
+/// Number of the most important rules.
 const FIRST: usize = 3;
 
-/// What is to be written for a section, in a few sentences.
+/// Instructions for one section, in a few sentences.
 pub(crate) static INSTRUCTION: LazyLock<String> = LazyLock::new(|| {
     let rules: Vec<String> = bullets().take(FIRST).collect();
     format!(
@@ -16,7 +16,7 @@ pub(crate) static INSTRUCTION: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The rules, each in a line.
+/// The rules, each on one line.
 fn bullets() -> impl Iterator<Item = String> {
     let list = RULES
         .split("\n\n")

@@ -1,10 +1,10 @@
-//! Where what can be fetched again is kept.
+//! Folders for cached data.
 
 use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
-/// The folder `name` among those of this program, below the cache of the user; `None` if the user has no home.
+/// The folder `name` in the cache of this program and user; `None` if the user has no home.
 pub(crate) fn default_root(name: &str) -> Option<PathBuf> {
     let absolute = |name: &str| {
         let path = PathBuf::from(std::env::var_os(name)?);
@@ -15,7 +15,7 @@ pub(crate) fn default_root(name: &str) -> Option<PathBuf> {
         .map(|cache| cache.join("pg_docsearch").join(name))
 }
 
-/// SHA-256 in 64 hexadecimal digits, to name what is kept by what it is of.
+/// SHA-256 in hexadecimal, as a file name for the cached data of `text`.
 pub(crate) fn digest(text: &str) -> String {
     base16ct::lower::encode_string(&Sha256::digest(text))
 }

@@ -1,4 +1,4 @@
-//! What can end a command early, and how it is told to the user.
+//! Errors that end a command, and their messages.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,22 +13,22 @@ pub(crate) enum Error {
     #[error("{0}")]
     Crawl(String),
     #[error("cannot connect to {target}: {failure}\nHINT:  Set --url, DOCSEARCH_URL or the PG* environment variables.")]
-    Connect { target: String, failure: Report },
+    Connect { target: String, failure: DatabaseError },
     #[error("{0}")]
-    Database(Report),
+    Database(DatabaseError),
     #[error("interrupted")]
     Interrupted,
     #[error("{0}\nHINT:  Try again in a moment.")]
     Busy(String),
-    /// What a client over the network is told of an error that is none of its business.
-    #[error("{message}\nHINT:  The log of this server says more.")]
-    Withheld {
+    /// An error without its details, for clients over the network.
+    #[error("{message}\nHINT:  See the log of this server.")]
+    Redacted {
         message: &'static str,
         sqlstate: Option<String>,
-        passes: bool,
+        is_transient: bool,
     },
     #[error("query {id}: {failure}")]
-    Query { id: String, failure: Report },
+    Query { id: String, failure: DatabaseError },
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: std::io::Error },
     #[error("{}, line {line}: {reason}", path.display())]
@@ -48,25 +48,25 @@ impl Error {
         }
     }
 
-    /// The code of an error that the database reported; `None` of any other.
+    /// SQLSTATE of an error of the database; `None` for other errors.
     pub(crate) fn sqlstate(&self) -> Option<&str> {
-        if let Self::Withheld { sqlstate, .. } = self {
+        if let Self::Redacted { sqlstate, .. } = self {
             return sqlstate.as_deref();
         }
         let failure = self.failure()?;
         failure.code().map(postgres::error::SqlState::code)
     }
 
-    /// Whether something that was asked for by name is not there.
+    /// Whether a project, document or section does not exist.
     pub(crate) fn is_not_found(&self) -> bool {
         self.sqlstate() == Some(UNDEFINED_OBJECT)
     }
 
-    /// Whether the same request may succeed in a moment.
-    pub(crate) fn may_pass(&self) -> bool {
+    /// Whether the same request may succeed later.
+    pub(crate) fn is_transient(&self) -> bool {
         match self {
             Self::Busy(_) | Self::Connect { .. } => true,
-            Self::Withheld { passes, .. } => *passes,
+            Self::Redacted { is_transient, .. } => *is_transient,
             _ => {
                 let code = self.sqlstate();
                 let class = code.and_then(|code| code.get(..2));
@@ -75,18 +75,20 @@ impl Error {
         }
     }
 
-    /// What clients over the network are told instead: what they asked for may be wrong, but where the database is,
-    /// who connects to it and what its files are called is for the log. `None` if they may know all of it.
+    /// The error for clients over the network. They may see what is wrong with a request, but not where the database is,
+    /// who connects to it, or names of its files: those go to the log. `None` if the error shows none of this.
     pub(crate) fn for_clients(&self) -> Option<Self> {
         let message = match self {
             Self::Connect { .. } => "cannot connect to the database",
             Self::Database(failure) if failure.0.as_db_error().is_none() => "the connection to the database failed",
-            Self::Database(_) if !self.sqlstate().is_some_and(is_for_clients) => "the database cannot answer this",
+            Self::Database(_) if !self.sqlstate().is_some_and(is_for_clients) => {
+                "the database cannot process this request"
+            }
             _ => return None,
         };
-        Some(Self::Withheld {
+        Some(Self::Redacted {
             message,
-            passes: self.may_pass(),
+            is_transient: self.is_transient(),
             sqlstate: match self {
                 Self::Connect { .. } => None,
                 error => error.sqlstate().map(str::to_owned),
@@ -94,7 +96,7 @@ impl Error {
         })
     }
 
-    /// Whether a connection that was there is gone.
+    /// Whether the connection was closed.
     pub(crate) fn is_closed(&self) -> bool {
         let Self::Database(failure) = self else {
             return false;
@@ -106,8 +108,8 @@ impl Error {
     }
 }
 
-/// Whether errors with this code are about a request: invalid values, unknown and ambiguous names, missing rights,
-/// limits of size and of time. Others tell of the server.
+/// Whether errors with this code are about the request: invalid values, unknown and ambiguous names, missing
+/// privileges, limits on size and time. Others reveal the server.
 fn is_for_clients(code: &str) -> bool {
     matches!(code, UNDEFINED_OBJECT | "42P08" | "42501" | "57014") || matches!(code.get(..2), Some("22" | "54"))
 }
@@ -123,19 +125,19 @@ impl From<docsearch_readers::Error> for Error {
 
 impl From<postgres::Error> for Error {
     fn from(error: postgres::Error) -> Self {
-        Self::Database(Report(error))
+        Self::Database(DatabaseError(error))
     }
 }
 
-/// A Postgres error as `psql` prints it: message, DETAIL and HINT on lines of their own.
+/// A Postgres error as `psql` prints it: message, DETAIL and HINT on separate lines.
 #[derive(Debug)]
-pub(crate) struct Report(pub(crate) postgres::Error);
+pub(crate) struct DatabaseError(pub(crate) postgres::Error);
 
-impl fmt::Display for Report {
+impl fmt::Display for DatabaseError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(error) = self.0.as_db_error() else {
             write!(out, "{}", self.0)?;
-            // The driver's own message names the step ("error connecting to server"), its source the reason.
+            // The driver's message names the step ("error connecting to server"), its source has the reason.
             let mut source = std::error::Error::source(&self.0);
             let shown = self.0.to_string();
             while let Some(reason) = source {
@@ -164,9 +166,9 @@ impl fmt::Display for Report {
     }
 }
 
-/// What helps if a function or the schema of the extension is not there. The server's own hint is about casts.
-const OTHER_EXTENSION: &str = "In this database: CREATE EXTENSION pg_docsearch CASCADE; if it is there and older than \
-                               this program, ALTER EXTENSION pg_docsearch UPDATE;";
+/// The hint for a missing function or schema of the extension. The server's own hint is about casts.
+const OTHER_EXTENSION: &str = "Run CREATE EXTENSION pg_docsearch CASCADE; if it exists and is older than this program, \
+                               run ALTER EXTENSION pg_docsearch UPDATE;";
 
-/// What helps if a statement was cancelled, which a person may have done as well.
-const TIME_LIMIT: &str = "If it took too long: raise statement_timeout; a smaller --batch takes less time.";
+/// The hint for a cancelled statement, which a person may also have cancelled.
+const TIME_LIMIT: &str = "If it timed out, raise statement_timeout or use a smaller --batch.";

@@ -1,4 +1,4 @@
-//! Ctrl-C and the like: the running batch ends, then the command.
+//! Signals: the running batch ends, then the command.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,16 +10,16 @@ use signal_hook::flag;
 
 use crate::process::error::Error;
 
-/// Exit code of a command that a signal ended.
+/// Exit code of a command that was interrupted by a signal.
 pub(crate) const EXIT_CODE: u8 = 130;
 
-/// Whether the user wants the command to end.
+/// Whether the user has interrupted the command.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Watches for signals from now on. The second one ends the program at once, which does no
-    /// harm either: the server rolls the running transaction back.
+    /// Watches for signals. A second signal ends the program at once: the server then rolls back the running
+    /// transaction.
     pub(crate) fn watch() -> Result<Self, Error> {
         let interrupt = Self::default();
         for signal in [SIGINT, SIGTERM] {
@@ -34,7 +34,7 @@ impl Interrupt {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Waits, unless it is raised before the end; whether the whole time has passed.
+    /// Sleeps until `duration` has passed, or an interrupt. Returns `false` on an interrupt.
     pub(crate) fn sleep(&self, duration: Duration) -> bool {
         const STEP: Duration = Duration::from_millis(50);
         let end = Instant::now() + duration;
@@ -48,7 +48,7 @@ impl Interrupt {
         false
     }
 
-    /// As a signal would.
+    /// Interrupts the command like a signal.
     pub(crate) fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_ends_when_it_is_raised() {
+    fn an_interrupt_ends_a_sleep() {
         let interrupt = Interrupt::default();
         assert!(interrupt.sleep(Duration::ZERO));
         interrupt.raise();

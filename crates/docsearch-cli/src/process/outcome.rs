@@ -1,6 +1,6 @@
-//! How commands end.
+//! Results of commands.
 
-/// How a command that ran to its end went.
+/// The result of a command that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Complete,
@@ -8,12 +8,12 @@ pub(crate) enum Outcome {
     Partial,
     /// Nothing was found.
     Nothing,
-    /// The user ended it; what is done is whole.
+    /// Interrupted by the user; completed work is kept.
     Interrupted,
 }
 
 impl Outcome {
-    /// Of a command that looks for something.
+    /// The result of a search.
     pub(crate) fn of_finding(found: bool) -> Self {
         if found { Self::Complete } else { Self::Nothing }
     }

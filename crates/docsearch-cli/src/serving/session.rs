@@ -6,7 +6,7 @@ use clap::Args;
 use tokio::runtime;
 
 use crate::connection::Target;
-use crate::library::{Audience, Library, Limits};
+use crate::library::{Audience, ConnectionLimits, Library};
 use crate::process::error::Error;
 
 /// How the database is asked.
@@ -37,7 +37,7 @@ impl SessionArgs {
 
     /// The documents as a role sees them; that of the arguments if it is `None`.
     pub(crate) fn library(&self, target: &Target, role: Option<&str>, audience: Audience) -> Result<Library, Error> {
-        let limits = Limits {
+        let limits = ConnectionLimits {
             connections: self.connections.into(),
             timeout: Duration::from_secs(self.timeout),
             role: role.or(self.role.as_deref()).map(str::to_owned),

@@ -3,7 +3,7 @@
 use docsearch_core::answer::delivery::without_references;
 use serde_json::{Value, json};
 
-use crate::library::{Library, ListRequest, Listing, OutputFormat, ProjectEntry};
+use crate::library::{DocumentList, Library, ListRequest, OutputFormat, ProjectEntry};
 use crate::process::error::Error;
 
 /// The projects, if none was asked for and there are several; else the documents.
@@ -48,7 +48,7 @@ fn projects_text(projects: &[ProjectEntry]) -> String {
     text
 }
 
-fn documents_text(listing: &Listing, offset: i64) -> String {
+fn documents_text(listing: &DocumentList, offset: i64) -> String {
     if listing.entries.is_empty() {
         return format!("note: nothing to list after {offset} of {}", documents(listing.total));
     }

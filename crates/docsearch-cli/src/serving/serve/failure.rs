@@ -60,7 +60,7 @@ fn status(error: &Error) -> StatusCode {
         Some("42501") => StatusCode::FORBIDDEN,
         Some("57014") => StatusCode::GATEWAY_TIMEOUT,
         Some(code) if code.starts_with("22") => StatusCode::BAD_REQUEST,
-        _ if error.may_pass() => StatusCode::SERVICE_UNAVAILABLE,
+        _ if error.is_transient() => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

@@ -1,4 +1,4 @@
-//! A command that asks the database one thing and ends.
+//! Commands that send one request to the database.
 
 use std::time::Duration;
 
@@ -8,31 +8,31 @@ use tokio::runtime;
 use tokio::signal;
 
 use crate::connection::ConnectionArgs;
-use crate::library::{Audience, Library, Limits};
+use crate::library::{Audience, ConnectionLimits, Library};
 use crate::process::error::Error;
 
-/// Which documents a search looks at.
+/// The documents to search.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ScopeArgs {
     /// Only this project
     #[arg(long, short, value_name = "NAME")]
     pub(crate) project: Option<String>,
-    /// Only this category and those below it
+    /// Only this category and its subcategories
     #[arg(long, value_name = "PATH")]
     pub(crate) category: Option<String>,
-    /// Only documents whose metadata match, such as '{"platform": "ios"}'
+    /// Only documents with matching metadata, such as '{"platform": "ios"}'
     #[arg(long, value_name = "JSON", value_parser = object)]
     pub(crate) filter: Option<Value>,
-    /// Settings of this search, such as '{"hybrid_weight": 0}'
+    /// Settings for this search, such as '{"hybrid_weight": 0}'
     #[arg(long, value_name = "JSON", value_parser = object)]
     pub(crate) config: Option<Value>,
 }
 
-/// The question in other words.
+/// Other wordings of the question.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct WordingArgs {
-    /// The same question in the words of the documentation, such as 'detecting when clients abort': helps where
-    /// QUERY describes a goal. May be given up to 5 times
+    /// The same question in the words of the documentation, such as 'detecting when clients abort'; helps if QUERY
+    /// describes a goal. May be given up to 5 times
     #[arg(long, value_name = "WORDING")]
     pub(crate) also: Vec<String>,
 }
@@ -45,10 +45,10 @@ fn object(text: &str) -> Result<Value, String> {
     }
 }
 
-/// Asks the database. Ctrl-C cancels the statement.
-pub(crate) fn ask<T>(
+/// Runs a request. Ctrl-C cancels its statement.
+pub(crate) fn with_library<T>(
     connection: &ConnectionArgs,
-    question: impl AsyncFnOnce(&Library) -> Result<T, Error>,
+    request: impl AsyncFnOnce(&Library) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let target = connection.target()?;
     let runtime = runtime::Builder::new_current_thread()
@@ -56,7 +56,7 @@ pub(crate) fn ask<T>(
         .build()
         .map_err(Error::file("tokio"))?;
     runtime.block_on(async {
-        let limits = Limits {
+        let limits = ConnectionLimits {
             connections: 1,
             timeout: Duration::ZERO,
             role: None,
@@ -64,7 +64,7 @@ pub(crate) fn ask<T>(
         };
         let library = Library::new(&target, &limits)?;
         let answer = tokio::select! {
-            answer = question(&library) => answer,
+            answer = request(&library) => answer,
             _ = signal::ctrl_c() => Err(Error::Interrupted),
         };
         library.close().await;

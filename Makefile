@@ -28,52 +28,52 @@ help:
 ##                             (test-core, test-backend, test-sql, test-client, test-model: one part)
 ##                             [FILE=name] one file of test-backend, test-sql or test-client, such as tsvector,
 ##                             search, test_http; [NAME=part] tests of test-backend with this in their names
-## make fuzz [SECONDS=60]      hostile inputs for every parser, so many seconds each, and ten minutes of SQL
+## make fuzz [SECONDS=60]      hostile inputs for every parser, SECONDS each, and ten minutes of SQL
 ##                             [TARGET=part of a name] [INPUT=file] [SQL_SECONDS=600] [SEED=n]
 ## make start | stop           a private development server with the extension
 ## make url | psql | reset     its libpq URL; psql on it; forget its data
 ## make install PG_CONFIG=...  build and install into a PostgreSQL 16, 17 or 18; make uninstall removes it
 ##                             [PREFIX=/usr/local] the program docsearch, too; [DESTDIR=dir] below dir, for a package
 ## make deb | tarball | rpm    packages for PostgreSQL 18, or [PG=17] another, built against [PG_CONFIG=...]; make pgxn
-##                             [MACHINE=aarch64] for ARM, as make test-core takes it, too
+##                             [MACHINE=aarch64] for ARM, as with make test-core
 ## make test-deb              Debian's packages in a bare system; test-tarball, test-images: the others (all as root)
 ## make lint                   rustfmt, clippy, layers, roles, lengths of files, the specification, links, descriptions, make targets,
 ##                             licences, NOTICE
 ## make check-advisories       security advisories of the crates, from RustSec's database (needs the network)
-## make mutants [SHARD=1/30]   which changes of the files of ranking no test notices (needs cargo-mutants)
+## make mutants [SHARD=1/30]   changes of the ranking files that no test notices (needs cargo-mutants)
 ## make book                   the documentation as a site, target/book
-## make notice                 write the crates and their licences in NOTICE anew
+## make notice                 update the crates and their licences in NOTICE
 ## make eval DATA=dir          retrieval quality on a data set in BEIR layout
 ##                             [CONFIG=json] [QUERIES=file] [QRELS=file] [VECTORS=document]
 ## make eval-all [DATA=dirs]   every data set below the directories, one table
 ##                             [CONFIG=json] [NO_INDEX=1] [LABEL=name] [BASELINE=name]
 ##                             [NONSENSE=n] [FOREIGN=file] [TRAIN=1]
 ## make bench [DATA=dir]       indexing throughput, search latency, the inference program
-## make bench-index [DATA=dir] loading, again after changes, deferred, searched meanwhile
+## make bench-index [DATA=dir] loading, loading changes, deferred indexing, searching at the same time
 ## make bench-search DATA=dir   searches among the sets that eval-all has indexed, and their stages
-## make bench-peers DATA=dir    a search beside an application with pgvector and pg_textsearch, or pg_search
-##                             [NO_INDEX=1] take what an earlier run has indexed; [PROJECTS=n] ask one of n, too
+## make bench-peers DATA=dir    a search against an application with pgvector and pg_textsearch, or pg_search
+##                             [NO_INDEX=1] use the databases of an earlier run; [PROJECTS=n] also search one of n
 ##                             [OPTIONS="--turns 3 --no-pg-search"] any option of bench/peers.py
 ## make bench-refine DATA=dir   vague questions in the sets that eval-all has indexed
 ## make bench-names             questions about names, and addresses, of the projects of the development server
-##                             [PROJECTS="swiftui django"] [SHOW=1] what is missed
-## make bench-questions         questions as people ask them, over documentation of packages that pip and npm fetch
-##                             [SETS="npm hatch"] [SHOW=1] [CONFIG=json] [OUTPUT=file] [BASELINE=file]; [FOREIGN=1] asks
-##                             the questions of another documentation, too, where they have no answer; [ROBUST=1] asks
-##                             those that have further wordings with wrong ones, too; [PAGES=1] stores the questions that
-##                             pages answer, and compares with searches that leave them out
+##                             [PROJECTS="swiftui django"] [SHOW=1] print the misses
+## make bench-questions         readers' questions, over documentation of packages that pip and npm fetch
+##                             [SETS="npm hatch"] [SHOW=1] [CONFIG=json] [OUTPUT=file] [BASELINE=file]; [FOREIGN=1] also
+##                             searches foreign documentation, which has no answer; [ROBUST=1] also searches with wrong
+##                             wordings, in sets that have wordings; [PAGES=1] stores the questions that
+##                             pages answer, and compares with searches that ignore them
 ## make bench-share DATA=dirs   whether another share of the vector score, for all or for each query, would rank better
-## make check-sources          pages, code, anchors and links of documentation that packages bring, against what is expected
-##                             [SETS="git flask"] [SHOW=1] the links that lead nowhere; [UPDATE=1] expect what is counted;
-##                             [AGAIN=1] how long a run without changes takes, with the development server
-## make check-sites             starter sites of generators, read from their sources and as built, must be the same
-##                             [GENERATORS="sphinx mdbook"] [UPDATE=1] write the built pages that the tests read
-## make bench-front            what MCP and HTTP cost beside the same SQL statement
-## make bench-rules             what the rules of ranking cost for 200 candidates
+## make check-sources          counts pages, code, anchors and links in documentation of packages, against expected counts
+##                             [SETS="git flask"] [SHOW=1] print broken links; [UPDATE=1] write the counts as expected;
+##                             [AGAIN=1] time a run without changes, with the development server
+## make check-sites             starter sites of generators must read the same from their sources and as built
+##                             [GENERATORS="sphinx mdbook"] [UPDATE=1] write the built pages for the tests
+## make bench-front            the cost of MCP and HTTP over the same SQL statement
+## make bench-rules             the time of the ranking rules for 200 candidates
 ## make soak                   memory of the inference program over 100,000 queries
 ## make cli                     build the command-line program, target/release/docsearch
-## make release VERSION=x.y.z   look whether everything is ready, then changelog, scripts, NOTICE, checks, commit, tag
-##                             [NEXT=x.y.z] what is developed then; [CHECK=1] only look
+## make release VERSION=x.y.z   check that everything is ready, then changelog, scripts, NOTICE, checks, commit, tag
+##                             [NEXT=x.y.z] the next version; [CHECK=1] only check
 ## make model                  build the embedding model; prints its directory
 
 .PHONY: demo
@@ -126,7 +126,7 @@ lint:
 	"$$($(toolchain) path cargo-deny)" --workspace --locked check --hide-inclusion-graph licenses bans sources
 	$(PYTHON) scripts/notice.py --check
 
-# Not part of lint: what it finds depends on the day, and the database is a repository that every run fetches.
+# Not part of lint: the result depends on the day, and every run fetches the database.
 .PHONY: check-advisories
 check-advisories:
 	@deny="$$($(toolchain) path cargo-deny)"
@@ -143,16 +143,16 @@ book:
 	"$$mdbook" build docs
 	echo "The site is in $$(realpath target/book), beginning with index.html"
 
-# The rooms of the core that decide in which order documents come, and what is shown of them.
+# The folders of the core that decide the order of documents and the text that is shown.
 ranking := answer index query ranking
 
-# With fewer cases of the property tests, so that one takes seconds: what only more of them find counts as missed. The
-# tests of chunks and outlines take most of the time, and none of these files is theirs.
+# Property tests run fewer cases, so that a mutant takes seconds; a mutant that only more cases find counts as missed. The
+# slow tests of chunks and outlines are skipped, since they test none of these files.
 .PHONY: mutants
 mutants:
 	@PROPTEST_CASES=32 PROPTEST_MAX_SHRINK_ITERS=0 $(toolchain) cargo mutants -p docsearch-core --profile mutants \
 		--sharding round-robin --shard $(or $(SHARD),1/30) --output target --minimum-test-timeout 40 \
-		$(foreach room,$(ranking),-f 'crates/docsearch-core/src/$(room)/**/*.rs') -- --lib -- --skip chunk:: --skip outline::
+		$(foreach folder,$(ranking),-f 'crates/docsearch-core/src/$(folder)/**/*.rs') -- --lib -- --skip chunk:: --skip outline::
 
 .PHONY: notice
 notice:
@@ -230,7 +230,7 @@ bench-share:
 	PYTHONPATH="$$($(toolchain) path python)" $(PYTHON) bench/vector_share.py $(DATA) --url "$$($(server) url)" \
 		$(if $(OUTPUT),--observations "$(OUTPUT)")
 
-# Need the network once.
+# These need the network once.
 .PHONY: check-sources check-sites
 check-sources: cli
 	@$(if $(AGAIN),$(server) start --create-extension)
@@ -263,7 +263,7 @@ release:
 model:
 	@$(toolchain) path model
 
-# Below target/deb, target/tarball and target/rpm; PG_CONFIG says for which server, else for the private one.
+# The output is below target/deb, target/tarball and target/rpm. PG_CONFIG names the server, by default the private one.
 .PHONY: deb tarball rpm pgxn
 deb tarball rpm:
 	@$(PYTHON) scripts/package.py $@ $(pg) $(if $(PG_CONFIG),--pg-config "$(PG_CONFIG)")
@@ -277,7 +277,7 @@ test-deb:
 test-tarball:
 	@$(PYTHON) scripts/test_tarball.py
 
-# Of docker/, with buildah and without a daemon; needs root. TARGET=deb takes what make deb has packed for 17.
+# Builds docker/ with buildah, without a daemon; needs root. TARGET=deb uses the packages of make deb for 17.
 .PHONY: test-images
 test-images:
 	@$(PYTHON) scripts/test_images.py $(if $(TARGET),--target $(TARGET))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What the front ends cost: a search through them against the same statement through psycopg.
+"""Measures the cost of the front ends: a search through them against the same statement through psycopg.
 
-Over one connection each, in turns, so that whatever else the machine does hits all alike; queries
-are repeated, so their embeddings come from the cache. Prints medians, 95th percentiles and the
+Each has one connection and they take turns, so that other load affects all equally. Queries
+repeat, so their embeddings come from the cache. Prints medians, 95th percentiles and the
 median of the differences in milliseconds, and writes them to target/bench/front.json.
 """
 
@@ -78,7 +78,7 @@ class Http:
 
 
 def measure(ways: dict[str, Callable[[str], str]], queries: list[str], rounds: int) -> dict[str, list[float]]:
-    """Milliseconds of every search, by way; each is asked the same in turns."""
+    """Milliseconds of every search through each front end; they take turns with the same queries."""
     taken: dict[str, list[float]] = {name: [] for name in ways}
     for query in queries:
         if len({search(query) for search in ways.values()}) != 1:

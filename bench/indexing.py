@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Getting documentation in and keeping it fresh, measured on the development server.
+"""Measures loading and updating documentation on the development server.
 
 manual    a folder of pages through the command-line program, against a bare ONNX Runtime loop over
-          the texts that were embedded, with as many threads; the loop runs before and after. The
-          share is given by the clock and by processor time of all that takes part, which others
-          on the machine disturb less
+          the embedded texts with the same number of threads; the loop runs before and after. The
+          share is given in wall time and in processor time of all processes involved, which other
+          load on the machine disturbs less
 again     the same folder with nothing changed, and with one page changed
 deferred  a project of many chunks, made of the same pages with other words in each copy, stored with
-          docsearch.index_mode at deferred: with the background worker paused, then at work
-edited    a hundredth of its chunks edited in one transaction, and searched for by a new word from
-          another connection as soon as that has committed
-search    the first project searched while the worker embeds the second, against a paused worker, in
-          turns; the results have to be the same
-cancelled loads of many pages, and of one of 1 MB, cancelled at different moments: how long they take to
-          end, at most. It should be less than 2 s
+          docsearch.index_mode at deferred: with the background worker paused, then running
+edited    a hundredth of its chunks edited in one transaction, and searched by a new word from another
+          connection as soon as that has committed
+search    searches of the first project while the worker embeds the second, against a paused worker,
+          in turns; the results must be the same
+cancelled loads of many pages, and of one of 1 MB, cancelled at different moments: the longest time
+          until they end. It should be less than 2 s
 
-Ratios are of figures taken side by side; figures are medians of the rounds.
+Ratios compare figures measured in turns; figures are medians of the rounds.
 """
 
 import argparse
@@ -58,12 +58,12 @@ def scalar(connection: psycopg.Connection, statement: str, *parameters: object) 
 
 
 def load() -> str:
-    """What else the machine does."""
+    """The load of the machine."""
     return "load {:.1f} {:.1f} {:.1f}".format(*os.getloadavg())
 
 
 def cpu_seconds(process: int) -> float:
-    """Processor time of a process, 0 if it is gone."""
+    """Processor time of a process, 0 if it has ended."""
     try:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
@@ -72,7 +72,7 @@ def cpu_seconds(process: int) -> float:
 
 
 class ProcessorTime:
-    """Adds up what the program, its connections and the inference program use."""
+    """Sums the processor time of the program, its connections and the inference program."""
 
     def __init__(self, connection: psycopg.Connection):
         self.connection = connection
@@ -111,7 +111,7 @@ class Program:
         self.url = url
 
     def seconds(self) -> tuple[float, dict]:
-        """How long a run takes, and what it tells at the end."""
+        """The time of a run, and its summary."""
         start = time.perf_counter()
         done = subprocess.run([*self.command, "--json", "--url", self.url], text=True, stdout=subprocess.PIPE)
         taken = time.perf_counter() - start
@@ -120,7 +120,7 @@ class Program:
         return taken, json.loads(done.stdout.splitlines()[-1])
 
     def documents(self) -> list[dict]:
-        """What the program would send."""
+        """The documents that the program would send."""
         done = subprocess.run([*self.command, "--dry-run"], text=True, stdout=subprocess.PIPE)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -138,7 +138,7 @@ def manual(connection: psycopg.Connection, program: Program, threads: int, round
         drop_project(connection, MANUAL)
         loops = [loop()] if tokens else []
         with ProcessorTime(connection) as used:
-            taken, told = program.seconds()
+            taken, summary = program.seconds()
         tokens = tokens or bare.tokens(embedded_texts(connection))
         clock, cpu = (statistics.fmean(times) for times in zip(*loops, loop()))
         shares.append(clock / taken)
@@ -146,7 +146,7 @@ def manual(connection: psycopg.Connection, program: Program, threads: int, round
         rates.append((len(tokens) / taken, len(tokens) / clock))
         print(f"  program {taken:.1f} s, bare loop {clock:.1f} s; processor time {used.seconds:.1f} s and {cpu:.1f} s; "
               f"{load()}", flush=True)
-    return {"documents": told["added"], "chunks": len(tokens), "threads": threads,
+    return {"documents": summary["added"], "chunks": len(tokens), "threads": threads,
             "program_chunks_per_second": statistics.median(rate for rate, _ in rates),
             "bare_chunks_per_second": statistics.median(rate for _, rate in rates),
             "share": statistics.median(shares), "processor_share": statistics.median(cpu_shares)}
@@ -156,14 +156,14 @@ def change(page: Path, number: int) -> None:
     """Adds a sentence to a page."""
     text = page.read_text(errors="replace")
     sentence = f" This was changed {number} times."
-    # Navigation stands around the text.
+    # Navigation surrounds the text.
     ends = [found.start() for found in re.finditer("</p>", text)]
     place = ends[len(ends) // 2] if ends else len(text)
     page.write_text(f"{text[:place]}{sentence}{text[place:]}")
 
 
 def again(connection: psycopg.Connection, program: Program, folder: Path, rounds: int) -> dict:
-    """Seconds of runs over the same folder, and how many texts they embed."""
+    """Seconds of runs over the same folder, and the number of texts that they embed."""
     name, chunks = connection.execute(
         "SELECT d.source_path, d.chunk_count FROM docsearch.document d WHERE d.source_root = %s "
         "ORDER BY d.chunk_count DESC, d.slug LIMIT 1", (str(folder.resolve()),)).fetchone()
@@ -177,12 +177,12 @@ def again(connection: psycopg.Connection, program: Program, folder: Path, rounds
                 change(page, number + 1)
             before = scalar(connection, TEXTS)
             with ProcessorTime(connection) as used:
-                seconds, told = program.seconds()
+                seconds, summary = program.seconds()
             taken[kind].append(seconds)
             processor[kind].append(used.seconds)
             embedded[kind] = scalar(connection, TEXTS) - before
-            if told["changed"] != (kind == "changed") or told["added"] or told["deleted"]:
-                raise SystemExit(f"not what was expected: {told}")
+            if summary["changed"] != (kind == "changed") or summary["added"] or summary["deleted"]:
+                raise SystemExit(f"unexpected summary: {summary}")
     return {"unchanged_s": statistics.median(taken["unchanged"]), "unchanged_embedded": embedded["unchanged"],
             "changed_s": statistics.median(taken["changed"]), "changed_embedded": embedded["changed"],
             "unchanged_processor_s": statistics.median(processor["unchanged"]),
@@ -191,7 +191,7 @@ def again(connection: psycopg.Connection, program: Program, folder: Path, rounds
 
 @contextmanager
 def paused(url: str) -> Iterator[None]:
-    """The background worker waits for a table that indexing does not need."""
+    """Makes the background worker wait for a table that indexing does not need."""
     with psycopg.connect(url) as connection:
         connection.execute("LOCK TABLE docsearch.attached_table IN ACCESS EXCLUSIVE MODE")
         while scalar(connection, f"SELECT count(*) FROM pg_stat_activity WHERE {WORKER}"
@@ -203,7 +203,7 @@ def paused(url: str) -> Iterator[None]:
 
 
 def copies(documents: list[dict]) -> Iterator[dict]:
-    """The documents again and again, with words in every section that tell one copy from another."""
+    """Endless copies of the documents, each with words of its own in every section."""
     number = 0
     while True:
         number += 1
@@ -217,7 +217,7 @@ def copies(documents: list[dict]) -> Iterator[dict]:
 
 
 def send(connection: psycopg.Connection, documents: list[dict]) -> int:
-    """Indexes documents; how many chunks they have."""
+    """Indexes documents, and returns the number of chunks."""
     chunks = 0
     for batch in batches(documents):
         rows = connection.execute("SELECT action, chunks, detail FROM docsearch.index_docs(%s, %s)",
@@ -229,7 +229,7 @@ def send(connection: psycopg.Connection, documents: list[dict]) -> int:
 
 
 def deferred(connection: psycopg.Connection, url: str, documents: list[dict], chunks: int) -> dict:
-    """Chunks a second that are stored, the last tenth with the worker at work."""
+    """Chunks a second that are stored, the last tenth while the worker runs."""
     drop_project(connection, MANY)
     connection.execute("SELECT docsearch.create_project(%s)", (MANY,))
     connection.execute("SET docsearch.index_mode = 'deferred'")
@@ -260,7 +260,7 @@ def deferred(connection: psycopg.Connection, url: str, documents: list[dict], ch
 
 
 def edited(connection: psycopg.Connection, url: str, rounds: int) -> dict:
-    """Seconds of editing a hundredth of the chunks, and from the commit until all are found."""
+    """Seconds to edit a hundredth of the chunks, and from the commit until all are found."""
     wanted = scalar(connection, CHUNKS, MANY) // 100
     found_after, rates, chunks = [], [], 0
     with psycopg.connect(url, autocommit=True) as other:
@@ -271,7 +271,7 @@ def edited(connection: psycopg.Connection, url: str, rounds: int) -> dict:
                 "JOIN docsearch.project p ON p.id = d.project_id WHERE p.name = %s "
                 "ORDER BY hashtextextended(d.slug, %s)", (MANY, number)).fetchall()
             documents, left = [], wanted
-            # A word that no page has, and none that an earlier run has edited.
+            # A word that no page has, and pages that no earlier run has edited.
             mark = "".join(random.choices(string.ascii_lowercase, k=14))
             for slug, title, body, count in rows:
                 if left <= 0:
@@ -299,7 +299,7 @@ def edited(connection: psycopg.Connection, url: str, rounds: int) -> dict:
 
 
 def search(url: str, rounds: int) -> dict:
-    """95th percentiles of searches with the worker paused and at work."""
+    """95th percentiles of searches with the worker paused and running."""
     with psycopg.connect(url, autocommit=True, prepare_threshold=0) as connection:
         titles = connection.execute(
             "SELECT DISTINCT d.title FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id "
@@ -321,7 +321,7 @@ def search(url: str, rounds: int) -> dict:
             before = scalar(connection, TEXTS)
             busy, seen = measure()
             if scalar(connection, TEXTS) - before <= len(queries) + len(seen):
-                raise SystemExit("the worker was not at work")
+                raise SystemExit("the worker was not running")
             same = same and seen == expected
             quiet_p95.append(statistics.quantiles(quiet, n=20)[-1])
             busy_p95.append(statistics.quantiles(busy, n=20)[-1])
@@ -332,7 +332,7 @@ def search(url: str, rounds: int) -> dict:
 
 
 def cancelled(connection: psycopg.Connection, url: str) -> dict:
-    """The longest that loads went on after they were cancelled."""
+    """The longest time that loads continued after they were cancelled."""
     parts = [f"## Part {number}\n\n{f'Words of part {number}. ' * 20}\n\n" for number in range(2500)]
     loads = {"many_s": [{"slug": f"long/{number}", "title": f"Long {number}", "body": "".join(parts[number:number + 10])}
                         for number in range(500)],
@@ -352,7 +352,7 @@ def cancelled(connection: psycopg.Connection, url: str) -> dict:
                 begun = time.perf_counter()
                 connection.execute("SELECT pg_cancel_backend(%s)", (loading.info.backend_pid,))
                 if load.exception() is None:
-                    # A quick machine: it had ended before.
+                    # On a fast machine it has ended before.
                     break
                 if not isinstance(load.exception(), psycopg.errors.QueryCanceled):
                     raise load.exception()
@@ -363,7 +363,7 @@ def cancelled(connection: psycopg.Connection, url: str) -> dict:
 
 @contextmanager
 def without_cache(connection: psycopg.Connection) -> Iterator[None]:
-    """Every query is embedded."""
+    """Disables the cache, so that every query is embedded."""
     connection.execute("ALTER SYSTEM SET docsearch.query_cache_size = 0")
     connection.execute("SELECT pg_reload_conf()")
     try:
@@ -379,11 +379,11 @@ def main() -> None:
     parser.add_argument("--program", required=True, type=Path, help="the command-line program")
     parser.add_argument("--data", type=Path, help="folder of pages (default: Django's)")
     parser.add_argument("--threads", type=int, default=2, help="threads of the model (default: 2)")
-    parser.add_argument("--rounds", type=int, default=3, help="rounds of what takes seconds (default: 3)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of the parts that take seconds (default: 3)")
     parser.add_argument("--loads", type=int, default=1, help="rounds of the first part (default: 1)")
     parser.add_argument("--chunks", type=int, default=100_000, help="chunks of the second project (default: 100000)")
     parser.add_argument("--parts", default="manual,again,deferred,edited,search,cancelled",
-                        help="which parts, with commas between; later ones need what earlier ones left")
+                        help="parts, separated by commas; later ones need the results of earlier ones")
     options = parser.parse_args()
     parts, report = options.parts.split(","), {"load_before": os.getloadavg()}
     with psycopg.connect(options.url, autocommit=True) as connection:

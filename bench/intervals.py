@@ -16,7 +16,7 @@ def wilson(right: int, number: int) -> tuple[float, float]:
 
 
 def sign_test(better: int, worse: int) -> float:
-    """The chance of at least so uneven a split, two-sided and exact."""
+    """The probability of a split at least as uneven, two-sided and exact."""
     changed = better + worse
     tail = sum(math.comb(changed, k) for k in range(min(better, worse) + 1))
     return min(1, 2 * tail / 2 ** changed)

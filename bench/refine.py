@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Vague questions, in a database with the sets that `make eval-all` has indexed.
+"""Measures vague questions, in a database with the sets that `make eval-all` has indexed.
 
 refined        search_refined on queries of each set: recall@10 of those that the grader sends back, first
                answer against the best one, nDCG@10 of all with a bootstrap interval of the difference, and
                how long calls with three retrievals take
-rules          what the transformation by rules takes, by the timing of the search itself
-abbreviations  acronyms and other words for things (bench/abbreviations): how often the page is in the top
-               three; nothing was tuned on the held half
+rules          the time of the transformation by rules, by the timings of the search
+abbreviations  acronyms and synonyms (bench/abbreviations): how often the page is in the top
+               three; nothing was tuned on the held-out half
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import psycopg
 
-from fit_grade import judged
+from fit_grade import load_set
 from search import questions
 
 ABBREVIATIONS = Path(__file__).resolve().parent / "abbreviations"
@@ -50,7 +50,7 @@ def refined(connection: psycopg.Connection, sets: list[Path], most: int) -> None
     before, after, thrice = [], [], []
     print("set                queries  sent back  recall@10 of these   nDCG@10 of all     difference")
     for data in sets:
-        queries = judged(data)
+        queries = load_set(data)
         queries = random.Random(data.name).sample(queries, min(most, len(queries)))
         own, best, sent = [], [], []
         for text, right in queries:
@@ -100,7 +100,7 @@ def abbreviations(connection: psycopg.Connection, known: set[str]) -> None:
                 continue
             lines = (json.loads(line) for line in (data / "queries.jsonl").read_text().splitlines())
             halves = {line["text"]: line["metadata"]["half"] for line in lines}
-            for text, right in judged(data):
+            for text, right in load_set(data):
                 rows = connection.execute("SELECT slug FROM search_docs(%s, %s, max_results => 3, config => %s)",
                                           (text, f"eval_{data.name}", config)).fetchall()
                 counts.setdefault(halves[text], []).append(bool(right & {slug for (slug,) in rows}))
@@ -112,7 +112,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="directory of the data sets")
     parser.add_argument("--url", required=True, help="connection URL of the database that holds them")
-    parser.add_argument("--queries", type=int, default=300, help="most queries of a set (default: 300)")
+    parser.add_argument("--queries", type=int, default=300, help="maximum number of queries of a set (default: 300)")
     options = parser.parse_args()
     with psycopg.connect(options.url, autocommit=True) as connection:
         known = {name for (name,) in connection.execute("SELECT name FROM docsearch.project")}

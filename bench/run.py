@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Indexing throughput and search latency, measured on the development server.
+"""Measures indexing throughput and search latency on the development server.
 
 Throughput: pages are indexed by `docsearch.index_docs`, and the texts it
 embedded are then run through the same model file by a bare ONNX Runtime loop
@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-# Read when the library is loaded; without it the library reports its use to its vendor.
+# Read when the library is loaded. Without it the library reports its use to its vendor.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 import numpy as np
@@ -55,7 +55,7 @@ class BareModel:
         return [np.array([encoding.ids]) for encoding in self.tokenizer.encode_batch(texts)]
 
     def seconds(self, tokens: list[np.ndarray]) -> float:
-        """How long the texts take, one a run."""
+        """The time for the texts, one a run."""
         waiting: queue.SimpleQueue[np.ndarray] = queue.SimpleQueue()
         for ids in tokens:
             waiting.put(ids)
@@ -101,14 +101,14 @@ def batches(documents: list[dict]) -> Iterator[list[dict]]:
 
 
 def drop_project(connection: psycopg.Connection, name: str) -> None:
-    """Removes a project, if there is one of this name; the first project makes the tables."""
+    """Drops a project, if it exists. The first project makes the tables."""
     tables = connection.execute("SELECT to_regclass('docsearch.project') IS NOT NULL").fetchone()[0]
     if tables and connection.execute("SELECT 1 FROM docsearch.project WHERE name = %s", (name,)).fetchall():
         connection.execute("SELECT docsearch.drop_project(%s)", (name,))
 
 
 def index_seconds(connection: psycopg.Connection, documents: list[dict]) -> float:
-    """How long indexing into an empty project takes."""
+    """The time of indexing into an empty project."""
     drop_project(connection, PROJECT)
     connection.execute("SELECT docsearch.create_project(%s)", (PROJECT,))
     start = time.perf_counter()
@@ -131,7 +131,7 @@ def embedded_texts(connection: psycopg.Connection) -> list[str]:
 
 
 def set_threads(connection: psycopg.Connection, threads: int) -> None:
-    """Gives the server's inference that many threads."""
+    """Sets the number of the server's inference threads."""
     connection.execute("LOAD 'pg_docsearch'")
     connection.execute(f"ALTER SYSTEM SET docsearch.threads = {threads}")
     connection.execute("SELECT pg_reload_conf()")
@@ -176,16 +176,16 @@ def queries(connection: psycopg.Connection, data: Path | None) -> tuple[str, lis
 
 
 def milliseconds(connection: psycopg.Connection, statement: str, *parameters: str) -> float:
-    """How long a statement takes, its rows fetched."""
+    """The duration of a statement with fetching its rows."""
     start = time.perf_counter()
     connection.execute(statement, parameters).fetchall()
     return (time.perf_counter() - start) * 1000
 
 
 def latency(url: str, data: Path | None) -> dict:
-    """Milliseconds of a `search_docs` call, the query's embedding included, and of that alone.
+    """Milliseconds of a `search_docs` call with the query's embedding, and of the embedding alone.
 
-    The query is embedded with a full stop: without it the vector would be in the cache.
+    The embedding has a full stop at its end: without it the vector would be in the cache.
     """
     with psycopg.connect(url, autocommit=True, prepare_threshold=0) as connection:
         project, texts = queries(connection, data)

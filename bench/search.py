@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Searches in a database with several indexed sets: in one project, in all, and with half hidden.
+"""Measures searches in a database with several indexed sets: in one project, in all, and with half hidden.
 
-The sets are those that `make eval-all` has indexed. Everything that is compared is measured in
-turns, on warm connections whose queries were asked before; medians of the rounds are printed.
-Then each query is asked with another ending, so that its embedding is not cached, and the stages of
-its answer's `timings` are printed. A stage that is set in belongs to the one above it.
+The sets are those that `make eval-all` has indexed. Compared figures are measured in
+turns, on warm connections whose queries are cached; medians of the rounds are printed.
+Then each query is sent with another ending, so that its embedding is not cached, and the stages of
+its answer's `timings` are printed. An indented stage belongs to the one above it.
 """
 
 import argparse
@@ -94,13 +94,13 @@ def longest_answer(connection: psycopg.Connection, queries: list[tuple[str, str]
 
 
 def stages(connection: psycopg.Connection, queries: list[tuple[str, str]]) -> None:
-    """Prints what each stage of a search took, and what the statement took beyond all of them."""
+    """Prints the time of each stage of a search, and the rest of the statement's time."""
     connection.execute("SELECT docsearch.restart_inference()")
     connection.execute("SELECT docsearch.embed('start')")
     timings: list[dict[str, float]] = []
     for number in range(ROUNDS):
         for text, project in queries:
-            # The extension leaves out full stops at the end, but no commas.
+            # The extension strips full stops from the end, but not commas.
             start = time.perf_counter()
             answer = connection.execute("SELECT search_docs_json(%s, %s)", [text + "," * (number + 1), project])
             of = answer.fetchone()[0]["timings"]

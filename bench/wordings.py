@@ -1,9 +1,9 @@
 """Questions of bench/questions.py that are asked together with further wordings of them.
 
-bench/questions/wordings/SET.tsv has one wording or two of each question, in the words that somebody expects who knows the
-software and not its pages. A question is asked alone, with the first wording, and with all; with --robust, also with a
+bench/questions/wordings/SET.tsv has one or two wordings of each question, in words expected by a reader who knows the
+software and not its pages. A question is searched alone, with the first wording, and with all; with --robust, also with a
 wrong wording, and with the first and the wrong one. The wrong wording is the first one of the next `how` question of
-the set, around its end, that has other pages.
+the set that has other pages, wrapping around at the end.
 """
 
 import csv
@@ -22,7 +22,7 @@ Ask = Callable[[dict, list[str]], dict]
 
 
 def read(name: str, rows: list[dict]) -> dict[str, list[str]]:
-    """The wordings of each question of a set; none if the set has no file of them."""
+    """The wordings of each question of a set; none if the set has no file."""
     path = FOLDER / f"{name}.tsv"
     if not path.is_file():
         return {}
@@ -37,7 +37,7 @@ def read(name: str, rows: list[dict]) -> dict[str, list[str]]:
 
 
 def wrong(row: dict, rows: list[dict], given: dict[str, list[str]]) -> str | None:
-    """A wording of another question, which no page of this one answers."""
+    """A wording of another question, which has no page in common with this one."""
     place = rows.index(row)
     for other in (*rows[place + 1:], *rows[:place]):
         if other["group"] == "how" and other["question"] in given and not set(other["wanted"]) & set(row["wanted"]):
@@ -46,7 +46,7 @@ def wrong(row: dict, rows: list[dict], given: dict[str, list[str]]) -> str | Non
 
 
 def together(row: dict, rows: list[dict], given: dict[str, list[str]], robust: bool) -> dict[str, list[str]]:
-    """The wordings that a question is asked with, by the label of the line in the table."""
+    """The wordings to search with a question, by the label of their line in the table."""
     own = given[row["question"]]
     also = {FIRST: own[:1]} | ({ALL: own} if len(own) > 1 else {})
     if robust and (other := wrong(row, rows, given)):
@@ -55,7 +55,7 @@ def together(row: dict, rows: list[dict], given: dict[str, list[str]], robust: b
 
 
 def ask_all(ask: Ask, rows: list[dict], given: dict[str, list[str]], alone: Iterable[dict], robust: bool) -> list[dict]:
-    """The answers to each question with wordings: to it alone, to it with wordings, and to each of these alone."""
+    """The answers to each question with wordings: alone, with its wordings, and to each wording alone."""
     known = {one["question"]: one for one in alone}
     answers = []
     for row in rows:
@@ -68,7 +68,7 @@ def ask_all(ask: Ask, rows: list[dict], given: dict[str, list[str]], alone: Iter
 
 
 def kept(alone: list[dict], answer: dict) -> bool:
-    """Whether an answer to wordings together keeps what is first for each alone: the same page, or a right one."""
+    """Whether the first result for the wordings together is that of each alone, or a right one."""
     pages = {one["page"] for one in alone}
     if len(pages) == 1:
         return answer["page"] in pages
@@ -76,7 +76,7 @@ def kept(alone: list[dict], answer: dict) -> bool:
 
 
 def broken(answers: Iterable[dict]) -> list[tuple[dict, str]]:
-    """The questions, and with which wordings, where they lose together what comes first for each alone."""
+    """The questions and wordings that lose together the first result of each alone."""
     return [(one, label) for one in answers for label in (FIRST, ALL) if label in one["with"]
             and not kept([one["alone"], *one["wordings"][:len(one["also"][label])]], one["with"][label])]
 
@@ -88,7 +88,7 @@ def line(label: str, asked: list[dict], share: Callable[[Iterable[dict], str], s
 
 
 def changes(pairs: list[tuple[dict, dict]]) -> str:
-    """How many first pages were gained and lost, the difference of the shares with its interval, and the sign test."""
+    """First pages gained and lost, the difference of the shares with its interval, and the sign test."""
     differences = [int(new["first page"]) - int(old["first page"]) for old, new in pairs]
     gained, lost = differences.count(1), differences.count(-1)
     low, high = mean_interval(differences)
@@ -97,7 +97,7 @@ def changes(pairs: list[tuple[dict, dict]]) -> str:
 
 
 def table(answers: list[dict], groups: Iterable[str], share: Callable[[Iterable[dict], str], str], show: bool) -> None:
-    """Prints for each group, and for all, what the questions have alone and with wordings."""
+    """Prints the shares of the questions alone and with wordings, for each group and for all."""
     parts = {group: [one for one in answers if one["alone"]["group"] == group] for group in groups}
     parts["all"] = answers
     print(f"\n{'questions with wordings':28}" + "".join(f"{measure:>22}" for measure in MEASURES) + f"{'MRR':>8}"
@@ -108,7 +108,7 @@ def table(answers: list[dict], groups: Iterable[str], share: Callable[[Iterable[
         print(f"{group}\n{line('alone', [one['alone'] for one in part], share)}")
         for label in (FIRST, ALL, WRONG, FIRST_AND_WRONG):
             if any(label in one["with"] for one in part):
-                # All wordings of a question may be one.
+                # A question may have only one wording.
                 pairs = [(one["alone"], one["with"].get(label, one["with"][FIRST])) for one in part
                          if label in (*one["with"], ALL)]
                 print(line(label, [new for _, new in pairs], share) + changes(pairs))

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""The tests of the extension that run inside a server: found in the sources, run one by one.
+"""Finds the tests of the extension that run inside a server, and runs them one by one.
 
-`#[pg_test]` makes a SQL function of each in the schema `tests`, which the extension has if it is
-built with the feature pg_test. Each is called by a session of its own, in a transaction that is
-undone, and passes if it ends without an error, or with the one that `#[pg_test(error = "...")]`
-names. `cargo pgrx test` runs the same ones, in the PostgreSQL that cargo-pgrx is set up with.
+`#[pg_test]` makes a SQL function of each in the schema `tests`, in builds with the feature pg_test. A session of its
+own calls it in a transaction that is rolled back. The test passes if it ends without an error, or with the one that
+`#[pg_test(error = "...")]` names. `cargo pgrx test` runs the same tests in cargo-pgrx's PostgreSQL.
 """
 
 import json
@@ -23,18 +22,18 @@ SCHEMA = "tests"
 SOURCES = toolchain.ROOT / "src"
 TEST = re.compile(r"#\[pg_test(?P<arguments>\((?P<error>error = \"(?:[^\"\\]|\\.)*\")?[^\n]*\))?\]\s*"
                   r"(?:#\[[^\n]*\]\s*)*(?:unsafe )?fn (?P<name>\w+)\(")
-# For a test that hangs, and a server that comes back after a crash.
+# For a test that hangs, and for a server that recovers from a crash.
 PATIENCE_SECONDS = 120
 PASSED = "00000"
 
 
 class Problem(Exception):
-    """Why the tests cannot be run as they stand."""
+    """Why the tests cannot be run."""
 
 
 @dataclass(frozen=True)
 class Test:
-    """One test: the name of its function, of the file that it is about, and the error it ends with."""
+    """One test: its function, the file that it tests, and the expected error."""
 
     file: str
     name: str
@@ -45,13 +44,13 @@ class Test:
 
 
 def found() -> list[Test]:
-    """The tests in the sources, in the order of files and lines."""
+    """The tests in the sources, by file and line."""
     tests = []
     for path in sorted(SOURCES.rglob("tests.rs")):
         text = path.read_text()
         matches = list(TEST.finditer(text))
         if len(matches) != len(re.findall(r"^ *#\[pg_test", text, re.MULTILINE)):
-            raise Problem(f"{path} has a #[pg_test] that is not read")
+            raise Problem(f"{path} has a #[pg_test] that cannot be parsed")
         for match in matches:
             if match["arguments"] and not match["error"]:
                 raise Problem(f"{path}: #[pg_test{match['arguments']}] is not known here")
@@ -61,7 +60,7 @@ def found() -> list[Test]:
 
 
 def chosen(tests: Sequence[Test], files: Sequence[str], name: str) -> list[Test]:
-    """The tests of some files, if any are named, and those whose name has this part."""
+    """The tests of these files, or of all, whose names contain `name`."""
     wanted = {Path(file).stem for file in files}
     if unknown := wanted - {test.file for test in tests}:
         raise Problem(f"src has no tests of {', '.join(sorted(unknown))}")
@@ -72,7 +71,7 @@ def chosen(tests: Sequence[Test], files: Sequence[str], name: str) -> list[Test]
 
 
 def compare(tests: Sequence[Test], instance: server.Server, database: str) -> None:
-    """Holds the functions of the server against the sources: no test is lost between the two."""
+    """Compares the functions of the server with the sources, so that no test is lost."""
     names = [test.name for test in tests]
     built = instance.query("SELECT proname FROM pg_proc WHERE pronamespace = to_regnamespace"
                            f"('{SCHEMA}') ORDER BY proname", database).split()
@@ -81,7 +80,7 @@ def compare(tests: Sequence[Test], instance: server.Server, database: str) -> No
 
 
 def call(test: Test, instance: server.Server, database: str) -> str | None:
-    """Calls a test's function; says what is wrong, if it does not pass."""
+    """Calls a test's function. Returns what is wrong, if it fails."""
     script = (f"\\set VERBOSITY verbose\nBEGIN;\nSELECT \"{SCHEMA}\".\"{test.name}\"() \\g /dev/null\n"
               "\\set state :SQLSTATE\n\\set message :LAST_ERROR_MESSAGE\nROLLBACK;\n"
               "\\echo :state\n\\echo :message\n")
@@ -90,7 +89,7 @@ def call(test: Test, instance: server.Server, database: str) -> str | None:
                               input=script, capture_output=True, text=True,
                               env=instance.environment(), timeout=PATIENCE_SECONDS)
     except subprocess.TimeoutExpired:
-        # Its process may be deaf to anything less.
+        # Its process may ignore weaker signals.
         instance.control("-m", "immediate", "-w", "stop")
         instance.start(database)
         return f"it did not end within {PATIENCE_SECONDS} seconds"
@@ -108,7 +107,7 @@ def call(test: Test, instance: server.Server, database: str) -> str | None:
 
 
 def await_server(instance: server.Server) -> None:
-    """Waits until the server takes connections, which it does not after a crash."""
+    """Waits until the server accepts connections again after a crash."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while instance.run("pg_isready", "-q", "-h", str(instance.socket), "-p", "5432").returncode != 0:
         if time.monotonic() > deadline:
@@ -118,7 +117,7 @@ def await_server(instance: server.Server) -> None:
 
 def run(tests: Sequence[Test], instance: server.Server, database: str,
         note: Callable[[Test, float], None]) -> list[Test]:
-    """Runs the tests, a line for each, and notes the seconds of each; returns those that failed."""
+    """Runs the tests, prints a line for each, and records their times. Returns the failed ones."""
     failed = []
     for test in tests:
         started = time.monotonic()

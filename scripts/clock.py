@@ -1,4 +1,4 @@
-"""Where the time of a test run goes: spans of wall and processor time, and the slowest tests."""
+"""The time of a test run: wall and processor time of its stages, and the slowest tests."""
 
 import re
 import resource
@@ -17,7 +17,7 @@ SLOWEST = 10
 
 @dataclass
 class Span:
-    """Something that took time: seconds of the wall's clock, and of processors."""
+    """Wall and processor seconds of one part of a run."""
 
     stage: str
     what: str
@@ -27,18 +27,18 @@ class Span:
 
 @dataclass
 class Clock:
-    """What took how long in one run."""
+    """The times of one run."""
 
     spans: list[Span] = field(default_factory=list)
     # The stage, the file and the name of a test, with its seconds.
     tests: list[tuple[str, str, str, float]] = field(default_factory=list)
-    # Servers that run, which are no children of who starts them, and the time of those that did.
+    # Running servers, which are not our children, and the processor time of stopped ones.
     watched: list[server.Server] = field(default_factory=list)
     forgotten: float = 0.0
 
     @contextmanager
     def span(self, stage: str, what: str) -> Iterator[None]:
-        """Measures what is done in it, with the programs that end in it."""
+        """Measures the block, including programs that end in it."""
         wall, before = time.monotonic(), self._processors()
         try:
             yield
@@ -50,22 +50,22 @@ class Clock:
         return own + self.forgotten + sum(each.processor_seconds() for each in self.watched)
 
     def watch(self, instance: server.Server) -> None:
-        """Counts what the processes of a server take from now on."""
+        """Counts the processor time of a server from now on."""
         if instance not in self.watched:
             self.watched.append(instance)
 
     def forget(self, instance: server.Server) -> None:
-        """Keeps the count of a server that is about to stop."""
+        """Adds the processor time of a server that is about to stop."""
         if instance in self.watched:
             self.forgotten += instance.processor_seconds()
             self.watched.remove(instance)
 
     def test(self, stage: str, file: str, name: str, seconds: float) -> None:
-        """Notes one test."""
+        """Records one test."""
         self.tests.append((stage, file, name, seconds))
 
     def junit(self, stage: str, path: Path) -> None:
-        """Notes the tests of a report of pytest."""
+        """Records the tests of a pytest report."""
         for case in ElementTree.parse(path).iter("testcase") if path.is_file() else ():
             # The module, and the class if there is one.
             names = case.get("classname", "").split(".")
@@ -73,12 +73,12 @@ class Clock:
             self.test(stage, file, case.get("name", ""), float(case.get("time", 0)))
 
     def regress(self, stage: str, output: str) -> None:
-        """Notes the files that pg_regress says it ran."""
+        """Records the files in the output of pg_regress."""
         for name, milliseconds in re.findall(r"^(?:not )?ok \d+ +[-+] (\S+) +(\d+) ms", output, re.MULTILINE):
             self.test(stage, name, "", int(milliseconds) / 1000)
 
     def table(self) -> str:
-        """The report: each stage, building apart from running, and the slowest files and tests."""
+        """The report: each stage, building and running separately, and the slowest files and tests."""
         lines = ["", "where the time went (seconds; processors without servers of a test's own):",
                  f"  {'':24}{'':8}{'wall':>8}{'processors':>12}"]
         for span in self.spans:

@@ -1,11 +1,11 @@
-"""Programs that have to succeed: this one ends with their name and status where they fail."""
+"""Runs programs that must succeed. If one fails, this program ends with its name and status."""
 
 import subprocess
 from pathlib import Path
 
 
 def run(*command: str | Path, **options) -> None:
-    """Runs a program, whose output is shown."""
+    """Runs a program and shows its output."""
     finish(command, subprocess.run(list(map(str, command)), **options))
 
 
@@ -19,6 +19,6 @@ def output(*command: str | Path, **options) -> str:
 
 
 def finish(command: tuple[str | Path, ...], done: subprocess.CompletedProcess) -> None:
-    """Ends this program if that one has failed."""
+    """Ends this program if the other has failed."""
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(map(str, command))} ended with status {done.returncode}")

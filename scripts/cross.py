@@ -1,7 +1,7 @@
-"""Building for ARM on another processor: with DOCSEARCH_MACHINE=aarch64, all of it is for that.
+"""Builds for ARM on another processor, with DOCSEARCH_MACHINE=aarch64.
 
-Debian's cross compiler links, and qemu runs the programs that a build itself has to run: pg_config, install-script and
-docsearch. Without the variable nothing here changes anything.
+Debian's cross compiler links, and qemu runs the programs that a build needs: pg_config, install-script and docsearch.
+Without the variable this module changes nothing.
 """
 
 import os
@@ -15,7 +15,7 @@ from commands import output, run
 
 MACHINE = os.environ.get("DOCSEARCH_MACHINE") or platform.machine()
 IS_CROSS = MACHINE != platform.machine()
-# As Debian calls it.
+# Debian's name of it.
 ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64"}.get(MACHINE, MACHINE)
 GNU = f"{MACHINE}-linux-gnu"
 RUST = f"{MACHINE}-unknown-linux-gnu"
@@ -23,10 +23,10 @@ EMULATOR = f"qemu-{MACHINE}"
 BUILT_FOR = "aarch64"
 # Where Debian's cross compiler has the other processor's C library.
 SYSROOT = Path("/usr") / GNU
-# The same with a /proc/cpuinfo: ONNX Runtime reads there what it runs on, and emulators before qemu 8 show this machine's.
+# The same with a /proc/cpuinfo for ONNX Runtime: emulators before qemu 8 show this machine's.
 EMULATED = Path(__file__).resolve().parent / MACHINE
-# What qemu has without what makes it slow (one SQL file in 123 s instead of 259). An older one does not do: pgvector of the
-# server for tests was compiled for half-precision multiplication (FEAT_FHM).
+# All features of qemu except slow ones (one SQL file in 123 s instead of 259). An older processor is not enough: pgvector
+# of the test server was compiled for half-precision multiplication (FEAT_FHM).
 PROCESSOR = "max,pauth=off,sve=off,sme=off"
 # For pip, newest first: with a platform of its own it takes no other.
 GLIBC = ("2_34", "2_28", "2_27", "2_17", "2014")
@@ -34,7 +34,7 @@ SUFFIX = f"-{MACHINE}" if IS_CROSS else ""
 
 
 def require() -> None:
-    """Ends the program with what is to be installed."""
+    """Ends the program with a message about what to install."""
     if MACHINE != BUILT_FOR:
         raise SystemExit(f"This machine builds for {platform.machine()} and {BUILT_FOR}, not for {MACHINE}.")
     needed = {tool("gcc"): f"gcc-{GNU}", EMULATOR: "qemu-user"}
@@ -46,17 +46,17 @@ def require() -> None:
 
 
 def runner() -> list[str]:
-    """What goes before a program that was built."""
+    """The prefix for running a built program."""
     return [EMULATOR, "-cpu", os.environ.get("QEMU_CPU") or PROCESSOR, "-L", str(EMULATED)] if IS_CROSS else []
 
 
 def tool(name: str) -> str:
-    """A tool for what was built, as strip."""
+    """A tool for built files, such as strip."""
     return f"{GNU}-{name}" if IS_CROSS else name
 
 
 def built(target: Path) -> Path:
-    """Where cargo puts what it builds, in a target directory."""
+    """The folder of cargo's output in a target directory."""
     return target / RUST if IS_CROSS else target
 
 
@@ -71,17 +71,17 @@ def pip_options() -> list[str]:
 
 
 def for_cargo(name: str) -> str:
-    """The variable with which cargo is told something for what is built."""
+    """The environment variable of a cargo setting for the target."""
     return f"CARGO_TARGET_{RUST.upper().replace('-', '_')}_{name}"
 
 
 def for_c(name: str) -> str:
-    """The variable with which build scripts are told a tool of C for what is built."""
+    """The environment variable that names a C tool of the target to build scripts."""
     return f"{name}_{RUST.replace('-', '_')}"
 
 
 def environment() -> dict[str, str]:
-    """The variables that make cargo and cc build for it."""
+    """The environment in which cargo and cc build for the target."""
     if not IS_CROSS:
         return {}
     require()
@@ -93,14 +93,14 @@ def environment() -> dict[str, str]:
 
 
 def clang_arguments() -> list[str]:
-    """What bindgen's clang has to know, which comes without headers of its own."""
+    """Arguments for bindgen's clang, which has no headers of its own."""
     headers = output(tool("gcc"), "-print-file-name=include")
     other = [f"--target={GNU}", f"--sysroot={SYSROOT}", f"-I{SYSROOT}/include"] if IS_CROSS else []
     return [f"-I{headers.strip()}", *other]
 
 
 def fetch_zlib(place: Path) -> None:
-    """The library that PostgreSQL's packages expect of a system, and the cross compiler does not bring."""
+    """Fetches the library that PostgreSQL's packages expect and the cross compiler lacks."""
     with tempfile.TemporaryDirectory() as scratch:
         (Path(scratch) / "status").touch()
         for name in ("lists/partial", "cache/archives/partial"):
@@ -117,7 +117,7 @@ def fetch_zlib(place: Path) -> None:
 
 
 def emulate(tree: Path) -> None:
-    """Puts scripts that run them under qemu in the place of a PostgreSQL's programs."""
+    """Replaces the programs of a PostgreSQL by scripts that run them under qemu."""
     if not IS_CROSS:
         return
     fetch_zlib(tree / "lib")
@@ -129,8 +129,8 @@ def emulate(tree: Path) -> None:
 
 
 def emulate_program(script: Path, program: str, root: Path, libraries: str = ".") -> None:
-    """Writes a script that runs a program, named from where the script is, under qemu."""
-    # A server's programs look for what they need beside the name they were called by.
+    """Writes a script that runs a program under qemu. The program's path is relative to the script."""
+    # A server's programs look for files beside the name they were called by.
     script.write_text(f'#!/bin/sh\nhere=$(dirname "$0")\nexec {EMULATOR} -cpu "${{QEMU_CPU:-{PROCESSOR}}}" -L {root} '
                       f'-0 "$0" -E LD_LIBRARY_PATH="$here/{libraries}" "$here/{program}" "$@"\n')
     script.chmod(0o755)

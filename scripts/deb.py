@@ -1,4 +1,4 @@
-"""Lays the parts of a build out as Debian packages, and packs them."""
+"""Builds Debian packages from the parts of a build."""
 
 import gzip
 import hashlib
@@ -17,7 +17,7 @@ from parts import Parts, empty, epoch, is_elf, maintainer, versions, wanted
 DESCRIPTION = toolchain.ROOT / "packaging" / "deb"
 RUNTIME = "pgdocsearch-runtime"
 PROGRAM = "pgdocsearch"
-# As usr/lib/postgresql/17/lib in Debian, whatever the building server says of itself.
+# Debian's folders, whatever the pg_config of the build says.
 LIBRARY = "usr/lib/postgresql/{major}/lib"
 SHARE = "usr/share/postgresql/{major}"
 FOLDER = "pg_docsearch"
@@ -26,7 +26,7 @@ SEARCHED = [f"-l{cross.SYSROOT}/lib"] if cross.IS_CROSS else []
 
 
 def build(parts: Parts, finished: Path) -> list[Path]:
-    """Packs three packages: of this major version, of what all versions share, and of the program."""
+    """Builds three packages: for this major version, for what all versions share, and for the program."""
     version = f"{toolchain.version()}-{os.environ.get('REVISION') or 1}"
     extension = f"postgresql-{parts.major}-pgdocsearch"
     layouts = {extension: lay_extension, RUNTIME: lay_runtime, PROGRAM: lay_program}
@@ -47,17 +47,17 @@ def build(parts: Parts, finished: Path) -> list[Path]:
 
 
 def is_program(path: Path) -> bool:
-    """Whether a file is to be executable: Debian's libraries are not."""
+    """Whether a file should be executable. Debian's libraries are not."""
     return is_elf(path) and ".so" not in path.name
 
 
 def lay_extension(parts: Parts, root: Path) -> None:
-    """The library and SQL of one major version, and links to what it shares with others."""
+    """The library and SQL of one major version, and links to the shared files."""
     library, share = (root / path.format(major=parts.major) for path in (LIBRARY, SHARE))
     shutil.copytree(parts.extension / "lib", library, ignore=only_here(parts.extension / "lib" / FOLDER))
     shutil.copytree(parts.extension / "share", share, ignore=only_here(parts.extension / "share" / FOLDER))
     link(library / FOLDER, root / "usr/lib/pgdocsearch", root)
-    # The folder itself is real: models of others belong there, too.
+    # The folder itself is real, since users' models belong there, too.
     for model in sorted((parts.extension / "share" / FOLDER / "models").iterdir()):
         link(share / FOLDER / "models" / model.name, root / "usr/share/pgdocsearch/models" / model.name, root)
 
@@ -68,7 +68,7 @@ def only_here(folder: Path):
 
 
 def link(place: Path, target: Path, root: Path) -> None:
-    """A link as Debian wants it: relative, since both ends are below the same top-level directory."""
+    """A relative link, as Debian's policy requires below the same top-level directory."""
     place.parent.mkdir(parents=True, exist_ok=True)
     place.symlink_to(os.path.relpath(target, place.parent))
 
@@ -91,7 +91,7 @@ def lay_runtime(parts: Parts, root: Path) -> None:
 
 
 def lay_program(parts: Parts, root: Path) -> None:
-    """The program as it is staged, with compressed pages and without the licence, which `copyright` holds."""
+    """The staged program, with compressed pages and without the licence, which is in `copyright`."""
     shutil.copytree(parts.program, root / "usr")
     documentation = root / "usr/share/doc"
     shutil.move(documentation / "docsearch", documentation / PROGRAM)
@@ -111,7 +111,7 @@ def compress(data: bytes, target: Path) -> None:
 
 
 def document(name: str, root: Path, version: str) -> None:
-    """The licences of everything that is inside, and what has changed."""
+    """The licences of the contents, and the changelog."""
     place = root / "usr/share/doc" / name
     place.mkdir(parents=True, exist_ok=True)
     texts = [(DESCRIPTION / "copyright").read_text(), (toolchain.ROOT / "LICENSE").read_text(),
@@ -130,7 +130,7 @@ def document(name: str, root: Path, version: str) -> None:
 
 
 def control(name: str, root: Path, version: str, major: int) -> None:
-    """What dpkg has to know; the libraries are those whose symbols are used."""
+    """The control file. Its dependencies are the libraries whose symbols are used."""
     (root / "DEBIAN").mkdir()
     template = DESCRIPTION / f"{'extension' if name.startswith('postgresql') else name}.control"
     files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
@@ -147,17 +147,17 @@ def control(name: str, root: Path, version: str, major: int) -> None:
 
 
 def libraries(files: list[Path]) -> str:
-    """The packages whose libraries are linked, in the versions that have the symbols."""
+    """The packages of the linked libraries, in the versions that have the symbols."""
     linked = [path for path in files if is_elf(path)]
     with tempfile.TemporaryDirectory() as place:
-        # dpkg-shlibdeps wants to be where a package is built.
+        # dpkg-shlibdeps must run in the folder where a package is built.
         (Path(place) / "debian").mkdir()
         (Path(place) / "debian" / "control").write_text("Source: pgdocsearch\n\nPackage: pgdocsearch\nArchitecture: any\n")
         found = output("dpkg-shlibdeps", "-O", "--warnings=0", *SEARCHED, *(f"-e{path}" for path in linked),
                        env={**os.environ, "DEB_HOST_ARCH": cross.ARCHITECTURE}, cwd=place)
     named = found.strip().removeprefix("shlibs:Depends=")
     if cross.IS_CROSS:
-        # Named are the packages of the cross compiler, and of the C library its version, not that of the symbols.
+        # Lists the packages of the cross compiler, and the C library's own version instead of that of the symbols.
         newest = ".".join(map(str, max(versions(path) for path in linked)))
         named = re.sub(r":\w+\b", "", named.replace(f"-{cross.ARCHITECTURE}-cross", ""))
         named = re.sub(r"\blibc6 \([^)]*\)", f"libc6 (>= {newest})", named)

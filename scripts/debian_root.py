@@ -20,7 +20,7 @@ KEPT = toolchain.CACHE / "debian"
 HEADERS = ("postgresql-server-dev-{major}", "postgresql-client-{major}", "libpq-dev", "libssl-dev", "libkrb5-dev",
            "krb5-multidev", "comerr-dev")
 NO_SERVICES = "#!/bin/sh\nexit 101\n"
-# pg_config runs with the C library of its own system, and names what is installed there as that system does.
+# pg_config runs with the C library of its own system, and prints paths of that system.
 WRAPPER = """\
 #!/bin/sh
 root={root}
@@ -40,14 +40,14 @@ def architecture() -> str:
 
 
 def enter(root: Path, *command: str, **options) -> str:
-    """Runs a program inside, without the caller's environment."""
+    """Runs a program in the root, without the caller's environment."""
     clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/root",
              "DEBIAN_FRONTEND": "noninteractive"}
     return output("chroot", root, *command, env=clean, **options)
 
 
 def keep(archive: Path, fill) -> Path:
-    """Makes an archive of a folder that `fill` fills, unless there is one."""
+    """Makes an archive of a folder that `fill` fills, unless it exists."""
     if archive.is_file():
         return archive
     archive.parent.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def keep(archive: Path, fill) -> Path:
 
 
 def bare(release: str = RELEASE) -> Path:
-    """The archive of a release with nothing but what every system has, with apt's lists of packages."""
+    """The archive of a minimal system of a release, with apt's package lists."""
 
     def fill(place: Path) -> None:
         if shutil.which("debootstrap") is None or os.geteuid() != 0:
@@ -81,7 +81,7 @@ def bare(release: str = RELEASE) -> Path:
 
 
 def with_packages(name: str, packages: Sequence[str], release: str = RELEASE) -> Path:
-    """The archive of a release with packages of Debian, without what these recommend."""
+    """The archive of a release with these packages, without recommended ones."""
 
     def fill(place: Path) -> None:
         unpack(bare(release), place)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The demonstration: a private server, two sets of real pages, a few searches.
 
-While cargo compiles, what it does not need is fetched and made: the model, and the pages.
+While cargo compiles, the model and the pages are fetched and built.
 """
 
 import os
@@ -16,7 +16,7 @@ import toolchain
 
 # The exit status of `docsearch index` when it has indexed everything else.
 SOME_FILES_FAILED = 1
-# The folder of SwiftUI's pages has such a file, which `docsearch index` reads. Django's pages are kept in the cache as they are.
+# SwiftUI's folder has such a file, which `docsearch index` reads. Django's pages are in the cache, so theirs is apart.
 DJANGO_QUESTIONS = toolchain.ROOT / "examples" / "django" / "docsearch.questions.jsonl"
 PROGRAMS = ("docsearch-cli", "docsearch-inference", "install-script")
 SWIFTUI = """\
@@ -48,7 +48,7 @@ FROM docsearch.project p WHERE name IN ('swiftui', 'django') ORDER BY name;
 
 
 def psql(instance: server.Server, script: str) -> None:
-    """Runs SQL with every statement shown."""
+    """Runs SQL and shows every statement."""
     command = [instance.bin / "psql", instance.url(), "-X", "-q", "--echo-queries",
                "-v", "ON_ERROR_STOP=1", "-P", "pager=off", "-P", "footer=off"]
     done = subprocess.run(command, input=script, text=True, env=instance.environment())
@@ -58,7 +58,7 @@ def psql(instance: server.Server, script: str) -> None:
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Says what goes on, and how long it took if that was long."""
+    """Prints a step, and its time if it was long."""
     print(f"==> {what}", flush=True)
     begun = time.monotonic()
     yield
@@ -67,7 +67,7 @@ def step(what: str) -> Iterator[None]:
 
 
 def build_programs() -> None:
-    """Compiles what needs no PostgreSQL."""
+    """Compiles the programs, which need no PostgreSQL."""
     command = ["cargo", "build", "--release", *(part for name in PROGRAMS for part in ("--package", name))]
     environment = {**os.environ, "CARGO_TARGET_DIR": str(toolchain.target_directory())}
     if subprocess.run(command, cwd=toolchain.ROOT, env=environment).returncode != 0:
@@ -75,7 +75,7 @@ def build_programs() -> None:
 
 
 def fetch() -> None:
-    """Fetches and makes what is not there, what the extension is compiled with first."""
+    """Fetches and builds what is missing. What the extension is compiled with comes first."""
     for tool in (toolchain.postgres_pg_config, toolchain.libclang, toolchain.onnxruntime, toolchain.model,
                  toolchain.documentation):
         tool()
@@ -84,7 +84,7 @@ def fetch() -> None:
 def main() -> None:
     first = not (toolchain.target_directory() / "release" / "docsearch").is_file()
     if first:
-        print("The first time everything is fetched and compiled: on two processors that takes some six minutes.")
+        print("The first run fetches and compiles everything: about six minutes on two processors.")
     with ThreadPoolExecutor(1) as pool:
         fetched = pool.submit(fetch)
         with step("the programs: docsearch, and the one that runs the model"):
@@ -109,7 +109,7 @@ def main() -> None:
                 raise SystemExit(f"{docsearch} questions import ended with status {imported.returncode}")
         print(flush=True)
         psql(instance, searches)
-    print("make psql opens a session on this server, make stop ends it.")
+    print("make psql opens a session on this server, make stop stops it.")
 
 
 if __name__ == "__main__":

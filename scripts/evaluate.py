@@ -50,7 +50,7 @@ def evaluate(data: Path, report: Path, options: argparse.Namespace) -> None:
 
 
 def difference(report: dict, group: str) -> str:
-    """How far nDCG@10 lies from the baseline's; a star if the interval leaves out 0."""
+    """Difference of nDCG@10 to the baseline; a star if the interval excludes 0."""
     for one in report.get("comparison", {}).get("differences", []):
         if one["group"] == group and one["measure"] == "nDCG@10":
             low, high = one["interval"]
@@ -59,12 +59,12 @@ def difference(report: dict, group: str) -> str:
 
 
 def share(value: float | None) -> str:
-    """A share with three decimals, or a dash where there is none."""
+    """A share with three decimals, or a dash if there is none."""
     return "-" if value is None else f"{value:.3f}"
 
 
 def rows(report: dict) -> list[list[str]]:
-    """The lines of one report: its groups, if there are several, then the whole."""
+    """The lines of one report: its groups, if there are several, then the total."""
     groups = report["groups"] if len(report["groups"]) > 1 else {}
     lines = []
     for name, summary in [*groups.items(), ("overall", report["overall"])]:
@@ -78,13 +78,13 @@ def rows(report: dict) -> list[list[str]]:
 
 
 def nonsense(report: dict) -> str:
-    """How many queries without an answer got one of confidence `high`."""
+    """How many queries without an answer got a result of confidence `high`."""
     overall = report["nonsense"]["overall"]
     return f"{report['dataset']}: {overall['high']} of {overall['queries']}"
 
 
 def aligned(table: list[list[str]]) -> str:
-    """The table for a terminal: two columns to the left, the others to the right."""
+    """The table for a terminal: two columns left-aligned, the others right-aligned."""
     widths = [max(map(len, column)) for column in zip(*table)]
     return "\n".join("  ".join(cell.ljust(width) if place < 2 else cell.rjust(width)
                                for place, (cell, width) in enumerate(zip(line, widths))).rstrip()
@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--url", required=True, help="connection URL")
     parser.add_argument("--output", required=True, type=Path, help="directory of the reports")
     parser.add_argument("--config", help="search settings, a JSON object")
-    parser.add_argument("--no-index", action="store_true", help="search the projects as they are")
+    parser.add_argument("--no-index", action="store_true", help="search the projects without indexing")
     parser.add_argument("--nonsense", help="queries of random words for each set")
     parser.add_argument("--foreign", help="queries of another domain for each set")
     parser.add_argument("--baseline", type=Path, help="directory of earlier reports")

@@ -23,11 +23,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 import questions as bench  # noqa: E402
 
 DATA = Path(__file__).resolve().parent.parent / "crates" / "docsearch-core" / "data" / "grade.json"
-# Words of a question that is asked of other documentation: an entry of one manual's index is often in another's, too.
+# Minimum number of words of a question for other documentation: an index entry of one manual is often in another's.
 LEAST_WORDS = 4
 PENALTY = 0.3
 DRAWS = 1000
-# The features of each model. Others add nothing on documentation that was left out; relevance looks at all of them.
+# The features of each model. Others add nothing on documentation that was left out. Relevance uses all of them.
 GROUNDED = ("best_coverage", "dense", "mean_dense", "score", "sections", "terms", "together", "unknown", "unknown_name")
 BY_WORDS = ("best_coverage", "keyword", "rarest", "sections", "terms", "unknown", "unknown_name")
 QUERY = """
@@ -36,8 +36,8 @@ SELECT (SELECT array_agg(r.slug ORDER BY r.rank) FROM search_docs(%(query)s, %(p
 """
 
 
-def judged(data: Path) -> list[tuple[str, set[str]]]:
-    """Text and right answers of the queries of a set in BEIR layout."""
+def load_set(data: Path) -> list[tuple[str, set[str]]]:
+    """Texts and right answers of the queries of a set in BEIR layout."""
     right: dict[str, set[str]] = {}
     for line in (data / "qrels.tsv").read_text().splitlines()[1:]:
         query, document, score = line.split("\t")
@@ -48,12 +48,12 @@ def judged(data: Path) -> list[tuple[str, set[str]]]:
 
 
 def number(*parts: str) -> int:
-    """A number that looks drawn and is always the same."""
+    """A pseudo-random number that depends only on its arguments."""
     return int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest()[:4], "big")
 
 
 def observe(connection: psycopg.Connection, sets: dict[str, list], most: int, foreign: int) -> list[dict]:
-    """Features and labels of queries in their own project and in others. No right answer: none of its pages is one."""
+    """Features and labels of queries in their own project and in others, where no page is right."""
     rows = []
     for name, queries in sets.items():
         own = sorted(queries, key=lambda query: number(name, query[0]))[:most]
@@ -88,7 +88,7 @@ def fit(features: numpy.ndarray, labels: numpy.ndarray, weights: numpy.ndarray) 
 
 
 def even(groups: numpy.ndarray) -> numpy.ndarray:
-    """Weights that give all groups the same weight together, 1 on average."""
+    """Weights with the same sum for each group, 1 on average."""
     kinds, places, counts = numpy.unique(groups, return_inverse=True, return_counts=True)
     return len(groups) / (len(kinds) * counts[places])
 
@@ -118,15 +118,15 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=180, help="queries of each set, at most")
     parser.add_argument("--foreign", type=int, default=25, help="questions of each other set that a set is asked, at most")
     parser.add_argument("--observations", type=Path, help="file for the features and labels: written, or read if it is there")
-    parser.add_argument("--keep", type=float, help="share of questions that the documents answer which is to be grounded, at least")
-    parser.add_argument("--relevance", action="store_true", help="fit relevance, too: it needs sets of every kind, tools among them")
+    parser.add_argument("--keep", type=float, help="minimum share of answered questions that are grounded")
+    parser.add_argument("--relevance", action="store_true", help="fit relevance, too; needs sets of every kind, tools too")
     parser.add_argument("--model", default="all-MiniLM-L6-v2", help="embedding model of the projects")
     parser.add_argument("--write", action="store_true", help="write data/grade.json")
     options = parser.parse_args()
     if options.observations and options.observations.is_file():
         rows = json.loads(options.observations.read_text())
     else:
-        sets = {f"eval_{path.name}": judged(path) for path in options.directories}
+        sets = {f"eval_{path.name}": load_set(path) for path in options.directories}
         for name in options.questions:
             sets[f"questions_{name}"] = [(row["question"], set(row["wanted"])) for row in bench.questions(name)]
         with psycopg.connect(options.url, autocommit=True) as connection:
@@ -165,7 +165,7 @@ def main() -> None:
         if model == "relevance" and not options.relevance:
             kept = numpy.array([models[model]["weights"].get(name, 0.0) for name in names])
             print(f"relevance, kept: area under the curve {area_under_curve((features @ kept)[chosen], labels[chosen]):.3f}; "
-                  f"fitted anew {area_under_curve(scores[chosen], labels[chosen]):.3f}")
+                  f"fitted again {area_under_curve(scores[chosen], labels[chosen]):.3f}")
             continue
         models[model] = {"bias": round(bias, 4), "weights": {
             name: round(float(slope), 4) for name, slope, one in zip(names, slopes, used) if one}}

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Looks for inputs that end a process: `make fuzz`.
+"""Searches for inputs that end a process: `make fuzz`.
 
-rust  every parser, with its corpus and what follows from it: so many seconds a target
-sql   a private server with three projects, to which a role that may index sends statements of sqlsmith
-      (the Debian package) and calls of every function of the extension with random arguments
+rust  every parser, with its corpus and mutations of it, for --seconds a target
+sql   a private server with three projects. A role that may index sends statements of sqlsmith (the Debian package), and
+      calls every function of the extension with random arguments
 
-Findings of the Rust targets go to target/fuzz; the server's log stays in target/server/fuzz. The exit
-status is 0 if nothing was found, 1 if something was, and 3 if sqlsmith is not there and nothing else was found.
+Findings of the Rust targets are in target/fuzz, the server's log in target/server/fuzz. The exit status is 0 if nothing
+was found, 1 if something was, and 3 if sqlsmith is missing and nothing else was found.
 """
 
 import argparse
@@ -28,7 +28,7 @@ SOUND, FOUND, WITHOUT_SQLSMITH = 0, 1, 3
 
 
 def run_shown(command: list[str | Path], environment: dict[str, str]) -> tuple[int, str]:
-    """Runs a command and shows what it says; its status and its output."""
+    """Runs a command and shows its output. Returns status and output."""
     process = subprocess.Popen([str(part) for part in command], cwd=toolchain.ROOT, env=environment,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace")
     lines = []
@@ -39,7 +39,7 @@ def run_shown(command: list[str | Path], environment: dict[str, str]) -> tuple[i
 
 
 def rust(options: argparse.Namespace) -> list[str]:
-    """The targets of the crates; what was found."""
+    """Runs the targets of the crates. Returns the findings."""
     environment = toolchain.build_environment()
     for name in ("seconds", "target", "input", "seed"):
         if (value := getattr(options, name)) is not None:
@@ -57,7 +57,7 @@ def rust(options: argparse.Namespace) -> list[str]:
 
 
 def sql(options: argparse.Namespace) -> tuple[list[str], bool]:
-    """Statements and calls; what was found, and whether sqlsmith was there."""
+    """Runs statements and calls. Returns the findings, and whether sqlsmith is installed."""
     instance = server.throw_away("fuzz")
     # %e is the SQLSTATE.
     instance.settings["log_line_prefix"] = "%m [%p] %e %q%u@%d "
@@ -90,9 +90,9 @@ def main() -> None:
     parser.add_argument("stages", nargs="*", metavar="stage", help="rust or sql (default: both)")
     parser.add_argument("--seconds", type=int, default=60, help="for each Rust target (default: 60)")
     parser.add_argument("--sql-seconds", type=int, default=600, help="for sqlsmith, and a half for calls (default: 600)")
-    parser.add_argument("--target", help="Rust targets whose name holds this")
+    parser.add_argument("--target", help="Rust targets whose name contains this")
     parser.add_argument("--input", type=Path, help="a file to run instead of all other inputs")
-    parser.add_argument("--seed", type=int, default=None, help="what inputs follow from (default: the clock)")
+    parser.add_argument("--seed", type=int, default=None, help="seed of the inputs (default: the clock)")
     options = parser.parse_args()
     if unknown := set(options.stages) - {"rust", "sql"}:
         parser.error(f"unknown stage {', '.join(unknown)}")
@@ -112,7 +112,7 @@ def main() -> None:
         print("FOUND:", *found, sep="\n  ", file=sys.stderr)
         raise SystemExit(FOUND)
     if not complete:
-        print("Nothing found, but sqlsmith was not there: apt-get install sqlsmith", file=sys.stderr)
+        print("Nothing found, but sqlsmith is missing: apt-get install sqlsmith", file=sys.stderr)
         raise SystemExit(WITHOUT_SQLSMITH)
     print("nothing found")
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Statements and calls at a server of scripts/fuzz.py, as a role that may read and index.
+"""Sends statements and calls to a server of scripts/fuzz.py, as a role that may read and index.
 
-sqlsmith makes statements of the tables and functions that it finds in the catalogs. Left to itself it would
-call ours in one of fifty: its search path begins with a view pg_proc in which there are few others. Functions that
-return sets, which it does not call, it finds wrapped.
+sqlsmith makes statements from the tables and functions in the catalogs. Alone it would call ours in one of fifty
+statements, so its search path begins with a view pg_proc that has few other functions. It does not call functions that
+return sets, so these are wrapped.
 """
 
 import argparse
@@ -28,14 +28,14 @@ URL = os.environ["DOCSEARCH_FUZZ_URL"]
 ROLE = "fuzzer"
 CORPUS = toolchain.ROOT / "crates" / "docsearch-fuzz" / "corpus"
 PROJECTS = ("swiftui", "manual", "hostile")
-# Most bytes of a document of the corpus that is indexed.
+# Maximum size of an indexed document of the corpus, in bytes.
 MAX_PAGE = 20_000
-# What a single statement may take.
+# Time limit of a statement.
 TIMEOUT = "3s"
 # SQLSTATEs of this class are internal errors.
 INTERNAL = re.compile(r" (XX\d{3}) ")
 CRASH = re.compile(r"was terminated by signal|PANIC: |panicked at|server process .* exited with exit code")
-# Of the system's functions, those that make texts, numbers and JSON of any size but do no harm.
+# System functions that make texts, numbers and JSON of any size and do no harm.
 HARMLESS = ("lower", "upper", "length", "left", "right", "md5", "abs", "round", "jsonb_typeof", "array_length", "count",
             "min", "max", "sum", "array_agg", "jsonb_agg", "string_agg", "now", "random", "to_jsonb", "substr", "concat_ws",
             "array_append", "array_cat", "jsonb_array_length", "split_part", "int4", "int8", "float4", "text", "bool_and")
@@ -68,7 +68,7 @@ KEYS = ["a", "not", "from", "to", "category", "version", "kind", "after", "befor
 
 @dataclass
 class Called:
-    """How the calls of a function went."""
+    """Results of the calls of a function."""
 
     calls: int = 0
     states: Counter[str] = field(default_factory=Counter)
@@ -87,7 +87,7 @@ def documents(folder: Path, pattern: str, prefix: str = "") -> list[dict]:
 
 
 def prepare(connection: psycopg.Connection, chance: random.Random) -> list[tuple]:
-    """Three projects, an attached table and the role; the functions to call."""
+    """Creates three projects, an attached table and the role. Returns the functions to call."""
     contents = (documents(toolchain.ROOT / "examples" / "swiftui", "*.md"),
                 documents(toolchain.ROOT / "docs", "*.md"),
                 [page for folder in ("markdown", "rst", "html", "query")
@@ -129,7 +129,7 @@ def prepare(connection: psycopg.Connection, chance: random.Random) -> list[tuple
 
 
 def deep(chance: random.Random) -> str:
-    """JSON as text, now and then deep or large."""
+    """JSON as text, sometimes deep or large."""
     if chance.random() < 0.2:
         depth = chance.choice((10, 60, 100, 200, 1_000, 6_000))
         opening, closing = chance.choice((("[", "]"), ('{"a":', "}"), ('{"not":', "}"), ('[{"a":', "}]")))
@@ -185,7 +185,7 @@ def argument(kind: str, name: str, chance: random.Random, slugs: list[str]) -> o
 
 
 def statement(function: tuple, chance: random.Random, slugs: list[str]) -> tuple[sql.Composed, list[object]]:
-    """A call with random arguments: all by place, or some by name."""
+    """A call with random arguments: all by position, or some by name."""
     _, schema, name, _, _, types, names, required = function
     names = list(names)[:len(types)]
     places = list(range(len(types)))
@@ -201,7 +201,7 @@ def statement(function: tuple, chance: random.Random, slugs: list[str]) -> tuple
 
 
 def call(functions: list[tuple], seconds: float, chance: random.Random) -> tuple[dict[str, Called], int]:
-    """Calls the functions in turn; how each went, and how many connections were lost."""
+    """Calls the functions in turn. Returns the results, and the number of lost connections."""
     called = {f"{schema}.{name}({', '.join(types)})": Called() for _, schema, name, _, _, types, _, _ in functions}
     lost = 0
     end = time.monotonic() + seconds
@@ -214,7 +214,7 @@ def call(functions: list[tuple], seconds: float, chance: random.Random) -> tuple
         try:
             connection.execute(*statement(function, chance, slugs)).fetchmany(1000)
             one.states["00000"] += 1
-            # What is deleted is missed by the calls after it.
+            # Later calls need what a call deletes.
             if chance.random() < 0.1 and not re.match("drop|delete|detach|set_model|reset", function[2]):
                 connection.commit()
         except psycopg.Error as error:
@@ -230,7 +230,7 @@ def call(functions: list[tuple], seconds: float, chance: random.Random) -> tuple
 
 
 def report(log: Path) -> list[str]:
-    """Lines of the server's log that must not be there, with what they are about."""
+    """Lines of the server's log that must not be there, with their context."""
     bad: list[str] = []
     more = 0
     with log.open(errors="replace") as lines:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds the extension and installs it, with its model and ONNX Runtime, into a PostgreSQL server.
 
-The build is staged below the target directory first, complete, so that copying
-alone can be done by another user: install.py --copy-only --pg-config PATH.
+The complete build is staged below the target directory first, so that another
+user can copy it: install.py --copy-only --pg-config PATH.
 """
 
 import argparse
@@ -57,16 +57,16 @@ class Installation:
 
         version = ask("--version")
         if (major := re.match(r"PostgreSQL (\d+)", version)) is None:
-            raise SystemExit(f"{found} is no pg_config: it does not say which PostgreSQL it belongs to.")
+            raise SystemExit(f"{found} is not a pg_config: it prints no version of PostgreSQL.")
         return cls(Path(found).absolute(), version, int(major[1]), Path(ask("--sharedir")),
                    Path(ask("--pkglibdir")), Path(ask("--includedir-server")))
 
     def below(self, destination: str) -> "Installation":
-        """The same places below another root, as DESTDIR names one."""
+        """The same folders below another root, such as DESTDIR."""
         return replace(self, share=Path(f"{destination}{self.share}"), library=Path(f"{destination}{self.library}"))
 
     def check(self, build: bool, live: bool = True) -> None:
-        """Ends the program with a hint when the extension could not be built or, if `live`, not work here."""
+        """Ends the program with a hint if the extension cannot be built or, if `live`, cannot work here."""
         if self.major not in postgres.SUPPORTED:
             raise SystemExit(f"{self.pg_config} belongs to PostgreSQL {self.major}; "
                              f"supported are {', '.join(map(str, postgres.SUPPORTED))}.")
@@ -77,7 +77,7 @@ class Installation:
             self.check_extensions()
 
     def check_extensions(self) -> None:
-        """Ends the program with a hint when an extension is missing that CREATE EXTENSION brings along."""
+        """Ends the program with a hint if an extension is missing that CREATE EXTENSION needs."""
         for name, package in REQUIRED_EXTENSIONS.items():
             if not (self.share / "extension" / f"{name}.control").is_file():
                 raise SystemExit(f"PostgreSQL {self.major} in {self.share} lacks the extension {name}: "
@@ -97,22 +97,22 @@ class Installation:
                 for product, version in versions.items() for fault in known_fault.faults(product, version)]
 
     def default_version(self, extension: str) -> str:
-        """The version of an extension that CREATE EXTENSION makes here; nothing if it is not said."""
+        """The version of an extension that CREATE EXTENSION creates here, or an empty string."""
         control = (self.share / "extension" / f"{extension}.control").read_text()
         version = re.search(r"^\s*default_version\s*=\s*'([^']*)'", control, re.MULTILINE)
         return version[1] if version else ""
 
 
 PROGRAM = "docsearch-inference"
-# Built together: apart, cargo compiles what they share with other features of it, twice.
+# Built together: separately, cargo compiles shared crates twice, with different features.
 CRATES = ("pg_docsearch", "pg_docsearch-loader")
-# Where cargo notes what it built from.
+# Cargo's lists of sources.
 DEPENDENCIES = ("libpg_docsearch.d", "libpg_docsearch_loader.d", f"{PROGRAM}.d", "install-script.d")
-# Of the environment, what builds look at.
+# Prefixes of environment variables that builds read.
 BUILD_VARIABLES = ("BINDGEN", "CARGO", "CC", "CFLAGS", "LIBCLANG", "PGRX", "RUST")
 # The commit of each released version, oldest first.
 RELEASES = toolchain.ROOT / "sql" / "releases" / "commits.json"
-# The library's name for shared_preload_libraries; that of the first version had no other.
+# The library's name for shared_preload_libraries, and its only name in the first version.
 STABLE_NAME = "pg_docsearch"
 
 
@@ -128,15 +128,15 @@ def library_name(version: str) -> str:
 
 
 def staging_directory(major: int, profile: str, features: Sequence[str] = ()) -> Path:
-    """Where a build waits for being copied: `share` and `lib` as they will be installed."""
+    """The folder of a staged build: `share` and `lib` as they will be installed."""
     return toolchain.target_directory() / "package" / "-".join([f"pg{major}{cross.SUFFIX}", profile, *features])
 
 
 def build(installation: Installation, profile: str, features: Sequence[str] = (),
           environment: dict[str, str] | None = None) -> Path:
-    """Builds the extension and gathers everything that is to be installed, unless what waits is that.
+    """Builds the extension and stages everything to install, unless the staged build is up to date.
 
-    A build with further features is for tests and is staged apart.
+    A build with further features is for tests and is staged separately.
     """
     environment = environment or toolchain.build_environment(installation.pg_config)
     major = f"pg{installation.major}"
@@ -161,10 +161,10 @@ def build(installation: Installation, profile: str, features: Sequence[str] = ()
 
 
 class Stamp:
-    """What a staged build was made from.
+    """The inputs of a staged build.
 
-    Cargo keeps one library of a name: it builds the extension anew whenever the version of PostgreSQL or a feature is
-    another than the last time, though nothing has changed. So what is staged is kept for each, with what it came from.
+    Cargo keeps one library of a name: it builds the extension again whenever the version of PostgreSQL or a feature
+    differs from the last time, even if no source has changed. So each staged build is kept with its inputs.
     """
 
     def __init__(self, path: Path, environment: dict[str, str], installation: Installation):
@@ -176,14 +176,14 @@ class Stamp:
         self.circumstances = [str(toolchain.ROOT), version, variables, copied, *of]
 
     def holds(self) -> bool:
-        """Whether a build would come to the same."""
+        """Whether a build would have the same result."""
         if not self.path.is_file():
             return False
         circumstances, files = json.loads(self.path.read_text())
         return circumstances == self.circumstances and files == digests(map(Path, files))
 
     def write(self, built: Path, started: float) -> None:
-        """Notes the sources that cargo names, unless one was changed meanwhile."""
+        """Records the sources that cargo names, unless one has changed since the build started."""
         names = {name for of in DEPENDENCIES for name in
                  re.split(r"(?<!\\) ", (built / of).read_text().strip().partition(": ")[2])}
         manifests = [*toolchain.ROOT.glob("Cargo.*"), *toolchain.ROOT.glob("crates/*/Cargo.toml"),
@@ -196,12 +196,12 @@ class Stamp:
 
 
 def digests(files: Iterable[Path]) -> dict[str, str]:
-    """The digest of each file; none of one that has gone."""
+    """The digest of each file that exists."""
     return {str(file): toolchain.digest(file) if file.is_file() else "" for file in files}
 
 
 def gather(built: Path, staged: Path) -> None:
-    """Lays what cargo built, the model and ONNX Runtime out as they are installed."""
+    """Stages the built files, the model and ONNX Runtime as they are installed."""
     extension, library = staged / "share" / "extension", staged / "lib"
     extension.mkdir(parents=True)
     shutil.copytree(toolchain.onnxruntime(), library / "pg_docsearch")
@@ -225,9 +225,9 @@ def gather(built: Path, staged: Path) -> None:
 
 
 def replace_file(source: Path, target: Path) -> bool:
-    """Makes `target` a copy of `source`; false if it was one already.
+    """Makes `target` a copy of `source`; false if it is one already.
 
-    The file is renamed into place: a server that has the old one mapped keeps it.
+    The file is renamed into place, so that a server that has mapped the old one keeps it.
     """
     if target.is_file() and filecmp.cmp(source, target, shallow=False):
         return False
@@ -248,19 +248,19 @@ def replace_file(source: Path, target: Path) -> bool:
 
 
 def targets(staged: Path, installation: Installation) -> dict[Path, Path]:
-    """Where each file of a staged build belongs."""
+    """The target of each file of a staged build."""
     return {source: destination / source.relative_to(staged / part)
             for part, destination in (("share", installation.share), ("lib", installation.library))
             for source in sorted(path for path in (staged / part).rglob("*") if path.is_file())}
 
 
 def copy(staged: Path, installation: Installation) -> list[Path]:
-    """Copies a staged build into an installation; returns what changed."""
+    """Copies a staged build into an installation. Returns the changed files."""
     return [target for source, target in targets(staged, installation).items() if replace_file(source, target)]
 
 
 def record(installation: Installation) -> Path:
-    """The list of what was installed here."""
+    """The file that lists what was installed here."""
     return installation.share / "pg_docsearch" / "installed"
 
 
@@ -271,7 +271,7 @@ def writable(installation: Installation) -> bool:
 
 
 def put(options: argparse.Namespace, installation: Installation) -> None:
-    """Builds, unless that was done before, and installs."""
+    """Builds, if necessary, and installs."""
     destdir, repeat = options.destdir, f" --destdir {options.destdir}" if options.destdir else ""
     installation.check(build=not options.copy_only, live=not destdir)
     staged = staging_directory(installation.major, options.profile)

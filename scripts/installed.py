@@ -1,7 +1,7 @@
-"""What was installed, noted in a file beside it, so that exactly that can be removed.
+"""Records installed files, so that exactly these can be removed.
 
-A line is a file, or with a slash at its end a directory that was made for one. Directories go only when nothing is
-left in them: models that others have put there stay.
+A line is a file or, with a slash at its end, a directory that was created for one. Directories are removed only when
+they are empty: models that users have added stay.
 """
 
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def note(record: Path, files: Iterable[Path]) -> None:
-    """Adds files to a record, before they are written. What an earlier version has installed stays in it."""
+    """Adds files to a record, before they are written. Files of an earlier version stay in it."""
     files = [*files, record]
     made = {f"{parent}/" for file in files for parent in file.parents if not parent.exists()}
     lines = {str(file) for file in files} | made
@@ -24,7 +24,7 @@ def note(record: Path, files: Iterable[Path]) -> None:
 
 
 def remove(record: Path) -> int:
-    """Removes what a record names, and the record; returns how many files that were."""
+    """Removes the files of a record, and the record. Returns their number."""
     if not record.is_file():
         raise SystemExit(f"{record} does not exist: nothing was installed by make install or install.sh here.")
     lines = record.read_text().splitlines()

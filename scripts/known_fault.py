@@ -1,6 +1,6 @@
 """Known faults of PostgreSQL and pgvector, as crates/docsearch-core/src/postgres/known_fault/table.json has them.
 
-What installs and packages reads them here, the extension in `docsearch_core::postgres::known_fault`, by the same rules.
+Installation and packaging read them here, the extension in `docsearch_core::postgres::known_fault`, by the same rules.
 """
 
 import json
@@ -14,7 +14,7 @@ import toolchain
 TABLE = toolchain.ROOT / "crates" / "docsearch-core" / "src" / "postgres" / "known_fault" / "table.json"
 POSTGRESQL, PGVECTOR = "PostgreSQL", "pgvector"
 BEFORE_RELEASE = ("alpha", "beta", "rc", "dev", "pre")
-# The numbers of a version without zeros at the end, and whether it is released.
+# The numbers of a version without trailing zeros, and whether it is a release.
 Version = tuple[tuple[int, ...], bool]
 
 
@@ -35,13 +35,13 @@ class Fault:
         return (of_major or self.good_from[:1])[-1]
 
     def affects(self, version: str) -> bool:
-        """Whether a version has the fault; not if it says nothing."""
+        """Whether a version has the fault; false if it cannot be read."""
         found = read(version)
         return found is not None and found < read(self.good_for(version))
 
 
 def read(version: str) -> Version | None:
-    """The numbers that a version begins with: `0.8.4-1.pgdg` is 0.8.4, and `18beta1` comes before 18."""
+    """The leading numbers of a version: `0.8.4-1.pgdg` is 0.8.4, and `18beta1` is less than 18."""
     found = re.match(r"\s*([0-9]+(?:\.[0-9]+)*)[-.~_]*(.*)", version, re.DOTALL)
     if found is None:
         return None
@@ -70,7 +70,7 @@ def faults(product: str, version: str) -> list[Fault]:
 
 
 def least(product: str, version: str) -> str:
-    """The first version that is not refused, for users of this one."""
+    """The first supported version, for users of this one."""
     return newest(product, version, (fault for fault in table() if fault.refused))
 
 
@@ -80,5 +80,5 @@ def safe(product: str, version: str) -> str:
 
 
 def newest(product: str, version: str, of: Iterator[Fault]) -> str:
-    """The newest of the first good versions of some faults."""
+    """The newest of the first fixed versions of some faults."""
     return max((fault.good_for(version) for fault in of if fault.product == product), key=read)

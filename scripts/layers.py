@@ -1,9 +1,9 @@
-"""Holds the order of the code: imports run down, and no files import each other in a circle.
+"""Checks the layers of the code: imports run down, and files do not import each other in a circle.
 
-A crate in LAYERS has all its files in folders, and a folder uses only those of the rows below its own. In every crate,
-files do not import each other in a circle; a module and the files of its own folder count as one towards others, and may
-know each other. Scripts do not import each other in a circle. The files that the documents about the code name are there.
-Of the extension, what ONLY_IN names is only in its files.
+A crate in LAYERS has all its files in folders, and a folder imports only those of the rows below its own. In every
+crate, files do not import each other in a circle. A module and the files of its own folder count as one for others, and
+may import each other. Scripts do not import each other in a circle. Every file named in DOCUMENTS exists. In the
+extension, the text of each row of ONLY_IN occurs only in the files of that row.
 """
 
 import ast
@@ -13,14 +13,13 @@ import sys
 
 ROOT = pathlib.Path(__file__).parent.parent
 CRATES = [ROOT / "src", *sorted(ROOT.glob("crates/docsearch-*/src"))]
-# Statements run where they take a role. A call from SQL has one caller, whom others borrow; the owner calls where nobody
-# else does.
+# Only these files run statements without a role, make the caller of a call from SQL, or make the owner the caller.
 ONLY_IN = {
     "Spi::": ["postgres/statement.rs"],
     "Caller::of_call(": ["functions/", "indexing/attached/trigger.rs", "postgres/role.rs"],
     ".as_caller(": ["administration/check/questions.rs", "indexing/attached/step/gone.rs", "indexing/indexer.rs"],
 }
-# The folders of a crate, from top to bottom. Those in one row do not know each other.
+# The folders of a crate, from top to bottom. Those in one row do not import each other.
 LAYERS = {
     "src": ["functions", "administration", "search indexing", "models", "tables", "settings", "postgres"],
     "crates/docsearch-core/src": ["answer", "ranking", "index", "query", "documents models", "text", "postgres values"],
@@ -32,7 +31,7 @@ LAYERS = {
 MOST_LAYERS = 8
 # Recursive descent: a block holds directives and tables, which hold blocks.
 RECURSIVE = {"formats/rst/block", "formats/rst/directive", "formats/rst/table"}
-# They name files from one of these places, or in full.
+# Files in documents are relative to one of PLACES, or full paths.
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "docs/architecture.md"]
 CORE = ROOT / "crates" / "docsearch-core" / "src"
 FOLDERS = [ROOT / crate / folder for crate, rows in LAYERS.items() for row in rows for folder in row.split()]
@@ -40,7 +39,7 @@ PLACES = [ROOT, ROOT / "crates", *(ROOT / crate for crate in LAYERS), *FOLDERS]
 PATH = re.compile(r"`([\w.-]+/[\w./-]*)`")
 MODULE = re.compile(r"`core::([\w:]+)`")
 FILE = re.compile(r"`(\w+)`")
-# What is there only after something has run, and the names of files that are to be written.
+# Files that exist only after a run, and placeholders.
 MADE = re.compile(r"(target|pgsql_tmp_docsearch)/|.*\b(NAME|FORMAT|NNNN)\b")
 
 
@@ -77,7 +76,7 @@ def modules(crate):
 
 
 def imports(module, text, files):
-    """The modules that a file names by `crate::` or `super::`."""
+    """The modules that a file names with `crate::` or `super::`."""
     used = re.findall(r"\buse ((?:crate|super)::[^;]*);", text)
     found = [path for tree in used for path in paths(re.sub(r"\s+", " ", tree))]
     found += [tuple(path.split("::")) for path in re.findall(r"(?<!use )\b((?:crate|super)(?:::\w+)+)", text)]
@@ -94,7 +93,7 @@ def imports(module, text, files):
 
 
 def circle(arrows):
-    """A circle of a graph, if it has one."""
+    """A cycle of a graph, if it has one."""
     done, way = set(), []
 
     def visit(room):
@@ -146,7 +145,7 @@ def problems(crate):
 
 
 def misplaced():
-    """What stands in other files of the extension than ONLY_IN names."""
+    """Uses of ONLY_IN in other files of the extension."""
     for module, file in modules(ROOT / "src").items():
         text, name = without_comments(file.read_text()), "/".join(module) + ".rs"
         for what, places in ONLY_IN.items():
@@ -155,7 +154,7 @@ def misplaced():
 
 
 def script_imports(text):
-    """The modules that a script imports, within functions too."""
+    """The modules that a script imports, also within functions."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
@@ -175,14 +174,14 @@ def is_there(places, path):
 
 
 def missing(document):
-    """Paths that a document names in backticks, modules of the core, and files in the rows of the layers."""
+    """Missing paths, modules of the core, and files in tables of folders that a document names in backticks."""
     for line in (ROOT / document).read_text().splitlines():
         names = [(PLACES, path) for path in PATH.findall(line) if not MADE.match(path)]
         names += [([CORE], path.replace("::", "/")) for path in MODULE.findall(line)]
         if row := re.fullmatch(r"\| `(?:core::(\w+)|(\w+)/)` \|.*\|(.*)\|", line):
             places = [folder for folder in FOLDERS if folder.name == (row[1] or row[2]) and (folder.parent == CORE) == bool(row[1])]
             names += [(places, name) for name in FILE.findall(row[3]) if places]
-        yield from (f"{document} names {path}, which is not there" for places, path in names if not is_there(places, path))
+        yield from (f"{document} names {path}, which is missing" for places, path in names if not is_there(places, path))
 
 
 def main():

@@ -1,6 +1,6 @@
-"""Holds that a statement cannot run as the wrong role: the mistakes in leaks.rs are what the compiler refuses.
+"""Checks that a statement cannot run as the wrong role: the compiler must refuse the mistakes in leaks.rs.
 
-Each line of that file that ends with a comment such as `//~ E0502` has that error, and no other line has one.
+A line of that file with a comment such as `//~ E0502` must have that error, and no other line may have one.
 """
 
 import json
@@ -17,7 +17,7 @@ EXPECTED = re.compile(r"//~ (E\d{4}(?:, E\d{4})*)$")
 
 
 def expected(text):
-    """The errors that lines name."""
+    """The expected errors of each line."""
     found = ((number, EXPECTED.search(line)) for number, line in enumerate(text.splitlines(), 1))
     return {(FILE, number, code) for number, match in found if match for code in match[1].split(", ")}
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Holds files of source, tests, scripts and SQL to 500 lines.
+"""Checks that no file of source, tests, scripts and SQL has more than 500 lines.
 
-Prints each that is longer with its lines, and exits with status 1 if there is one.
+Prints each longer file with its number of lines, and exits with status 1 if there is one.
 """
 
 import os
@@ -11,14 +11,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST = 500
-# What tests compare with (.out), lock files and data have other endings.
+# Expected output (.out), lock files and data have other endings.
 ENDINGS = {".rs", ".py", ".sql"}
-# Not written: built, fetched, or kept as it was released.
+# Built, fetched, or released files.
 ELSEWHERE = {"target", "node_modules", "releases"}
 
 
 def sources() -> Iterator[Path]:
-    """What people write and read, without what is built."""
+    """Files that people write."""
     for place, folders, names in os.walk(ROOT):
         folders[:] = sorted(name for name in folders if name not in ELSEWHERE and not name.startswith("."))
         files = (Path(place, name) for name in sorted(names))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Holds the links of the documentation, without asking the network.
+"""Checks the links of the documentation, without the network.
 
-Every relative link leads to a file that is there, and its anchor to a heading of that page. Every page below docs/ stands
-in docs/SUMMARY.md, once, and links to pages of the book only: there is nothing else in the built one. Prints a line for
+Every relative link leads to an existing file, and its anchor to a heading of that page. Every page below docs/ is
+in docs/SUMMARY.md, once, and links only to pages of the book: the built book has nothing else. Prints a line for
 each problem, and exits with status 1 if there is one.
 """
 
@@ -27,7 +27,7 @@ COMMENT = re.compile(r"<!--.*?-->", re.S)
 
 @cache
 def prose(page: Path) -> str:
-    """A page without blocks of code and comments, with as many lines."""
+    """A page with the same lines, but without code blocks and comments."""
     lines, fence = [], ""
     text = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), page.read_text())
     for line in text.splitlines():
@@ -45,7 +45,7 @@ def prose(page: Path) -> str:
 
 @cache
 def anchors(page: Path) -> set[str]:
-    """The anchors of its headings, as GitHub and mdBook make them."""
+    """The anchors of its headings, by the rules of GitHub and mdBook."""
     found: set[str] = set()
     seen: Counter[str] = Counter()
     for heading in HEADING.findall(prose(page)):
@@ -57,14 +57,14 @@ def anchors(page: Path) -> set[str]:
 
 
 def links(page: Path) -> Iterator[tuple[int, str]]:
-    """What a page links to, with the lines."""
+    """The links of a page, with their lines."""
     text = CODE.sub(lambda code: re.sub(r"[^\n]", " ", code[0]), prose(page))
     for match in [*LINK.finditer(text), *DEFINITION.finditer(text)]:
         yield text.count("\n", 0, match.start()) + 1, match[1]
 
 
 def broken(page: Path, link: str) -> str | None:
-    """What is wrong with a link."""
+    """The problem of a link, if there is one."""
     if re.match(r"[a-z]+:", link):
         return None
     path, _, anchor = link.partition("#")
@@ -79,7 +79,7 @@ def broken(page: Path, link: str) -> str | None:
 
 
 def problems() -> Iterator[str]:
-    """All that is wrong, a line each."""
+    """All problems, one line each."""
     pages = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
     for page in pages:
         for line, link in links(page):
@@ -88,7 +88,7 @@ def problems() -> Iterator[str]:
     listed = Counter((DOCS / link).resolve() for _, link in links(SUMMARY))
     for page in pages:
         if page.is_relative_to(DOCS) and page != SUMMARY and listed[page] != 1:
-            yield f"{page.relative_to(ROOT)} stands {listed[page]} times in {SUMMARY.relative_to(ROOT)}"
+            yield f"{page.relative_to(ROOT)} is {listed[page]} times in {SUMMARY.relative_to(ROOT)}"
 
 
 def main() -> None:

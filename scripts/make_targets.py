@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Looks whether the Makefile has every target that the workflows and the pages for contributors name.
+"""Checks that the Makefile has every target that the workflows and the documentation name.
 
-Prints each that it has not with the file and line that name it, and exits with status 1 if there is one.
+Prints each missing target with the file and line that name it, and exits with status 1 if there is one.
 """
 
 import re
@@ -13,13 +13,13 @@ ROOT = Path(__file__).resolve().parent.parent
 WORKFLOWS = sorted(ROOT.glob(".github/**/*.yml"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
 RULE = re.compile(r"^([a-z][a-z -]*):(?!=)", re.MULTILINE)
-# The targets of a call, which go before its variables.
+# The targets of a call, which precede its variables.
 CALL = re.compile(r"(?:^|[\s;&|])make((?: [a-z][a-z-]*(?![\w./=-]))+)")
 SPAN = re.compile(r"`(make [^`]+)`")
 
 
 def targets() -> set[str]:
-    """Those of the Makefile."""
+    """The targets of the Makefile."""
     return {name for names in RULE.findall((ROOT / "Makefile").read_text()) for name in names.split()}
 
 

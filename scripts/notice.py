@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes section 3 of NOTICE: the Rust crates that are linked into what is built, and their licences.
+"""Writes section 3 of NOTICE: the linked Rust crates and their licences.
 
-Which crates those are is what `cargo tree` says; licences, authors and addresses are those of
-`cargo metadata`, copyright lines and licence texts those of the crates' sources. What precedes section 3
-stays as it is. With --check nothing is written, and a NOTICE that is behind is an error.
+`cargo tree` lists the crates. Licences, authors and addresses come from
+`cargo metadata`, copyright lines and licence texts from the crates' sources. What precedes section 3
+stays unchanged. With --check nothing is written, and an outdated NOTICE is an error.
 """
 
 import argparse
@@ -24,9 +24,9 @@ NOTICE = toolchain.ROOT / "NOTICE"
 HEADING = "3. Rust crates\n"
 INTRODUCTION = """\
 These are linked into pg_docsearch.so, into the program docsearch-inference or into the program docsearch,
-in the versions of Cargo.lock, when they are built for Linux on x86-64. What only runs while building,
-procedural macros for one, is not among them. The repository does not contain them; whoever passes on the
-built files passes on this notice. `make notice` writes this section.
+in the versions of Cargo.lock, when they are built for Linux on x86-64. Crates that only run during the build, such as
+procedural macros, are not listed. The repository does not contain these crates. Redistribute this notice with the
+built files. `make notice` writes this section.
 """
 PACKAGES = ("pg_docsearch", "docsearch-cli", "docsearch-inference")
 TARGET = "x86_64-unknown-linux-gnu"
@@ -40,17 +40,17 @@ NOISE = re.compile(r"\s*<[^<>\s]*@[^<>]*>|(?<=reserved)\.$")
 
 @dataclass(frozen=True)
 class Licence:
-    """A licence that may be used, and where its text is found if NOTICE has to repeat it."""
+    """An accepted licence, and the source of its text if NOTICE has to repeat it."""
 
     title: str
     crate: str = ""
     file: str = ""
     start: str = ""
-    # Whether the copyright lines have to accompany what is built.
+    # Whether binaries have to include the copyright lines.
     attribution: bool = True
 
 
-# In the order of preference: where a crate offers a choice, the first of its licences is taken.
+# In order of preference: if a crate offers a choice, the first of these is taken.
 LICENCES = {
     "Apache-2.0": Licence("Apache License, Version 2.0", attribution=False),
     "Unlicense": Licence("The Unlicense", attribution=False),
@@ -69,12 +69,12 @@ LICENCES = {
     "MPL-2.0": Licence("Mozilla Public License Version 2.0", "cssparser", "LICENSE", "Mozilla",
                        attribution=False),
 }
-# Where the sources say more about the licence than the field in Cargo.toml does.
+# Crates whose sources are more precise about the licence than Cargo.toml.
 CORRECTIONS = {
     "regex-syntax": "(MIT OR Apache-2.0) AND Unicode-DFS-2016",
     "rust-stemmers": "MIT AND LicenseRef-Snowball",
 }
-# Where copyright lines are in the sources only, not in a licence file.
+# Crates with copyright lines in sources, not in a licence file.
 COPYRIGHTS = {
     "ring": ["Copyright (c) 2014-2019, Google Inc.", "Copyright (c) 2014, Intel Corporation"],
 }
@@ -82,11 +82,11 @@ COPYRIGHTS = {
 
 @dataclass(frozen=True)
 class Crate:
-    """A crate that is linked into what is built, in one version."""
+    """A linked crate in one version."""
 
     name: str
     version: str
-    # SPDX identifiers, in the order of preference; all of them hold.
+    # SPDX identifiers that all apply, in order of preference.
     licences: tuple[str, ...]
     authors: tuple[str, ...]
     repository: str
@@ -115,13 +115,13 @@ class Crate:
         return "; ".join(dict.fromkeys(lines)) or f"Copyright (c) {authors or f'the authors of {self.name}'}"
 
     def licence_files(self) -> list[Path]:
-        """The licence files, but for those of test data, which is not linked."""
+        """The licence files, except those of test data, which is not linked."""
         return sorted(path for path in self.source.rglob("*") if path.is_file()
                       and LICENCE_FILE.match(path.name)
                       and not path.relative_to(self.source).parts[0].startswith("test"))
 
     def notices(self) -> list[Path]:
-        """The files that the Apache License wants passed on."""
+        """The NOTICE files that the Apache License requires to pass on."""
         return sorted(path for path in self.source.glob("NOTICE*") if path.is_file())
 
 
@@ -140,7 +140,7 @@ def copyright_lines(file: Path) -> Iterator[str]:
 
 
 def choose(expression: str) -> tuple[str, ...]:
-    """The licences to take, all of them, of an SPDX expression; `/` is its old form of OR."""
+    """The licences of an SPDX expression that apply together; `/` is an old form of OR."""
     tokens = re.findall(r"[()/]|[^\s()/]+(?:\s+WITH\s+[^\s()/]+)?", expression)
     order = list(LICENCES)
     possible = [sorted(licences, key=order.index) for licences in alternatives(tokens)
@@ -151,7 +151,7 @@ def choose(expression: str) -> tuple[str, ...]:
 
 
 def alternatives(tokens: list[str]) -> list[frozenset[str]]:
-    """The sets of licences between which an expression lets choose; takes it from the tokens."""
+    """The sets of licences that an expression offers. Consumes the tokens."""
     found = combination(tokens)
     while tokens and tokens[0] in ("OR", "/"):
         del tokens[0]
@@ -191,7 +191,7 @@ def cargo(*arguments: str) -> str:
 
 
 def linked() -> set[tuple[str, str]]:
-    """Name and version of every package that is linked into one of the built files."""
+    """Name and version of every package that is linked into a built file."""
     lines = itertools.chain.from_iterable(
         cargo("tree", "--locked", "--package", package, "--edges", "normal,no-proc-macro", "--target", TARGET,
               "--prefix", "none", "--format", "{p}").splitlines() for package in PACKAGES)
@@ -200,7 +200,7 @@ def linked() -> set[tuple[str, str]]:
 
 
 def crates() -> list[Crate]:
-    """The crates of others that are linked, by name and version."""
+    """The linked third-party crates, by name and version."""
     metadata = json.loads(cargo("metadata", "--locked", "--format-version", "1"))
     names = linked()
     found = (Crate.read(package) for package in metadata["packages"]
@@ -209,13 +209,13 @@ def crates() -> list[Crate]:
 
 
 def wrap(text: str, indent: str, following: str | None = None) -> str:
-    """A paragraph of lines of at most WIDTH characters; names and versions are not broken."""
+    """A paragraph in lines of at most WIDTH characters; a name and its version stay together."""
     return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=following or indent,
                          break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def heading(licences: tuple[str, ...]) -> str:
-    """What a group of crates is introduced with."""
+    """The heading of a group of crates."""
     if licences == ("Apache-2.0",):
         return ("Apache License, Version 2.0, for which the text is in model/LICENSE-model; where a crate offers "
                 "a choice, this is the one taken:")
@@ -232,7 +232,7 @@ def heading(licences: tuple[str, ...]) -> str:
 
 
 def entries(licences: tuple[str, ...], group: list[Crate]) -> str:
-    """The crates of a group with what has to be said about each."""
+    """The crates of a group with their notices."""
     if "MPL-2.0" in licences:
         return "".join(wrap(f"{crate}: {crate.repository}", "    ", "      ") for crate in group)
     if not any(LICENCES[licence].attribution for licence in licences):
@@ -245,7 +245,7 @@ def entries(licences: tuple[str, ...], group: list[Crate]) -> str:
 
 
 def indented(title: str, text: str) -> str:
-    """A text of others below its title."""
+    """A third-party text below its title."""
     return f"{title}\n\n{textwrap.indent(text.strip(), '    ')}\n"
 
 
@@ -260,7 +260,7 @@ def text_of(licence: Licence, found: list[Crate]) -> str:
 
 
 def section(found: list[Crate]) -> Iterable[str]:
-    """Section 3 in parts that empty lines separate."""
+    """The parts of section 3, which empty lines separate."""
     yield HEADING + "   -----------\n" + wrap(INTRODUCTION, "   ")
     order = list(LICENCES)
     groups: dict[tuple[str, ...], list[Crate]] = {}
@@ -278,7 +278,7 @@ def section(found: list[Crate]) -> Iterable[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true",
-                        help="write nothing; print the difference and fail if NOTICE is behind")
+                        help="write nothing; print the difference and fail if NOTICE is outdated")
     options = parser.parse_args()
     old = NOTICE.read_text()
     before, found, _ = old.partition(HEADING)
@@ -291,7 +291,7 @@ def main() -> None:
     elif new != old:
         sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True),
                                                    "NOTICE", "NOTICE as it should be"))
-        raise SystemExit("NOTICE is behind the crates of Cargo.lock: run `make notice`")
+        raise SystemExit("NOTICE is outdated: run `make notice`")
 
 
 if __name__ == "__main__":

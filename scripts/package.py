@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Packages of what make install stages: Debian's, RPMs, an archive with an installer, PGXN's archive of the sources.
+"""Packages what make install stages: Debian packages, RPMs, an archive with an installer, PGXN's source archive.
 
-What is staged is packaged by its place, whatever its name.
+The folder of a staged file decides its package, not its name.
 """
 
 import argparse
@@ -22,12 +22,12 @@ from parts import Parts, build, empty, epoch, glibc, maintainer, wanted
 
 PACKAGING = toolchain.ROOT / "packaging"
 FINISHED = toolchain.ROOT / "target"
-# What archives ask of the C library, as ONNX Runtime does: that of Red Hat Enterprise Linux 8.
+# The C library that archives and ONNX Runtime need: that of Red Hat Enterprise Linux 8.
 OLDEST_GLIBC = "2.28"
 
 
 def archive(place: Path, finished: Path) -> Path:
-    """Packs a folder: names in order, nobody's, all of one time."""
+    """Packs a folder reproducibly: sorted names, no owners, one time."""
 
     def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
         member.uid = member.gid = 0
@@ -44,7 +44,7 @@ def archive(place: Path, finished: Path) -> Path:
 
 
 def tarball(parts: Parts) -> list[Path]:
-    """An archive with an installer, for servers from anywhere."""
+    """An archive with an installer, for any server."""
     name = f"pg_docsearch-{toolchain.version()}-pg{parts.major}-{cross.MACHINE}"
     place = empty(FINISHED / "tarball" / name)
     for part in ("share", "lib"):
@@ -65,7 +65,7 @@ def tarball(parts: Parts) -> list[Path]:
 
 
 def faults(major: int) -> str:
-    """The known faults as install.sh reads them: a line for each that this major version can have."""
+    """The known faults of this major version for install.sh, one line each."""
     lines = []
     for fault in known_fault.table():
         of = "0" if fault.product == known_fault.PGVECTOR else str(major)
@@ -76,7 +76,7 @@ def faults(major: int) -> str:
 
 
 def rpm(parts: Parts) -> list[Path]:
-    """Two packages for Fedora, RHEL and the like, where PGDG's server of that major version is."""
+    """Two packages for Fedora, RHEL and similar systems with PGDG's server of that major version."""
     place = empty(FINISHED / "rpm")
     defined = {"_topdir": place / "build", "_rpmdir": place,
                "_rpmfilename": "%%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm",
@@ -93,7 +93,7 @@ def rpm(parts: Parts) -> list[Path]:
 
 
 def pgxn() -> list[Path]:
-    """The sources with a META.json of this version, as PGXN takes them."""
+    """The sources with a META.json of this version, for PGXN."""
     version = toolchain.version()
     name = f"pg_docsearch-{version}"
     finished = FINISHED / "pgxn" / f"{name}.zip"
@@ -110,7 +110,7 @@ def pgxn() -> list[Path]:
 
 
 def debian(parts: Parts) -> list[Path]:
-    """Three packages for Debian and what comes from it."""
+    """Three packages for Debian and its derivatives."""
     return deb.build(parts, FINISHED / "deb")
 
 
@@ -118,7 +118,7 @@ KINDS: dict[str, Callable[[Parts], list[Path]]] = {"deb": debian, "tarball": tar
 
 
 def pg_config_for(options: argparse.Namespace) -> str:
-    """The server that is built for."""
+    """The pg_config of the server to build for."""
     if not options.pg_config:
         return str(postgres.find(options.pg or postgres.NEWEST).pg_config)
     major = install.Installation.find(options.pg_config).major
@@ -136,7 +136,7 @@ def main() -> None:
     options = parser.parse_args()
     finished = pgxn() if "pgxn" in options.kinds else []
     kinds = [kind for kind in options.kinds if kind != "pgxn"]
-    # What is set for archives stays set.
+    # Archives change the environment, so they come last.
     for kind in sorted(kinds, key=lambda kind: kind == "tarball"):
         parts = build(pg_config_for(options), OLDEST_GLIBC if kind == "tarball" else None)
         finished += KINDS[kind](parts)

@@ -1,4 +1,4 @@
-"""The parts of packages: what they build, and what it asks of the machine it is installed on.
+"""Builds the parts of packages, and finds what they need from the target machine.
 
 Parts are built in a directory of their own, target/packages, stripped, and without the names of this machine's folders,
 so that the same commit gives the same bytes elsewhere.
@@ -21,7 +21,7 @@ from commands import output
 
 @dataclass(frozen=True)
 class Parts:
-    """What goes into packages: the extension as `share` and `lib` of a server, and the program below its prefix."""
+    """The contents of packages: the extension as `share` and `lib` of a server, and the program below its prefix."""
 
     major: int
     share: Path
@@ -31,25 +31,25 @@ class Parts:
 
 
 def last_commit(form: str) -> str:
-    """Something about the last commit, in git's own notation."""
+    """A property of the last commit, in git's format."""
     return output("git", "log", "-1", f"--format={form}", cwd=toolchain.ROOT).strip()
 
 
 def epoch() -> int:
-    """The time that everything in a package has."""
+    """The time of every file in a package."""
     return int(os.environ.get("SOURCE_DATE_EPOCH") or last_commit("%ct"))
 
 
 def maintainer() -> str:
-    """Who a package says made it."""
+    """The maintainer of packages."""
     return os.environ.get("PACKAGER") or last_commit("%an <%ae>")
 
 
 def prepare(glibc: str | None) -> None:
-    """Sets the environment in which a build says nothing of this machine, and needs no newer C library than `glibc`."""
+    """Sets an environment for builds without paths of this machine that need no newer C library than `glibc`."""
     target = toolchain.ROOT / "target" / (f"packages-glibc{glibc}" if glibc else "packages")
     cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
-    # The last that fits is taken, and the target directory is one of the sources' own.
+    # The last match wins, and the target directory is below the sources.
     names = {cargo: "/cargo", toolchain.ROOT: "/pg_docsearch", target: "/target"}
     os.environ["CARGO_TARGET_DIR"] = str(target)
     os.environ["CARGO_ENCODED_RUSTFLAGS"] = "\x1f".join(
@@ -63,7 +63,7 @@ def prepare(glibc: str | None) -> None:
 
 
 def link_for(glibc: str, target: Path) -> None:
-    """Has zig compile C and link, which brings the symbols of every version of the C library."""
+    """Makes zig compile C and link, since it has the symbols of every version of the C library."""
     packages = toolchain.zig()
     target.mkdir(parents=True, exist_ok=True)
     for variable, language in ((cross.for_cargo("LINKER"), "cc"), (cross.for_c("CC"), "cc"), (cross.for_c("CXX"), "c++")):
@@ -76,21 +76,21 @@ def link_for(glibc: str, target: Path) -> None:
 
 @cache
 def build(pg_config: str, glibc: str | None = None) -> Parts:
-    """Builds the extension and the program, stripped; for any C library from `glibc` on, or for this machine's."""
+    """Builds and strips the extension and the program, for any C library from `glibc` on, or for this machine's."""
     prepare(glibc)
     installation = install.Installation.find(pg_config)
     installation.check(build=True, live=False)
-    # Nothing of the program needs a server, least of all a private one.
+    # The program needs no server.
     os.environ["PGRX_PG_CONFIG_PATH"] = str(installation.pg_config)
     parts = Parts(installation.major, installation.share, installation.library,
                   install.build(installation, "release"), program.build("/usr"))
-    # Not before: nothing that is compiled holds a time, and C would be compiled anew after every commit.
+    # Set only here: compiled code has no time, and C would be compiled again after every commit.
     os.environ["SOURCE_DATE_EPOCH"] = str(epoch())
     for file in (*parts.extension.rglob("*"), *parts.program.rglob("*")):
         if file.is_dir():
             file.chmod(0o755)
         elif is_elf(file):
-            # NOTICE says that what others have built is unchanged.
+            # NOTICE states that third-party binaries are unchanged.
             if not (toolchain.onnxruntime() / file.name).exists():
                 output(cross.tool("strip"), "--strip-unneeded", "--remove-section=.comment", "--remove-section=.note", file)
             file.chmod(0o755)
@@ -105,26 +105,26 @@ def is_elf(file: Path) -> bool:
 
 
 def empty(place: Path) -> Path:
-    """Makes a folder, without what was in it."""
+    """Makes an empty folder."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     return place
 
 
 def glibc(parts: Parts) -> str:
-    """The newest version of the C library that something in a build asks for."""
+    """The newest version of the C library that a build needs."""
     files = (file for place in (parts.extension, parts.program) for file in place.rglob("*") if is_elf(file))
     return ".".join(map(str, max(versions(file) for file in files)))
 
 
 def versions(file: Path) -> tuple[int, ...]:
-    """The newest version of the C library that a file asks for."""
+    """The newest version of the C library that a file needs."""
     found = re.findall(r"GLIBC_(\d+(?:\.\d+)+)", output(cross.tool("objdump"), "-T", file))
     return max(tuple(int(number) for number in name.split(".")) for name in found)
 
 
 def wanted(major: int) -> dict[str, str]:
-    """The versions that packages ask for: those that are not refused, and those without a known fault."""
+    """The versions in packages' dependencies: the first supported one, and the first without a known fault."""
     return {"vector_least": known_fault.least(known_fault.PGVECTOR, "0"),
             "vector_safe": known_fault.safe(known_fault.PGVECTOR, "0"),
             "server_safe": known_fault.safe(known_fault.POSTGRESQL, str(major))}

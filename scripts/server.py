@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Private PostgreSQL servers below the target directory, reached through a Unix socket only.
 
-Each server is a directory of its own with a copy of the private PostgreSQL
-of its version, into which the extension is installed, the data and the log. Postgres refuses
-to run as root: for root it runs in a user namespace as nobody, and where
-namespaces are forbidden as the real user nobody, then below /var/tmp.
+Each server is a directory with a copy of the private PostgreSQL of its version, into which the extension is installed,
+the data and the log. Postgres refuses to run as root. For root it runs as the user nobody in a user namespace, or,
+where namespaces are forbidden, as the real user nobody below /var/tmp.
 """
 
 import argparse
@@ -38,14 +37,14 @@ SETTINGS = {
     "max_wal_size": "2GB",
     "log_line_prefix": "%m [%p] %q%u@%d ",
 }
-# Nobody else uses it: passages are embedded on every core.
+# The developer's own server: passages are embedded on every core.
 DURABLE = {"fsync": "on", "docsearch.threads": str(os.cpu_count() or 1)}
 # Commits reach the operating system: tests end servers and processes, and expect what was committed.
-# On a busy machine an answer may come late; tests of what is given up set a time of their own.
+# On a busy machine an answer may be late. Tests of timeouts set their own.
 THROW_AWAY = {"fsync": "off", "full_page_writes": "off", "docsearch.inference_timeout": "10min",
               "docsearch.inference_text_limit": "10min"}
-# Unicode's properties of letters, and the order of code points. PostgreSQL 16 has no locale of its own, and text search
-# of 17 does not ask it.
+# Unicode's character properties, and code point order. PostgreSQL 16 has no builtin locale, and text search
+# of 17 does not use it.
 LIBC_LOCALE = ["--locale=C", "--lc-ctype=C.UTF-8"]
 BUILTIN_LOCALE = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
 LOCALE = {16: LIBC_LOCALE, 17: [*LIBC_LOCALE, *BUILTIN_LOCALE], 18: ["--locale=C", *BUILTIN_LOCALE]}
@@ -55,7 +54,7 @@ PATIENCE_SECONDS = "300"
 
 @cache
 def launcher() -> list[str]:
-    """What goes before a command of PostgreSQL so that it does not run as root."""
+    """The prefix with which a command of PostgreSQL does not run as root."""
     if os.geteuid() != 0:
         return []
     for prefix in (NAMESPACE, SET_USER):
@@ -73,11 +72,11 @@ class Server:
         self.major = major
         place = toolchain.target_directory() / "server" / f"{name}{cross.SUFFIX}"
         digest = hashlib.sha256(str(place).encode()).hexdigest()[:10]
-        # The real user nobody may not enter the checkout of root.
+        # The real user nobody has no access to root's checkout.
         self.home = Path(f"/var/tmp/pg_docsearch-{digest}") if launcher() == SET_USER else place
         self.data = self.home / "data"
         self.log = self.home / "server.log"
-        # A socket's path must stay below 108 bytes, so it does not live in the checkout.
+        # A socket's path must be shorter than 108 bytes, so it is not in the checkout.
         self.socket = Path(f"/tmp/pg_docsearch-{os.geteuid()}-{digest}")
         self.settings = {**SETTINGS, **settings, "unix_socket_directories": str(self.socket)}
         self.bin = self.home / "postgres" / "programs"
@@ -119,7 +118,7 @@ class Server:
         return self.data.is_dir() and self.control("status")
 
     def processor_seconds(self) -> float:
-        """What its processes have taken so far, those that have ended included; 0 if it does not run."""
+        """Processor time of its processes so far, including ended ones; 0 if it does not run."""
         try:
             family = {(self.data / "postmaster.pid").read_text().split()[0]}
         except FileNotFoundError:
@@ -143,7 +142,7 @@ class Server:
             os.chown(path, owner, owner)
 
     def unpack(self, source: postgres.Postgres) -> bool:
-        """Copies a PostgreSQL here; false if it was here already."""
+        """Copies a PostgreSQL here; false if it is here already."""
         target = self.home / "postgres"
         marker = target / "version"
         if marker.is_file() and marker.read_text() == source.marker:
@@ -193,16 +192,16 @@ class Server:
         return changed
 
     def claim_socket(self) -> None:
-        """Makes the socket's directory; refuses one that somebody else has prepared."""
+        """Makes the socket's directory, and refuses one of another user."""
         if os.path.lexists(self.socket):
             state = self.socket.lstat()
             owners = {os.geteuid()} | ({NOBODY} if launcher() else set())
             if not stat.S_ISDIR(state.st_mode) or state.st_uid not in owners:
-                raise SystemExit(f"{self.socket} belongs to somebody else: remove it")
+                raise SystemExit(f"{self.socket} belongs to another user: remove it")
         self.own(self.socket)
 
     def start(self, database: str = DEVELOPMENT_DATABASE) -> None:
-        """Starts the server, if it does not run, and creates `database`, if it is missing."""
+        """Starts the server and creates `database`, if necessary."""
         if not self.running():
             self.claim_socket()
             self.log.touch()
@@ -223,7 +222,7 @@ class Server:
         return True
 
     def remove_data(self) -> None:
-        """Stops the server and forgets its data."""
+        """Stops the server and removes its data."""
         self.stop()
         shutil.rmtree(self.data, ignore_errors=True)
         shutil.rmtree(self.socket, ignore_errors=True)
@@ -264,7 +263,7 @@ def main() -> None:
     start.add_argument("--profile", default="release", help="cargo profile (default: release)")
     start.add_argument("--create-extension", action="store_true",
                        help="and create the extension in its database")
-    commands.add_parser("stop", help="stop it; its data stay")
+    commands.add_parser("stop", help="stop it and keep its data")
     commands.add_parser("reset", help="stop it and remove its data")
     commands.add_parser("url", help="print its libpq URL")
     commands.add_parser("psql", help="open psql on it")

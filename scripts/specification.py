@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Holds docs/specification.md against the tests.
+"""Compares docs/specification.md with the tests.
 
-Every behaviour has a test that exists, or is still to be built; measurements are targets of make; no
-test names a behaviour that is not there. Prints a line for each problem, and exits with status 1 if
-there is one.
+Every behaviour has an existing test, or is still to be built. Measurements are targets of make. No test names a
+behaviour that does not exist. Prints a line for each problem, and exits with status 1 if there is one.
 """
 
 import re
@@ -20,12 +19,12 @@ TEST = re.compile(r"`([^`:]+)(?:: (\w+))?`")
 MEASUREMENT = re.compile(r"measured by `make ([\w-]+)`")
 # s0_18 in the name of a test or in a comment.
 NUMBER = re.compile(r"(?<![A-Za-z0-9])s(\d+)_(\d+)(?![A-Za-z0-9])")
-# How the name of a test is written where it is defined; in SQL, in the comment above.
+# How a test is defined; in SQL, its name is in the comment above.
 DEFINITIONS = {".rs": r"\bfn {}\b", ".py": r"^ *def {}\b", ".sql": r"^--.*(?<!\w){}(?!\w)"}
 
 
 def behaviours(text: str) -> list[tuple[str, list[str]]]:
-    """The numbers with what stands below them."""
+    """The numbers of behaviours with the lines below them."""
     found: list[tuple[str, list[str]]] = []
     for line in text.splitlines():
         if begun := BEHAVIOUR.match(line):
@@ -36,7 +35,7 @@ def behaviours(text: str) -> list[tuple[str, list[str]]]:
 
 
 def missing(shown_by: str) -> str | None:
-    """What is wrong with a line below a behaviour."""
+    """The problem of a line below a behaviour, if there is one."""
     if TO_BE_BUILT.fullmatch(shown_by):
         return None
     if measured := MEASUREMENT.fullmatch(shown_by):
@@ -63,11 +62,11 @@ def cited() -> Iterator[tuple[Path, str]]:
 
 
 def problems() -> Iterator[str]:
-    """All that is wrong, a line each."""
+    """All problems, one line each."""
     known = set()
     for number, lines in behaviours(SPECIFICATION.read_text()):
         if number in known:
-            yield f"S{number} stands there twice"
+            yield f"S{number} occurs twice"
         known.add(number)
         wrong = [problem for line in lines if (problem := missing(line))]
         yield from (f"S{number}: {problem}" for problem in wrong)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the tests, stage by stage, and ends with one line that counts.
+"""Runs the tests, stage by stage, and ends with a line of counts.
 
 core    the Rust crates (cargo test)
 backend the extension's own Rust code, src/**/tests.rs, inside a server
@@ -12,9 +12,9 @@ backend, sql and client run with PostgreSQL 18, 17 and 16, or with those that --
 client-side test; the others leave out the files that are marked any_server, which no other server can make fail.
 
 --file runs single files of one stage: `sql --file search`, `client --file test_http`, or one
-test of a file, `client --file test_http::test_name`; `backend --file tsvector` what is tested of
-src/postgres/tsvector.rs. Every file stands alone. `backend --name part` runs the tests with this
-in their names.
+test of a file, `client --file test_http::test_name`. `backend --file tsvector` runs the tests of
+src/postgres/tsvector.rs. Files do not depend on each other. `backend --name part` runs the tests
+with this in their names.
 """
 
 import argparse
@@ -45,22 +45,22 @@ CREATING_FILE = "extension"
 CLOCK = clock.Clock()
 # The servers of this run that the stages share, by version and number.
 SERVERS: dict[tuple[int, int], server.Server] = {}
-# So many files of client-side tests run beside each other, each with a server of its own: mostly they wait.
+# Number of client-side test files that run at the same time, each with its own server: they mostly wait.
 WORKERS = 2
 PASSED_RUST = r"test result: ok\. (\d+) passed"
 PASSED_PYTEST = r"(\d+) passed"
 
-# What can be tested under qemu, where no test can start its own program, and the emulator has threads, too.
+# Tests that work under qemu, where a test cannot start its own program, and the emulator has threads, too.
 EMULATED = ["-p", "docsearch-core", "-p", "docsearch-inference", "-p", "docsearch-readers", "-p", "docsearch-cli",
             "--lib", "--bins", "--test", "directory", "--test", "model", "--", "--skip", "no_input_ends_the_process"]
 
 
 class Failure(Exception):
-    """A stage that did not pass, with the reason in a few words."""
+    """A failed stage, with the reason in a few words."""
 
 
 def run(command: Iterable[str | Path], environment: dict[str, str] | None = None) -> tuple[int, str]:
-    """Runs a command, shows its standard output as it comes and returns status and output."""
+    """Runs a command, shows its standard output while it runs, and returns status and output."""
     process = subprocess.Popen([str(part) for part in command], cwd=toolchain.ROOT,
                                env=environment, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, text=True, errors="replace")
@@ -93,7 +93,7 @@ def test_server(major: int, number: int = 0) -> server.Server:
 
 
 def start(instance: server.Server, database: str) -> None:
-    """Starts a server, with its processes' time on the clock."""
+    """Starts a server, and measures its processor time."""
     instance.start(database)
     CLOCK.watch(instance)
 
@@ -105,7 +105,7 @@ def stop(instance: server.Server) -> None:
 
 
 def title(stage: str, major: int) -> str:
-    """What a stage is called in a version."""
+    """The name of a stage with a version."""
     return f"{stage} {major}"
 
 
@@ -126,7 +126,7 @@ def core() -> str:
 
 
 def backend(major: int, files: Sequence[str] = (), name: str = "") -> str:
-    """The tests that run inside a server, or some of them; with a build and a server of their own."""
+    """The tests that run inside a server, or some of them, with their own build and server."""
     stage = title("backend", major)
     instance = server.throw_away(f"backend-{major}", major)
     try:
@@ -152,9 +152,9 @@ def backend(major: int, files: Sequence[str] = (), name: str = "") -> str:
 
 
 def spot(major: int) -> None:
-    """pgspot: no name in the install script may mean an object that others have planted.
+    """Runs pgspot: no name in the install script may resolve to an object that another role has created.
 
-    What migrate() runs is looked at with the path that the function pins.
+    The SQL of migrate() is checked with the path that the function pins.
     """
     staged = install.staging_directory(major, "dev") / "share" / "extension"
     versions = sorted((toolchain.ROOT / "sql" / "schema").glob("*.sql"))
@@ -164,7 +164,7 @@ def spot(major: int) -> None:
     environment = {**os.environ, "PYTHONPATH": str(toolchain.pgspot_packages())}
     found = []
     for name, script in scripts.items():
-        # CREATE OR REPLACE, in an extension's script, replaces nothing that is not the extension's.
+        # In an extension's script, CREATE OR REPLACE replaces only objects of the extension.
         upgrade = ["--ignore", "PS002"] if name.count("--") > 1 else []
         done = subprocess.run([sys.executable, "-m", "pgspot", *upgrade], input=script, capture_output=True,
                               text=True, env=environment)
@@ -189,7 +189,7 @@ def scheduled() -> list[str]:
 def sql(major: int, files: Sequence[str] = ()) -> str:
     """The regression files, or some of them, through the server's own pg_regress.
 
-    pgspot is left out where files are named.
+    pgspot is left out if files are named.
     """
     names, wanted = scheduled(), {Path(file).stem for file in files}
     if unknown := wanted - set(names):
@@ -238,7 +238,7 @@ def pytest(stage: str, directory: Path, environment: dict[str, str], files: Sequ
 
 
 def target(directory: Path, file: str) -> str:
-    """A file of a directory as pytest takes it, with what `::` names in it."""
+    """The argument of pytest for a file of a directory and a test in it."""
     name, separator, test = file.partition("::")
     path = directory / f"{Path(name).stem}.py"
     if not path.is_file():
@@ -247,9 +247,9 @@ def target(directory: Path, file: str) -> str:
 
 
 def client(major: int, files: Sequence[str] = (), everything: bool = True) -> str:
-    """The client-side tests, or those of some files; they find the server and the programs in the environment.
+    """The client-side tests, or those of some files. The environment names the server and the programs.
 
-    Unless it is to be everything, what is marked as the same for every server is left out.
+    Unless `everything` is set, files that are marked any_server are left out.
     """
     stage = title("client", major)
     instances = [test_server(major, number) for number in range(1 if len(files) == 1 else WORKERS)]
@@ -284,7 +284,7 @@ def node_packages() -> Path | None:
 
 
 def model() -> str:
-    """The model builder's tests, on the models as they are built."""
+    """The model builder's tests, on the built models."""
     environment = {"DOCSEARCH_TEST_MODEL": str(toolchain.model()),
                    "DOCSEARCH_TEST_MODEL_FLOAT": str(toolchain.model("-float")),
                    "DOCSEARCH_TEST_WEIGHTS": str(toolchain.weights())}
@@ -292,7 +292,7 @@ def model() -> str:
 
 
 STAGES = {"core": core, "backend": backend, "sql": sql, "client": client, "model": model}
-# Those that need a server.
+# Stages that need a server.
 SERVED = ("backend", "sql", "client")
 
 
@@ -313,7 +313,7 @@ def available(majors: Sequence[int], wanted: bool) -> tuple[list[int], list[str]
 
 
 def jobs(stages: Sequence[str], majors: Sequence[int], chosen: dict) -> Iterator[tuple[str, Callable[[], str]]]:
-    """What is to be run, in this order: everything of one version, then of the next."""
+    """The stages to run: all of one version, then of the next."""
     if "core" in stages:
         yield "core", core
     for major in majors:
@@ -348,7 +348,7 @@ def main() -> None:
     options = options_of()
     stages = options.stages or list(STAGES)
     chosen = {option: value for option, value in (("files", options.files), ("name", options.name)) if value}
-    # The newest first: what is left out of the others runs in it.
+    # The newest first: it runs everything.
     wanted = dict.fromkeys(options.majors) or sorted(postgres.SUPPORTED, reverse=True)
     majors, missing = available(list(wanted), bool(options.majors)) if set(stages) & set(SERVED) else ([], [])
     passed, failed = [], []

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests the Debian packages in a bare system: install, search, upgrade, remove, purge.
 
-Root and debootstrap are needed; the system is kept as an archive in the cache. Prints how long the first answer takes.
+Needs root and debootstrap. The system is an archive in the cache. Prints the time until the first answer.
 """
 
 import argparse
@@ -22,7 +22,7 @@ MAJOR = 17
 MINUTE = 60
 CLUSTER = "/var/lib/postgresql/test"
 BIN = f"/usr/lib/postgresql/{MAJOR}/bin"
-# What is left over would have one of these in its name.
+# Leftover files have this in their names.
 OURS = re.compile(r"docsearch", re.IGNORECASE)
 FIRST = """\
 CREATE EXTENSION pg_docsearch CASCADE;
@@ -37,7 +37,7 @@ OTHER_MODEL = f"usr/share/postgresql/{MAJOR}/pg_docsearch/models/mine/config.jso
 
 
 class System:
-    """A bare Debian in a folder, and what is done in it."""
+    """A bare Debian system in a folder."""
 
     def __init__(self, root: Path):
         self.root = root
@@ -61,7 +61,7 @@ class System:
         return enter(self.root, "setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", *command)
 
     def query(self, statement: str) -> str:
-        """What SQL answers."""
+        """The result of SQL."""
         return self.postgres(f"{BIN}/psql", "-h", "/tmp", "-v", "ON_ERROR_STOP=1", "-XAtqc", statement).strip()
 
     def start(self) -> None:
@@ -77,7 +77,7 @@ class System:
             self.postgres(f"{BIN}/pg_ctl", "-D", CLUSTER, "-m", "fast", "-w", "stop")
 
     def ours(self) -> list[str]:
-        """The files and folders outside the cluster that are of this project."""
+        """The files and folders of this project outside the cluster."""
         found = []
         for place, folders, files in os.walk(self.root):
             if Path(place) == self.root:
@@ -88,13 +88,13 @@ class System:
 
 
 def require(fact: bool, what: str) -> None:
-    """Ends the test with what is not so."""
+    """Ends the test if `fact` is false."""
     if not fact:
         raise SystemExit(f"FAILED: {what}")
 
 
 def packed(revision: str) -> list[Path]:
-    """The packages of a revision, built anew."""
+    """Builds the packages of a revision."""
     command = [sys.executable, toolchain.ROOT / "scripts" / "package.py", "deb", "--pg", str(MAJOR),
                "--pg-config", debian_root.headers(MAJOR)]
     shown = output(*command, env={**os.environ, "REVISION": revision})
@@ -102,7 +102,7 @@ def packed(revision: str) -> list[Path]:
 
 
 def lint(packages: list[Path]) -> None:
-    """lintian, if it is there."""
+    """Runs lintian, if it is installed."""
     if shutil.which("lintian") is None:
         print("lintian is not installed: not run")
         return
@@ -112,7 +112,7 @@ def lint(packages: list[Path]) -> None:
 
 
 def first_answer(system: System, packages: list[Path]) -> None:
-    """From nothing to an answer, timed."""
+    """Measures the time from an empty system to an answer."""
     began = time.monotonic()
     system.install(packages)
     installed = time.monotonic()
@@ -128,7 +128,7 @@ def first_answer(system: System, packages: list[Path]) -> None:
 
 
 def life(system: System, packages: list[Path], newer: list[Path]) -> None:
-    """What follows: the program, an upgrade under a running server, and the end."""
+    """Tests the program, an upgrade with a running server, and removal."""
     shown = enter(system.root, "docsearch", "search", "what happens after a timeout", "--url",
                   "postgres:///postgres?host=/tmp&user=postgres")
     require(PAGE in shown, f"docsearch search shows {shown!r}")
@@ -161,7 +161,7 @@ def main() -> None:
     parser.add_argument("--network", action="store_true",
                         help="time apt install in a system without PostgreSQL, which apt downloads then")
     options = parser.parse_args()
-    # Away from target/deb, which holds one revision: images are made of what is there.
+    # Not in target/deb, from which images are built.
     aside = toolchain.target_directory() / "debian" / "newer"
     aside.mkdir(parents=True, exist_ok=True)
     newer = [file.replace(aside / file.name) for file in packed("2")]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Builds the images of docker/ without a daemon, and searches through SQL and HTTP.
 
-Root, buildah and debootstrap are needed. The official images are not at hand: stand-ins under their names are made of
-bare Debian systems and of the tool chain of this machine. Processes, network and users are the machine's, so the server
-listens on its socket and at 127.0.0.1 only.
+Needs root, buildah and debootstrap. Official images are replaced by images of the same names, made from bare Debian
+systems and this machine's tool chain. Processes, network and users are those of the machine, so the server listens only
+on its socket and at 127.0.0.1.
 """
 
 import argparse
@@ -28,7 +28,7 @@ STORE = toolchain.target_directory() / "images"
 POSTGRES = f"docker.io/library/postgres:{MAJOR}-trixie"
 RUST = "docker.io/library/rust:1.95-slim-trixie"
 DEBIAN = "docker.io/library/debian:trixie-slim"
-# Those that this machine trusts, which may be behind a proxy.
+# This machine's authorities, since it may be behind a proxy.
 AUTHORITIES = Path("/etc/ssl/certs/ca-certificates.crt")
 PORT, HTTP = 15432, 18765
 SECRETS = ("postgres_password", "web_password", "editor_password")
@@ -37,7 +37,7 @@ QUERY = "how do I make a button"
 
 
 def buildah(*arguments: str | Path) -> str:
-    """A command of buildah, with a store of its own."""
+    """Runs buildah, with a store of its own."""
     command = ["buildah", "--root", STORE / "root", "--runroot", STORE / "run", "--storage-driver", "overlay", *arguments]
     return output(*command).strip()
 
@@ -48,7 +48,7 @@ def image(name: str) -> bool:
 
 
 def stand_in(name: str, archive: Path, *settings: str, files: dict[Path, Path | str] | None = None) -> None:
-    """An image of an archive and of further files, under the name of an official one."""
+    """Makes an image of an archive and further files, under the name of an official image."""
     if image(name):
         return
     container = buildah("from", "scratch")
@@ -60,7 +60,7 @@ def stand_in(name: str, archive: Path, *settings: str, files: dict[Path, Path | 
 
 
 def bases() -> None:
-    """Stand-ins for the three official images that the Dockerfiles name."""
+    """Makes replacements for the three official images that the Dockerfiles name."""
     stand_in(DEBIAN, debian_root.bare(), "--cmd", "bash")
     server = debian_root.with_packages(f"server{MAJOR}", [f"postgresql-{MAJOR}"])
     path = f"/usr/lib/postgresql/{MAJOR}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -81,7 +81,7 @@ def bases() -> None:
 
 
 def build(name: str, dockerfile: str, *options: str) -> None:
-    """One image, with what this machine has fetched and compiled before in place of the cache mounts."""
+    """Builds an image, with this machine's caches in place of the cache mounts."""
     began = time.monotonic()
     cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
     volumes = []
@@ -89,7 +89,7 @@ def build(name: str, dockerfile: str, *options: str) -> None:
                            (toolchain.CACHE, "/root/.cache/pg_docsearch"), (STORE / "target", "/src/target")):
         source.mkdir(parents=True, exist_ok=True)
         volumes += ["--volume", f"{source}:{target}"]
-    # The same file without its cache mounts: those would be empty, and hide the volumes.
+    # Without the cache mounts, which would be empty and hide the volumes.
     text = (toolchain.ROOT / "docker" / dockerfile).read_text()
     text = re.sub(r"--mount=type=cache,target=\S+ ?", "", text)
     copy = STORE / f"{name}.Dockerfile"
@@ -104,7 +104,7 @@ def build(name: str, dockerfile: str, *options: str) -> None:
 
 @contextmanager
 def running(name: str, options: list[str], command: list[str]):
-    """A container of an image, with its command running; ended by a signal to that."""
+    """A running container of an image. A signal to its command ends it."""
     container = buildah("from", "--pull-never", name)
     prefix = ["buildah", "--root", STORE / "root", "--runroot", STORE / "run", "--storage-driver", "overlay", "run",
               "--isolation", "chroot", *options, container, "--"]
@@ -120,12 +120,12 @@ def running(name: str, options: list[str], command: list[str]):
 
 
 def inside(container: str, *command: str, options: tuple[str, ...] = ()) -> str:
-    """What a program prints in a container that runs."""
+    """The output of a program in a running container."""
     return buildah("run", "--isolation", "chroot", *options, container, "--", *command)
 
 
 def wait(what: str, ready) -> None:
-    """Waits until `ready` no longer fails."""
+    """Waits until `ready` succeeds."""
     end = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
@@ -137,7 +137,7 @@ def wait(what: str, ready) -> None:
 
 
 def answer(path: str, **arguments: str) -> dict:
-    """What the front end answers."""
+    """The response of the front end."""
     address = f"http://127.0.0.1:{HTTP}{path}?{urllib.parse.urlencode(arguments)}"
     with urllib.request.urlopen(address, timeout=PATIENCE_SECONDS) as reply:
         return json.load(reply)

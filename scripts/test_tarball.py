@@ -12,7 +12,7 @@ from test_deb import BIN, FIRST, MAJOR, PAGE, SEARCH, System, require
 
 
 def files(system: System) -> set[str]:
-    """Everything in the system but what servers and packages leave behind as they run."""
+    """Everything in the system except files that running servers and packages leave."""
     kept = ("./var", "./tmp", "./root", "./run", "./proc")
     found = output("find", ".", "-xdev", cwd=system.root)
     return {path for path in found.splitlines() if not path.startswith(kept)}

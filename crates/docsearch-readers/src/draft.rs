@@ -26,6 +26,21 @@ impl Draft {
             ..Self::default()
         }
     }
+
+    /// The draft of a page with front matter; `convert` gives its Markdown, and a warning if something is wrong with it.
+    pub(crate) fn of_page(
+        text: &str,
+        convert: impl FnOnce(&str) -> Result<(String, Option<String>), Unreadable>,
+    ) -> Result<Self, Unreadable> {
+        let page = front_matter::split(text);
+        let (body, warning) = convert(page.body)?;
+        let problem = page.problem.map(|reason| format!("front matter ignored: {reason}"));
+        Ok(Self {
+            body,
+            warning: problem.or(warning),
+            ..Self::new(page.front_matter)
+        })
+    }
 }
 
 /// Why a file is left out that others include.

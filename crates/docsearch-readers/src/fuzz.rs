@@ -7,38 +7,25 @@ use docsearch_core::index::question;
 use docsearch_fuzz::{Format, Target, check, execute, text};
 
 use crate::bytes::{encoding, package};
+use crate::detection::content_type;
 use crate::document::{self, ReadOptions};
 use crate::draft::front_matter;
 use crate::file::slug;
-use crate::formats::{asciidoc, docx, epub, html, llms, mdx, notebook, openapi, roff, rst};
-use crate::markup::content_type;
-use crate::text::heading;
-use crate::{markup, page_questions};
-
-/// What a reader may make of a text, in bytes: so many times the text, and some more.
-const GROWTH: usize = 16;
-const CONSTANT: usize = 256 * 1024;
+use crate::formats::format::{Reader, Signature};
+use crate::formats::growth::{CONSTANT, GROWTH};
+use crate::formats::{FORMATS, has_page_extension, html};
+use crate::{detection, page_questions};
 
 fn targets() -> Vec<Target> {
-    vec![
-        Target::new("readers-html", Format::HTML, html).up_to(32 * 1024),
-        Target::new("readers-rst", Format::RST, |input| bounded(input, rst::to_markdown)),
-        Target::new("readers-mdx", Format::MDX, |input| {
-            bounded(input, |text| mdx::convert(text, mdx::Dialect::Mdx))
-        }),
-        Target::new("readers-asciidoc", Format::ASCIIDOC, asciidoc).up_to(2 * 1024),
-        Target::new("readers-roff", Format::ROFF, roff).up_to(16 * 1024),
-        Target::new("readers-docx", Format::OFFICE, docx).up_to(8 * 1024),
-        Target::new("readers-epub", Format::OFFICE, epub).up_to(8 * 1024),
+    let of_formats = FORMATS.iter().filter_map(|format| format.fuzz_target);
+    let others = [
         Target::new("readers-package", Format::OFFICE, package),
         Target::new("readers-front-matter", Format::FRONT_MATTER, front_matter),
-        Target::new("readers-notebook", Format::NOTEBOOK, notebook),
-        Target::new("readers-openapi", Format::OPENAPI, openapi).up_to(16 * 1024),
-        Target::new("readers-llms", Format::LLMS, llms),
         Target::new("readers-response", Format::HTML, response).up_to(16 * 1024),
         Target::new("readers-encoding", Format::HTML, encodings),
         Target::new("readers-names", Format::LINES, names),
-    ]
+    ];
+    of_formats.chain(others).collect()
 }
 
 #[test]
@@ -52,78 +39,21 @@ fn execute_targets() {
     execute(&targets());
 }
 
-fn bounded(input: &[u8], convert: fn(&str) -> String) {
-    let text = &*text(input);
-    let markdown = convert(text);
-    assert_bounded(markdown.len(), text);
-    assert_eq!(markdown, convert(text), "the same text twice");
-    heading::first_heading(&markdown);
-}
-
-fn assert_bounded(size: usize, text: &str) {
-    assert!(
-        size <= GROWTH * text.len() + CONSTANT,
-        "{} bytes give {size}",
-        text.len()
-    );
-}
-
-fn html(input: &[u8]) {
-    let text = &*text(input);
-    if let Ok(draft) = html::read(Path::new("guide/page.html"), text, None, &html::Frame::default()) {
-        assert_bounded(draft.body.len(), text);
-        let again =
-            html::read(Path::new("guide/page.html"), text, None, &html::Frame::default()).expect("the same page");
-        assert_eq!(again.body, draft.body, "the same page twice");
-    }
-}
-
-fn asciidoc(input: &[u8]) {
-    let text = &*text(input);
-    if let Ok(drafts) = asciidoc::read(None, Path::new("guide/page.adoc"), text) {
-        assert_bounded(drafts.iter().map(|draft| draft.body.len()).sum(), text);
-    }
-}
-
-fn roff(input: &[u8]) {
-    let text = &*text(input);
-    roff::is_likely(text);
-    if let Ok(draft) = roff::read(text) {
-        assert_bounded(draft.body.len(), text);
-    }
-}
-
-fn docx(input: &[u8]) {
-    let text = &*text(input);
-    let body = format!("<w:document><w:body>{text}</w:body></w:document>");
-    if let Ok(draft) = docx::read(&package::packed(&[
-        ("word/document.xml", &body),
-        ("word/styles.xml", text),
-    ])) {
-        assert_bounded(draft.body.len(), text);
-    }
-}
-
-fn epub(input: &[u8]) {
-    let text = &*text(input);
-    let container = "<container><rootfiles><rootfile full-path='a'/></rootfiles></container>";
-    let package = "<package><manifest><item id='b' href='b' media-type='text/html'/></manifest>\
-        <spine><itemref idref='b'/></spine></package>";
-    let files = [("META-INF/container.xml", container), ("a", package), ("b", text)];
-    if let Ok(drafts) = epub::read(&package::packed(&files)) {
-        assert_bounded(drafts.iter().map(|draft| draft.body.len()).sum(), text);
-    }
-}
-
 /// The bytes of the archive themselves, broken by what the input says.
 fn package(input: &[u8]) {
     let mut bytes = package::packed(&[("word/document.xml", "<a/>"), ("mimetype", "application/epub+zip")]);
     for pair in input.as_chunks::<2>().0 {
         let at = usize::from(pair[0]) * 3 % bytes.len();
         bytes[at] = pair[1];
-        markup::from_bytes(&bytes);
-        let _ = docx::read(&bytes);
-        let _ = epub::read(&bytes);
+        detection::from_bytes(&bytes);
+        for format in FORMATS
+            .iter()
+            .filter(|format| matches!(format.signature, Some(Signature::Entry(..))))
+        {
+            if let Reader::Bytes(read) = format.reader {
+                let _ = read(&bytes);
+            }
+        }
     }
 }
 
@@ -146,44 +76,19 @@ fn front_matter(input: &[u8]) {
     );
 }
 
-fn notebook(input: &[u8]) {
-    let text = &*text(input);
-    if let Ok(draft) = notebook::read(text) {
-        assert_bounded(draft.body.len(), text);
-    }
-}
-
-fn openapi(input: &[u8]) {
-    let text = &*text(input);
-    openapi::is_likely_text(input);
-    if let Ok(drafts) = openapi::read(text) {
-        let size: usize = drafts.iter().map(|draft| draft.body.len()).sum();
-        // Every operation shows the schemas that it names.
-        assert!(size <= 200 * text.len() + CONSTANT, "{} bytes give {size}", text.len());
-    }
-}
-
-fn llms(input: &[u8]) {
-    let text = &*text(input);
-    let drafts = llms::read(Path::new("llms-full.txt"), text);
-    assert_bounded(drafts.iter().map(|draft| draft.body.len()).sum(), text);
-    llms::read(Path::new("llms.txt"), text);
-}
-
 /// The first line is the type of the content, the second the path.
 fn response(input: &[u8]) {
     let text = text(input);
     let mut lines = text.splitn(3, '\n');
     let [content_type, path, body] = std::array::from_fn(|_| lines.next().unwrap_or_default());
     let options = ReadOptions {
-        prefix: Some("kit"),
-        source_root: "docs",
+        prefix: Some("kit".to_owned()),
         max_file_size: 1 << 20,
         ..ReadOptions::default()
     };
     for (content_type, body) in [(Some(content_type), body), (Some("text/html"), &*text), (None, &*text)] {
         let url = format!("https://docs.example.test/{path}");
-        let read = document::from_response(&url, content_type, body.as_bytes().to_vec(), &options);
+        let read = document::from_response(&url, content_type, body.as_bytes().to_vec(), "docs", &options);
         for reading in read.into_iter().flatten() {
             assert!(!reading.document.slug.is_empty());
             serde_json::to_string(&reading.document).expect("JSON");
@@ -207,7 +112,7 @@ fn encodings(input: &[u8]) {
         .flatten()
         {
             assert!(text.len() <= 4 * input.len() + 4);
-            markup::from_content(&text);
+            detection::from_content(&text);
         }
     }
 }
@@ -219,12 +124,12 @@ fn names(input: &[u8]) {
         slug::normalise(line);
         slug::from_title(line);
         slug::from_path(path, Some("kit"));
-        markup::from_name(path);
+        detection::from_name(path);
         html::site::no_documentation_named(path);
         let parsed = content_type::ContentType::parse(line);
-        let _ = parsed.markup(path);
+        let _ = parsed.format(path);
         if let Ok(url) = url::Url::parse(line) {
-            slug::path_of_url(&url, None);
+            slug::path_of_url(&url, None, has_page_extension);
         }
     }
 }

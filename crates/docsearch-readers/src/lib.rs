@@ -4,6 +4,7 @@
 //! database, and neither speaks to a network.
 
 mod bytes;
+pub mod detection;
 pub mod document;
 mod draft;
 mod error;
@@ -12,14 +13,12 @@ pub mod folder;
 mod formats;
 #[cfg(test)]
 mod fuzz;
-pub mod markup;
 pub mod page_questions;
 pub mod site;
 mod text;
 
 pub use draft::Unreadable;
 pub use error::Error;
-pub use folder::included::IncludedFiles;
-pub use formats::html::{Frames, is_selector};
-pub use formats::pdf;
-pub use formats::rst::LabelledFolders;
+pub use formats::format::{Format, LinkSyntax};
+pub use formats::html::is_selector;
+pub use formats::{FORMATS, pdf};

@@ -14,9 +14,17 @@ use std::sync::{Arc, Mutex};
 use ignore::gitignore::Gitignore;
 use serde_json::{Map, Value};
 
-use crate::formats::markdown::Extensions;
 pub use anchor::AnchorRule;
 pub use generator::Generator;
+
+/// What a page may be written in besides Markdown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Extensions {
+    /// Tags of components and statements, whatever the page shows of them.
+    pub(crate) mdx: bool,
+    /// Tags in `{% %}` and values in `{{ }}`.
+    pub(crate) liquid: bool,
+}
 
 /// Folders above the one that is indexed in which a configuration is looked for.
 const MAX_LEVELS_ABOVE: usize = 4;
@@ -53,7 +61,7 @@ pub struct Site {
 
 /// Where a page is published.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct PageAddress {
     /// Relative to the folder that is indexed, without suffix; empty for its first page.
     pub(crate) slug: Option<String>,
     pub(crate) url: Option<String>,
@@ -100,9 +108,15 @@ impl Site {
     }
 
     /// Where the page at `path` (absolute) of the folder `root` is published; `matter` are the keys of its front matter.
-    pub(crate) fn place(&self, root: &Path, path: &Path, slug: Option<&str>, matter: &Map<String, Value>) -> Place {
+    pub(crate) fn address_of(
+        &self,
+        root: &Path,
+        path: &Path,
+        slug: Option<&str>,
+        matter: &Map<String, Value>,
+    ) -> PageAddress {
         let Ok(relative) = path.strip_prefix(&self.content) else {
-            return Place::default();
+            return PageAddress::default();
         };
         let is_post = self.generator == Some(Generator::Docusaurus) && self.route == "blog";
         let page = match is_post {
@@ -137,7 +151,7 @@ impl Site {
             }
             _ => None,
         };
-        Place {
+        PageAddress {
             slug: slug.map(|slug| slug.trim_matches('/').to_owned()),
             url,
         }

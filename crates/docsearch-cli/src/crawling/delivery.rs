@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use docsearch_readers::Unreadable;
-use docsearch_readers::document::{self, Document, ReadOptions, Reading};
+use docsearch_readers::document::{self, Document, ReadOptions, ReaderOutput};
 use serde_json::json;
 use url::Url;
 
@@ -19,7 +19,9 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(Document) -> Result<(), Error>;
 
 /// Converts pages to documents and passes them to a sink.
 pub(crate) struct Delivery<'a> {
-    options: ReadOptions<'a>,
+    /// Marks the pages.
+    source_root: &'a str,
+    options: ReadOptions,
     sink: Sink<'a>,
     report: &'a Report,
     /// The URL and the hash of the content of each slug.
@@ -46,12 +48,14 @@ pub(crate) struct DeliveryResult {
 
 impl<'a> Delivery<'a> {
     pub(crate) fn new(
-        options: ReadOptions<'a>,
+        source_root: &'a str,
+        options: ReadOptions,
         sink: Sink<'a>,
         report: &'a Report,
         questions: Option<CrawlQuestions>,
     ) -> Self {
         Self {
+            source_root,
             options,
             sink,
             report,
@@ -77,11 +81,11 @@ impl<'a> Delivery<'a> {
         }
     }
 
-    fn deliver(&mut self, url: &Url, reading: Reading) -> Result<(), Error> {
-        if let Some(warning) = reading.warning {
+    fn deliver(&mut self, url: &Url, output: ReaderOutput) -> Result<(), Error> {
+        if let Some(warning) = output.warning {
             self.report.warning(url.as_str(), warning);
         }
-        let mut document = reading.document;
+        let mut document = output.document;
         document.source_path = Some(url.path().to_owned());
         if document.source_urls.is_empty() {
             document.source_urls.push(url.to_string());
@@ -100,7 +104,7 @@ impl<'a> Delivery<'a> {
                 Ok(())
             }
             None => {
-                if let Some(left_out) = reading.left_out {
+                if let Some(left_out) = output.left_out {
                     self.report.warning(url.as_str(), left_out.reason);
                     self.questions_left_out += left_out.count as u64;
                 }
@@ -122,10 +126,10 @@ impl<'a> Delivery<'a> {
 impl CrawlOutput for Delivery<'_> {
     fn page(&mut self, page: CrawledPage) -> Result<(), Error> {
         let kind = page.content_type.as_deref();
-        match document::from_response(page.url.as_str(), kind, page.body, &self.options) {
-            Ok(readings) => readings
+        match document::from_response(page.url.as_str(), kind, page.body, self.source_root, &self.options) {
+            Ok(outputs) => outputs
                 .into_iter()
-                .try_for_each(|reading| self.deliver(&page.url, reading)),
+                .try_for_each(|output| self.deliver(&page.url, output)),
             Err(reason @ Unreadable::NoDocumentation(_)) => {
                 self.skipped += 1;
                 self.report.skipped(page.url.as_str(), &reason);
@@ -179,13 +183,12 @@ mod tests {
             Ok(())
         };
         let options = ReadOptions {
-            prefix: Some("kit"),
-            source_root: "https://x.org/",
+            prefix: Some("kit".to_owned()),
             max_file_size: 1000,
             ..ReadOptions::default()
         };
         let report = Report::plain();
-        let mut delivery = Delivery::new(options, &mut sink, &report, None);
+        let mut delivery = Delivery::new("https://x.org/", options, &mut sink, &report, None);
         delivery.page(page("guide/a.md", b"# A")).unwrap();
         delivery.page(page("guide/a", b"# A")).unwrap();
         delivery.page(page("guide/a/index.md", b"# Other")).unwrap();

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::path::Path;
 
-use docsearch_readers::markup::content_type::ContentType;
+use docsearch_readers::LinkSyntax;
+use docsearch_readers::detection::content_type::ContentType;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{
@@ -26,18 +27,10 @@ pub(crate) struct Hints {
     pub(crate) nofollow: bool,
 }
 
-/// Formats with links or hints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PageFormat {
-    Html,
-    Markdown,
-    Text,
-}
-
 /// Whether content of this type and path can be documentation.
 pub(crate) fn is_page(content_type: Option<&str>, path: &str) -> bool {
     let content_type = content_type.map(ContentType::parse).unwrap_or_default();
-    content_type.markup(Path::new(path)).is_ok()
+    content_type.format(Path::new(path)).is_ok()
 }
 
 /// Whether the extension of a path excludes a page, so that it need not be fetched.
@@ -53,27 +46,15 @@ pub(crate) fn is_file(path: &str) -> bool {
         .is_some_and(|(_, ending)| ENDINGS.contains(&ending.to_ascii_lowercase().as_str()))
 }
 
-fn format(content_type: Option<&str>, path: &str) -> Option<PageFormat> {
-    let is_markdown = path.ends_with(".md") || path.ends_with(".markdown");
-    match content_type.map(ContentType::parse).unwrap_or_default().essence() {
-        "text/html" | "application/xhtml+xml" => Some(PageFormat::Html),
-        "text/markdown" | "text/x-markdown" => Some(PageFormat::Markdown),
-        "text/plain" if is_markdown => Some(PageFormat::Markdown),
-        "text/plain" | "text/x-rst" | "text/prs.fallenstein.rst" => Some(PageFormat::Text),
-        "" if is_markdown => Some(PageFormat::Markdown),
-        "" => Some(PageFormat::Html),
-        _ => None,
-    }
-}
-
 impl Hints {
     /// Reads the body of the page at `path`.
     pub(crate) fn read(body: &[u8], content_type: Option<&str>, path: &str) -> Self {
         let text = String::from_utf8_lossy(body);
-        match format(content_type, path) {
-            Some(PageFormat::Html) => html(&text),
-            Some(PageFormat::Markdown) => markdown(&text),
-            Some(PageFormat::Text) | None => Self::default(),
+        let content_type = content_type.map(ContentType::parse).unwrap_or_default();
+        match content_type.link_syntax(Path::new(path)) {
+            Some(LinkSyntax::Html) => html(&text),
+            Some(LinkSyntax::Markdown) => markdown(&text),
+            None => Self::default(),
         }
     }
 

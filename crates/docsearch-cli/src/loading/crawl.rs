@@ -57,7 +57,7 @@ Exit codes:
   2    usage error, nothing could be fetched, no connection, or a database error
   130  interrupted after a complete batch; fetched pages are cached, and the next run continues";
 
-/// Index a site: its HTML, Markdown and text pages.
+/// Index a site: its pages in every format that `docsearch index` reads.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CrawlArgs {
@@ -324,8 +324,7 @@ impl Crawl<'_> {
         }
         let (plan, frontier) = self.plan(listing.pages)?;
         let read_options = ReadOptions {
-            prefix: args.prefix.as_deref(),
-            source_root: &self.starts.name,
+            prefix: args.prefix.clone(),
             max_file_size: options.max_page_bytes,
             ..ReadOptions::default()
         };
@@ -333,7 +332,13 @@ impl Crawl<'_> {
             .questions
             .as_deref()
             .map(|path| CrawlQuestions::read(path, &self.report));
-        let mut delivery = Delivery::new(read_options, sink, &self.report, questions.transpose()?);
+        let mut delivery = Delivery::new(
+            &self.starts.name,
+            read_options,
+            sink,
+            &self.report,
+            questions.transpose()?,
+        );
         let mut summary = Crawler::new(&plan, frontier, &mut fetcher, self.cache, self.stop, &mut delivery).run()?;
         if self.cache.is_full() {
             let reason = "the cache is full: the next crawl fetches the other pages again (--max-cache)";

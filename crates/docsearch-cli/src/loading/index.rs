@@ -2,6 +2,7 @@
 
 mod check;
 mod execution;
+mod help;
 mod job;
 mod last_run;
 mod plan;
@@ -9,6 +10,7 @@ mod run;
 mod selection;
 mod watch;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,13 +24,14 @@ use crate::process::interrupt::Interrupt;
 use crate::process::outcome::Outcome;
 use crate::sources::choice;
 use crate::sources::distinct_titles::DistinctTitles;
-use crate::sources::document_source::{DocumentSource, FileOptions, Files};
+use crate::sources::document_source::{DocumentSource, Files};
 use crate::sources::source_options::SourceOptions;
 use crate::sources::statistics::SourceStatistics;
 use crate::terminal::report::Report;
 use crate::terminal::shown;
-use docsearch_readers::document::Document;
-use docsearch_readers::markup::InputFormat;
+use docsearch_readers::detection::InputFormat;
+use docsearch_readers::document::{Document, ReadOptions};
+
 use execution::{Destination, execute_all};
 use job::Job;
 use plan::Plan;
@@ -54,16 +57,7 @@ Examples:
 PATH is a folder, a file, an archive of a site (.zip, .tar.gz) or a git repository (URL#tag:folder).
 
 What is read:
-  .md .mdx .markdown  .rst  .txt    as they are; a .txt by its content
-  .html .htm .xhtml                 the text of a page, also of a whole built site; navigation,
-                                    search pages, redirects and lists of names are left out
-  .adoc .asciidoc  .1 to .9         AsciiDoc, also in .txt; pages of the manual
-  .pdf .docx .epub                  text with its headings; a document for every chapter of a book
-  .ipynb                            text, code and short outputs
-  .json .yaml .yml                  OpenAPI and Swagger, a document for every operation;
-                                    other data files are left out
-  llms.txt llms-full.txt            an index; a document for every page in it
-
+{formats}
 Without PATH, the nearest docsearch.toml (in this folder or a parent) says what to read; docsearch init
 writes it. Its keys are paths (relative to the file) and, optionally, title, prefix, version,
 source_root, format, include, exclude, root_url, url_suffix, anchors, content, follow_links and
@@ -98,9 +92,9 @@ Exit codes:
   2    usage error, no connection, or a database error; complete batches are stored
   130  interrupted after a complete batch; run it again to continue";
 
-/// Index files and folders: Markdown, reST, HTML, notebooks, OpenAPI, llms.txt, JSON lines.
+/// Index files and folders.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(about = help::about(), after_help = AFTER_HELP.replace("{formats}", &help::formats()))]
 pub(crate) struct IndexArgs {
     /// Folders, files, archives (.zip, .tar, .tar.gz) and git repositories
     /// (https://host/kit.git#v1.2:docs, ./checkout#v1.2) [default: the paths in docsearch.toml]
@@ -238,11 +232,11 @@ fn run_round(
 pub(crate) fn read_folder(root: &Path, source_root: &str) -> Result<(Vec<Document>, usize), Error> {
     let mut plan = Plan::default();
     plan.add_plain_folder(root, source_root)?;
-    let options = FileOptions {
+    let options = ReadOptions {
         max_file_size: DEFAULT_MAX_FILE_MEGABYTES * 1_000_000,
-        ..FileOptions::default()
+        ..ReadOptions::default()
     };
-    let mut files = Files::new(plan.inputs, options);
+    let mut files = Files::new(plan.inputs, options, BTreeMap::new());
     let report = Report::plain();
     for problem in &plan.problems {
         report.skipped("", problem);

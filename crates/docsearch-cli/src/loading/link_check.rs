@@ -2,29 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::LazyLock;
 
 use docsearch_core::documents::markdown::lead_paragraph;
 use docsearch_core::documents::outline::Outline;
 use docsearch_readers::document::Document;
 use docsearch_readers::file::slug;
-use docsearch_readers::{file, markup};
+use docsearch_readers::{detection, file};
 use percent_encoding::percent_decode_str;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::{Value, json};
 use url::Url;
 
 /// Ends of links to pages, which the site or the author adds.
-const PAGE_SUFFIXES: [&str; 9] = [
-    ".html",
-    ".htm",
-    ".md",
-    ".mdx",
-    ".rst",
-    ".adoc",
-    ".txt",
-    ".markdown",
-    ".xhtml",
-];
+static PAGE_SUFFIXES: LazyLock<Vec<String>> = LazyLock::new(detection::page_suffixes);
 /// Prefixes of links relative to the top of the sources.
 const TOPS: [&str; 3] = ["@site/", "@/", "~/"];
 
@@ -211,7 +202,7 @@ impl LinkCheck {
 }
 
 fn looks_like_page(target: &str) -> bool {
-    markup::is_documentation(Path::new(target)) || !target.rsplit('/').next().unwrap_or_default().contains('.')
+    detection::is_documentation(Path::new(target)) || !target.rsplit('/').next().unwrap_or_default().contains('.')
 }
 
 fn has_section(outline: &Outline<'_>, anchors: &BTreeMap<String, String>, fragment: &str) -> bool {
@@ -234,7 +225,7 @@ fn path_of_url(url: &Url) -> String {
 fn without_suffix(path: &str) -> &str {
     PAGE_SUFFIXES
         .iter()
-        .find_map(|suffix| path.strip_suffix(suffix))
+        .find_map(|suffix| path.strip_suffix(suffix.as_str()))
         .unwrap_or(path)
 }
 

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
-use docsearch_readers::markup;
+use docsearch_readers::detection;
 use flate2::read::MultiGzDecoder;
 use tar::EntryType;
 use zip::ZipArchive;
@@ -33,13 +33,13 @@ pub(crate) enum ArchiveKind {
 /// The kind of archive of a regular file, by its content. `None` if it is not one, or if it is a packed document such
 /// as `.docx`.
 pub(crate) fn kind(path: &Path) -> Option<ArchiveKind> {
-    if markup::is_documentation(path) {
+    if detection::is_documentation(path) {
         return None;
     }
     let mut file = File::open(path).ok()?;
     let start = first_block(&mut file);
     if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
-        return (!markup::is_packed_document(path)).then_some(ArchiveKind::Zip);
+        return (!detection::is_packed_document(path)).then_some(ArchiveKind::Zip);
     }
     if is_tar(&start) {
         return Some(ArchiveKind::Tar);

@@ -1,30 +1,64 @@
 //! Named values of options on the command line and of keys in `docsearch.toml`.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use docsearch_readers::detection::InputFormat;
+use docsearch_readers::site::AnchorRule;
 use strum::{EnumMessage, VariantArray};
 
-/// A named value. The doc comments of its variants are their help.
-pub(crate) trait Choice: Copy + Into<&'static str> + EnumMessage + VariantArray + Send + Sync {
+/// A named value.
+pub(crate) trait Choice: Copy + Send + Sync + 'static {
+    /// Every value, in the order of the help.
+    fn all() -> impl Iterator<Item = Self>;
+
+    fn name(self) -> &'static str;
+
+    /// What the name does not say.
+    fn help(self) -> Option<&'static str>;
+
     /// The value with this name, in any case.
     fn named(name: &str) -> Option<Self> {
-        let is_named = |choice: &&Self| Into::<&str>::into(**choice).eq_ignore_ascii_case(name);
-        Self::VARIANTS.iter().find(is_named).copied()
+        Self::all().find(|choice| choice.name().eq_ignore_ascii_case(name))
     }
 
     /// All names.
     fn names() -> impl Iterator<Item = &'static str> {
-        Self::VARIANTS.iter().map(|choice| (*choice).into())
+        Self::all().map(Self::name)
     }
 }
 
-impl<T: Copy + Into<&'static str> + EnumMessage + VariantArray + Send + Sync> Choice for T {}
+impl Choice for InputFormat {
+    fn all() -> impl Iterator<Item = Self> {
+        Self::all()
+    }
+
+    fn name(self) -> &'static str {
+        self.name()
+    }
+
+    fn help(self) -> Option<&'static str> {
+        self.help()
+    }
+}
+
+impl Choice for AnchorRule {
+    fn all() -> impl Iterator<Item = Self> {
+        Self::VARIANTS.iter().copied()
+    }
+
+    fn name(self) -> &'static str {
+        self.into()
+    }
+
+    fn help(self) -> Option<&'static str> {
+        self.get_documentation()
+    }
+}
 
 /// A clap parser for the names.
 pub(crate) fn parser<T: Choice>() -> impl TypedValueParser<Value = T> {
-    let values = T::VARIANTS.iter().map(|choice| {
-        let name: &str = (*choice).into();
-        let value = PossibleValue::new(name);
-        match choice.get_documentation() {
+    let values = T::all().map(|choice| {
+        let value = PossibleValue::new(choice.name());
+        match choice.help() {
             Some(help) => value.help(help),
             None => value,
         }

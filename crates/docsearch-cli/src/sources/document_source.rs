@@ -1,19 +1,14 @@
 //! Where the documents of a run come from, one source after the other.
 
-use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use docsearch_readers::Frames;
-use docsearch_readers::IncludedFiles;
-use docsearch_readers::LabelledFolders;
 use docsearch_readers::Unreadable;
-use docsearch_readers::document::{self, Document, ReadOptions, Reading, updated};
-use docsearch_readers::file::{Links, slug};
-use docsearch_readers::markup::Markup;
-use docsearch_readers::site::{SiteOptions, Sites};
+use docsearch_readers::document::{self, Document, Folders, InputFile, ReadOptions, ReaderOutput, updated};
+use docsearch_readers::file::slug;
 
 use crate::process::error::Error;
 use crate::sources::statistics::SourceStatistics;
@@ -57,74 +52,39 @@ pub(crate) struct Input {
     pub(crate) committed: Option<String>,
 }
 
-/// How files become documents.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct FileOptions {
-    pub(crate) prefix: Option<String>,
-    /// Of pages that do not say theirs.
-    pub(crate) version: Option<String>,
-    pub(crate) max_file_size: u64,
-    pub(crate) markup: Option<Markup>,
-    pub(crate) links: Links,
-    /// What the folders hold that is not read, by what it is.
-    pub(crate) left_out: BTreeMap<&'static str, usize>,
-    pub(crate) site: SiteOptions,
-    /// Where the text of an HTML page is, as a CSS selector.
-    pub(crate) content: Option<String>,
-}
-
-/// What is known of the folders of a run besides their files.
-#[derive(Debug)]
-struct FolderContext {
-    sites: HashMap<PathBuf, Sites>,
-    frames: Frames,
-    included: IncludedFiles,
-    labels: LabelledFolders,
-}
-
-impl FolderContext {
-    fn of(inputs: &[Input], options: &SiteOptions) -> Self {
-        let mut sites = HashMap::new();
-        for input in inputs {
-            if !sites.contains_key(&input.root) {
-                sites.insert(input.root.clone(), Sites::new(&input.root, options.clone()));
-            }
-        }
-        let files = || inputs.iter().map(|input| (&*input.root, &*input.relative));
-        Self {
-            sites,
-            frames: Frames::of_files(files()),
-            included: IncludedFiles::of_files(files()),
-            labels: LabelledFolders::of_files(files()),
-        }
-    }
-}
-
-/// What reading a file gives.
-type Readings = Result<Vec<Reading>, Unreadable>;
+/// The documents of a file.
+type Outputs = Result<Vec<ReaderOutput>, Unreadable>;
 
 /// Files of folders and single files, in their order. They are read by at most [`MAX_READERS`]
 /// threads, ahead of who takes them.
 pub(crate) struct Files {
     inputs: Arc<Vec<Input>>,
-    options: FileOptions,
+    options: Arc<ReadOptions>,
+    /// What the folders hold that is not read, by what it is.
+    left_out: BTreeMap<&'static str, usize>,
     /// Each gives every n-th file; none are started before the first is wanted.
-    readers: Vec<Receiver<Readings>>,
+    readers: Vec<Receiver<Outputs>>,
     next: usize,
 }
 
 impl Files {
-    pub(crate) fn new(inputs: Vec<Input>, options: FileOptions) -> Self {
+    pub(crate) fn new(inputs: Vec<Input>, options: ReadOptions, left_out: BTreeMap<&'static str, usize>) -> Self {
         Self {
             inputs: Arc::new(inputs),
-            options,
+            options: Arc::new(options),
+            left_out,
             readers: Vec::new(),
             next: 0,
         }
     }
 
     fn start(&mut self) -> Result<(), Error> {
-        let folders = Arc::new(FolderContext::of(&self.inputs, &self.options.site));
+        let files: Vec<(&Path, &Path)> = self
+            .inputs
+            .iter()
+            .map(|input| (&*input.root, &*input.relative))
+            .collect();
+        let folders = Arc::new(Folders::new(&files, &self.options));
         let readers = thread::available_parallelism()
             .map_or(1, usize::from)
             .min(MAX_READERS)
@@ -140,35 +100,27 @@ impl Files {
 /// wants them any more.
 fn start_reader(
     inputs: &Arc<Vec<Input>>,
-    folders: &Arc<FolderContext>,
-    options: &FileOptions,
+    folders: &Arc<Folders>,
+    options: &Arc<ReadOptions>,
     first: usize,
     step: usize,
-) -> Result<Receiver<Readings>, Error> {
+) -> Result<Receiver<Outputs>, Error> {
     let (sender, receiver) = sync_channel(READ_AHEAD.div_ceil(step));
-    let (inputs, folders, options) = (Arc::clone(inputs), Arc::clone(folders), options.clone());
+    let (inputs, folders, options) = (Arc::clone(inputs), Arc::clone(folders), Arc::clone(options));
     thread::Builder::new()
         .stack_size(STACK_BYTES)
         .spawn(move || {
             for input in inputs.iter().skip(first).step_by(step) {
-                let read_options = ReadOptions {
-                    prefix: options.prefix.as_deref(),
+                let file = InputFile {
+                    root: &input.root,
+                    relative: &input.relative,
                     source_root: &input.source_root,
-                    max_file_size: options.max_file_size,
-                    markup: options.markup,
-                    content: options.content.as_deref(),
-                    frames: Some(&folders.frames),
-                    included: Some(&folders.included),
-                    labels: Some(&folders.labels),
-                    sites: folders.sites.get(&input.root),
                 };
-                let mut readings = document::read(&input.root, &input.relative, options.links, &read_options);
-                for reading in readings.iter_mut().flatten() {
-                    updated::note(&mut reading.document, input.committed.as_deref());
-                    let version = &mut reading.document.version;
-                    *version = version.take().or_else(|| options.version.clone());
+                let mut outputs = document::read(&file, &options, Some(&folders));
+                for output in outputs.iter_mut().flatten() {
+                    updated::note(&mut output.document, input.committed.as_deref());
                 }
-                if sender.send(readings).is_err() {
+                if sender.send(outputs).is_err() {
                     return;
                 }
             }
@@ -179,7 +131,7 @@ fn start_reader(
 
 impl DocumentSource for Files {
     fn next(&mut self, statistics: &mut SourceStatistics, report: &Report) -> Result<Option<Vec<Document>>, Error> {
-        statistics.leave_out_all(&std::mem::take(&mut self.options.left_out));
+        statistics.leave_out_all(&std::mem::take(&mut self.left_out));
         if self.next >= self.inputs.len() {
             return Ok(None);
         }
@@ -189,12 +141,12 @@ impl DocumentSource for Files {
         let input = &self.inputs[self.next];
         let reader = &self.readers[self.next % self.readers.len()];
         self.next += 1;
-        let readings = reader
+        let outputs = reader
             .recv()
             .map_err(|_| Error::Usage(format!("cannot read on at {}", input.relative.display())))?;
         let place = input.relative.display().to_string();
-        Ok(Some(match readings {
-            Ok(readings) => statistics.admit(&place, readings, report),
+        Ok(Some(match outputs {
+            Ok(outputs) => statistics.admit(&place, outputs, report),
             Err(Unreadable::NoDocumentation(reason)) if !input.is_named => {
                 statistics.leave_out(reason);
                 Vec::new()
@@ -219,7 +171,6 @@ impl DocumentSource for Files {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
 
     use super::*;
 
@@ -234,11 +185,11 @@ mod tests {
                 committed: None,
             })
             .collect();
-        let options = FileOptions {
+        let options = ReadOptions {
             max_file_size: 1000,
-            ..FileOptions::default()
+            ..ReadOptions::default()
         };
-        let mut files = Files::new(inputs, options);
+        let mut files = Files::new(inputs, options, BTreeMap::new());
         let mut documents = Vec::new();
         while let Some(found) = files.next(statistics, &Report::plain()).unwrap() {
             documents.extend(found);

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use docsearch_readers::detection;
 use docsearch_readers::file::{Links, extension, manual_page};
-use docsearch_readers::markup;
 use docsearch_readers::page_questions::question_file;
 use ignore::WalkBuilder;
 
@@ -75,7 +75,7 @@ pub(crate) fn list(root: &Path, links: Links) -> FolderListing {
             listing.nested_questions.push(relative.to_owned());
             continue;
         }
-        match markup::is_documentation(entry.path()) {
+        match detection::is_documentation(entry.path()) {
             // A manual has a page under each name that it describes.
             true if entry.path_is_symlink() && extension::is_of_manual(relative) => {
                 *listing.left_out.entry(manual_page::LINK).or_default() += 1;
@@ -94,7 +94,7 @@ pub(crate) fn list(root: &Path, links: Links) -> FolderListing {
 /// Moves a built page before its source of the same name.
 fn pages_first(files: &mut [PathBuf]) {
     for at in 0..files.len() {
-        if extension::is_of_html(&files[at]) {
+        if detection::is_built_page(&files[at]) {
             let stem = files[at].with_extension("");
             let sources = files[..at]
                 .iter()

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use docsearch_readers::document::{Document, Reading};
+use docsearch_readers::document::{Document, ReaderOutput};
 use docsearch_readers::page_questions::with_document;
 
 use crate::process::error::Error;
@@ -102,12 +102,12 @@ impl DocumentSource for JsonLines<'_> {
                 let questions = document.questions.as_ref();
                 let left_out =
                     questions.and_then(|given| with_document::problem(given, &document.title, &document.body));
-                let reading = Reading {
+                let output = ReaderOutput {
                     document,
                     warning: None,
                     left_out,
                 };
-                statistics.admit(&place, vec![reading], report)
+                statistics.admit(&place, vec![output], report)
             }
             Err(reason) => {
                 report.skipped(&place, &reason);

@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use docsearch_readers::detection::InputFormat;
 use docsearch_readers::document::page_group::GroupRule;
-use docsearch_readers::markup::InputFormat;
 use serde::Deserialize;
 use toml::{Table, Value};
 
@@ -270,7 +270,7 @@ fn resolved(path: &str, folder: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use docsearch_readers::site::{AnchorRule, SiteOptions};
+    use docsearch_readers::site::AnchorRule;
 
     use super::*;
 
@@ -298,16 +298,16 @@ mod tests {
             ]
         );
         assert_eq!(settings[0].project, "kit");
-        assert_eq!(settings[0].format, Some(InputFormat::Mdx));
+        assert_eq!(
+            settings[0].format,
+            InputFormat::all().find(|format| format.name() == "mdx")
+        );
         assert_eq!(settings[0].max_file_size, Some(20));
         assert!(settings[0].follow_links);
         assert_eq!(settings[0].options.include, ["guide/**"]);
-        let site = SiteOptions {
-            root_url: Some("https://kit.test/docs/".to_owned()),
-            url_suffix: Some(String::new()),
-            anchors: Some(AnchorRule::Mkdocs),
-        };
-        assert_eq!(settings[0].options.site(), site);
+        assert_eq!(settings[0].options.root_url.as_deref(), Some("https://kit.test/docs/"));
+        assert_eq!(settings[0].options.url_suffix.as_deref(), Some(""));
+        assert_eq!(settings[0].options.anchors, Some(AnchorRule::Mkdocs));
         assert_eq!(settings[0].options.content.as_deref(), Some("#main"));
         assert_eq!(settings[0].options.version.as_deref(), Some("1.10"));
     }

@@ -1,7 +1,8 @@
-//! What is said about the pages of a source, on the command line or in `docsearch.toml`.
+//! What the user says about the pages of a source, on the command line or in `docsearch.toml`.
 
 use std::path::Path;
 
+use docsearch_readers::document::ReadOptions;
 use docsearch_readers::folder::pattern::globs;
 use docsearch_readers::is_selector;
 use docsearch_readers::site::{AnchorRule, SiteOptions};
@@ -45,7 +46,7 @@ pub(crate) struct SourceOptions {
 }
 
 /// Which files of a folder are wanted.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct PathFilter {
     include: Option<GlobSet>,
     exclude: GlobSet,
@@ -70,11 +71,18 @@ impl SourceOptions {
         }
     }
 
-    pub(crate) fn site(&self) -> SiteOptions {
-        SiteOptions {
-            root_url: self.root_url.clone(),
-            url_suffix: self.url_suffix.clone(),
-            anchors: self.anchors,
+    /// The same for the readers, apart from the patterns of paths.
+    pub(crate) fn read_options(self) -> ReadOptions {
+        ReadOptions {
+            prefix: self.prefix,
+            version: self.version,
+            content: self.content,
+            site: SiteOptions {
+                root_url: self.root_url,
+                url_suffix: self.url_suffix,
+                anchors: self.anchors,
+            },
+            ..ReadOptions::default()
         }
     }
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use docsearch_readers::document::{Document, Reading};
-use docsearch_readers::file::extension;
+use docsearch_readers::detection;
+use docsearch_readers::document::{Document, ReaderOutput};
 use serde::{Deserialize, Serialize};
 
 use crate::terminal::report::Report;
@@ -75,14 +75,14 @@ pub(crate) struct SourceStatistics {
 
 impl SourceStatistics {
     /// Records documents, and returns those whose slugs are new.
-    pub(crate) fn admit(&mut self, place: &str, readings: Vec<Reading>, report: &Report) -> Vec<Document> {
-        let mut documents = Vec::with_capacity(readings.len());
-        for reading in readings {
-            let Reading {
+    pub(crate) fn admit(&mut self, place: &str, outputs: Vec<ReaderOutput>, report: &Report) -> Vec<Document> {
+        let mut documents = Vec::with_capacity(outputs.len());
+        for output in outputs {
+            let ReaderOutput {
                 document,
                 warning,
                 left_out,
-            } = reading;
+            } = output;
             if let Some(warning) = warning {
                 report.warning(place, warning);
             }
@@ -203,8 +203,8 @@ impl SourceStatistics {
 
 /// Whether a file is the source of a built page of the same name.
 fn is_source_of(source: &Path, page: &Path) -> bool {
-    extension::is_of_html(page)
-        && !extension::is_of_html(source)
+    detection::is_built_page(page)
+        && !detection::is_built_page(source)
         && source.with_extension("") == page.with_extension("")
 }
 
@@ -212,8 +212,8 @@ fn is_source_of(source: &Path, page: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn reading(slug: &str) -> Reading {
-        Reading {
+    fn output(slug: &str) -> ReaderOutput {
+        ReaderOutput {
             document: Document {
                 slug: slug.to_owned(),
                 source_root: "docs".to_owned(),
@@ -229,8 +229,8 @@ mod tests {
     fn the_second_document_of_a_slug_is_skipped_and_its_source_kept() {
         let mut statistics = SourceStatistics::default();
         let report = Report::plain();
-        assert_eq!(statistics.admit("guide.md", vec![reading("guide")], &report).len(), 1);
-        let rest = statistics.admit("api.yaml", vec![reading("guide"), reading("other")], &report);
+        assert_eq!(statistics.admit("guide.md", vec![output("guide")], &report).len(), 1);
+        let rest = statistics.admit("api.yaml", vec![output("guide"), output("other")], &report);
         assert_eq!(rest.len(), 1);
         assert_eq!(statistics.skipped[0].path, "api.yaml");
         assert_eq!(statistics.place_of("guide"), "guide.md");
@@ -241,14 +241,14 @@ mod tests {
     fn the_source_of_a_page_is_left_out() {
         let mut statistics = SourceStatistics::default();
         let report = Report::plain();
-        statistics.admit("a/guide.html", vec![reading("a/guide")], &report);
+        statistics.admit("a/guide.html", vec![output("a/guide")], &report);
         assert!(
             statistics
-                .admit("a/guide.txt", vec![reading("a/guide")], &report)
+                .admit("a/guide.txt", vec![output("a/guide")], &report)
                 .is_empty()
         );
         assert_eq!((statistics.skipped(), statistics.left_out().total()), (0, 1));
-        statistics.admit("b/guide.txt", vec![reading("a/guide")], &report);
+        statistics.admit("b/guide.txt", vec![output("a/guide")], &report);
         assert_eq!(statistics.skipped(), 1);
     }
 

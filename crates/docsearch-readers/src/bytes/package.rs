@@ -15,29 +15,6 @@ const MAX_ENTRIES: usize = 20_000;
 const MAX_ENTRY_BYTES: u64 = 32 << 20;
 const MAX_BYTES: u64 = 256 << 20;
 
-/// The part of a Word document that has its text.
-pub(crate) const WORD_TEXT: &str = "word/document.xml";
-
-/// Documents that are archives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Document {
-    Word,
-    Book,
-}
-
-/// The document that the file at `path` is.
-pub(crate) fn document_at(path: &Path) -> Option<Document> {
-    let archive = File::open(path)
-        .ok()
-        .and_then(|file| Archive::new(BufReader::new(file), "archive").ok());
-    archive?.document()
-}
-
-/// The document that bytes are.
-pub(crate) fn document(bytes: &[u8]) -> Option<Document> {
-    Archive::open(bytes, "archive").ok()?.document()
-}
-
 /// An open archive.
 pub(crate) struct Archive<R> {
     zip: ZipArchive<R>,
@@ -57,6 +34,14 @@ impl<'a> Archive<Cursor<&'a [u8]>> {
     }
 }
 
+impl Archive<BufReader<File>> {
+    /// Opens the file at `path`; `None` if it is no archive.
+    pub(crate) fn at(path: &Path) -> Option<Self> {
+        let file = File::open(path).ok()?;
+        Self::new(BufReader::new(file), "archive").ok()
+    }
+}
+
 impl<R: Read + Seek> Archive<R> {
     fn new(source: R, format: &'static str) -> Result<Self, Unreadable> {
         let malformed = |reason: String| Unreadable::Malformed { format, reason };
@@ -71,13 +56,15 @@ impl<R: Read + Seek> Archive<R> {
         })
     }
 
-    /// The document that it is, by what it holds.
-    fn document(&mut self) -> Option<Document> {
-        if self.has(WORD_TEXT) {
-            return Some(Document::Word);
+    /// Whether it has an entry of this name, with this content if one is given.
+    pub(crate) fn has_content(&mut self, name: &str, content: Option<&[u8]>) -> bool {
+        match content {
+            None => self.has(name),
+            Some(content) => {
+                let entry = self.read(name).ok().flatten();
+                entry.is_some_and(|entry| entry.trim_ascii() == content)
+            }
         }
-        let kind = self.read("mimetype").ok()??;
-        (kind.trim_ascii() == b"application/epub+zip").then_some(Document::Book)
     }
 
     fn has(&self, name: &str) -> bool {

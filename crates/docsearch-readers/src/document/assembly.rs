@@ -4,22 +4,22 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::json;
 
-use super::{Document, ReadOptions, Reading, Source, no_page};
+use super::{Document, Origin, ReadOptions, ReaderOutput, no_page};
 use crate::draft::front_matter::FrontMatter;
 use crate::draft::{Draft, PART, Unreadable};
 use crate::file::{extension, manual_page, slug};
-use crate::markup::Markup;
+use crate::formats::format::{Format, SiteAnchors};
 use crate::page_questions;
-use crate::site::{Generator, Place};
+use crate::site::{Generator, PageAddress};
 use crate::text::{heading, target};
 
 /// The document of a draft.
 pub(super) fn assemble(
-    source: &Source<'_>,
-    markup: Markup,
+    origin: &Origin<'_>,
+    format: &Format,
     draft: Draft,
-    options: &ReadOptions<'_>,
-) -> Result<Reading, Unreadable> {
+    options: &ReadOptions,
+) -> Result<ReaderOutput, Unreadable> {
     let Draft {
         below,
         matter,
@@ -30,31 +30,32 @@ pub(super) fn assemble(
     if let Some(reason) = no_page::by_front_matter(&matter).or_else(|| no_page::by_text(&matter, &body)) {
         return Err(Unreadable::NoDocumentation(reason));
     }
-    // A file with a title of its own is a page, whoever includes it.
-    if source.is_included && matter.title.is_none() && heading::title(&body).is_none() {
+    // A file with a title of its own is a page even if others include it.
+    if origin.is_included() && matter.title.is_none() && heading::title(&body).is_none() {
         return Err(Unreadable::NoDocumentation(PART));
     }
-    let place = match source.home {
-        Some(home) => home
+    let address = match origin.site {
+        Some(file) => file
             .site
-            .place(&home.root, &home.file, matter.slug.as_deref(), &matter.metadata),
-        None => Place::default(),
+            .address_of(&file.root, &file.path, matter.slug.as_deref(), &matter.metadata),
+        None => PageAddress::default(),
     };
-    let mut slug = slug(source, &matter, place.slug, options)?;
+    let mut slug = slug(origin, &matter, address.slug, options)?;
     if let Some(below) = below {
         slug = format!("{slug}/{}", slug::normalise(&below));
     }
-    let body = match (source.home, markup) {
-        (Some(home), Markup::Markdown | Markup::Mdx | Markup::ReStructuredText) => home.site.anchors().apply(&body),
-        _ => body,
+    let rule = origin.anchors();
+    let body = match format.anchors {
+        SiteAnchors::None => body,
+        SiteAnchors::Headings => rule.apply(&body),
+        SiteAnchors::HeadingsAndQuotations => rule.apply(&rule.mark_quoted(&body)),
     };
     let (body, anchors) = target::take(&body);
-    let generator = source.home.and_then(|home| home.site.generator());
-    let title = matter.title.or_else(|| match generator {
+    let title = matter.title.or_else(|| match origin.generator() {
         Some(Generator::MkDocs) => heading::title(&body),
         _ => heading::first_heading(&body),
     });
-    let title = title.unwrap_or_else(|| file_title(source.path));
+    let title = title.unwrap_or_else(|| file_title(origin.path));
     let (questions, left_out) = match &matter.questions {
         Some(given) => {
             let (questions, left_out) = page_questions::front_matter::read(given, &title, &body);
@@ -67,20 +68,20 @@ pub(super) fn assemble(
     };
     let mut source_urls = matter.source_urls;
     if source_urls.is_empty() {
-        source_urls.extend(source.url.map(str::to_owned).or(place.url));
+        source_urls.extend(origin.url.map(str::to_owned).or(address.url));
     }
     let document = Document {
         slug,
         title,
         body,
-        category: matter.category.or_else(|| first_folder(source.path)),
+        category: matter.category.or_else(|| first_folder(origin.path)),
         kind: matter.kind,
-        version: matter.version,
+        version: matter.version.or_else(|| options.version.clone()),
         summary: matter.summary,
         keywords: matter.keywords,
         source_urls,
-        source_path: Some(source.path.to_string_lossy().into_owned()),
-        source_root: options.source_root.to_owned(),
+        source_path: Some(origin.path.to_string_lossy().into_owned()),
+        source_root: origin.source_root.to_owned(),
         metadata: matter.metadata,
         published_at: matter.published_at,
         anchors,
@@ -88,7 +89,7 @@ pub(super) fn assemble(
         questions,
         parent,
     };
-    Ok(Reading {
+    Ok(ReaderOutput {
         document,
         warning,
         left_out,
@@ -97,31 +98,32 @@ pub(super) fn assemble(
 
 /// As the page says, as its generator makes it, or as its path is.
 fn slug(
-    source: &Source<'_>,
+    origin: &Origin<'_>,
     matter: &FrontMatter,
     published: Option<String>,
-    options: &ReadOptions<'_>,
+    options: &ReadOptions,
 ) -> Result<String, Unreadable> {
     let prefixed = |own: String| {
-        let prefix = options.prefix.map(slug::normalise).filter(|prefix| !prefix.is_empty());
+        let prefix = options.prefix.as_deref().map(slug::normalise);
+        let prefix = prefix.filter(|prefix| !prefix.is_empty());
         prefix.into_iter().chain([own]).collect::<Vec<_>>().join("/")
     };
     if let Some(published) = published.map(|path| slug::normalise(&path)) {
         // The first page of a site is called as its file will be, whatever its source is.
         return Ok(match published.is_empty() {
-            true => slug::from_path(Path::new("index.html"), options.prefix),
+            true => slug::from_path(Path::new("index.html"), options.prefix.as_deref()),
             false => prefixed(published),
         });
     }
     match &matter.slug {
-        Some(own) if source.home.is_none_or(|home| home.site.generator().is_none()) => {
+        Some(own) if origin.generator().is_none() => {
             let own = slug::normalise(own);
             match own.is_empty() {
                 true => Err(Unreadable::EmptySlug),
                 false => Ok(prefixed(own)),
             }
         }
-        _ => Ok(slug::from_path(&slug_path(source.path), options.prefix)),
+        _ => Ok(slug::from_path(&slug_path(origin.path), options.prefix.as_deref())),
     }
 }
 

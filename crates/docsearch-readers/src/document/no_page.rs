@@ -6,9 +6,9 @@ use std::path::{Component, Path};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use serde_json::Value;
 
+use crate::detection;
 use crate::draft::PART;
 use crate::draft::front_matter::FrontMatter;
-use crate::markup::{self, Markup};
 use crate::site::Generator;
 
 /// Folders of parts and templates, whatever builds the site.
@@ -66,8 +66,7 @@ pub(crate) fn by_path(relative: &Path, generator: Option<Generator>) -> Option<&
     if name.ends_with(".txt") && is_of_project(name) {
         return Some("file of the project");
     }
-    let markup = markup::from_name(relative)?;
-    if matches!(markup, Markup::Html | Markup::OpenApi | Markup::Pdf | Markup::Notebook) {
+    if !detection::from_name(relative)?.marks_parts {
         return None;
     }
     let mut names: Vec<&str> = relative

@@ -1,14 +1,9 @@
-//! Extensions of the names of files that can be read, and what the others are.
+//! Extensions of the names of files, and what those files are that are not read.
 
 use std::path::{Path, PathBuf};
 
 use crate::file::manual_page;
 
-const PROSE: [&str; 16] = [
-    "md", "mdx", "markdown", "txt", "rst", "html", "htm", "xhtml", "ipynb", "adoc", "asciidoc", "asc", "pdf", "docx",
-    "docm", "epub",
-];
-const DATA: [&str; 3] = ["json", "yaml", "yml"];
 /// Formats of documents that are not read, each told by its name.
 const UNREAD: [&str; 34] = [
     ".azw3",
@@ -131,25 +126,10 @@ pub(crate) fn uncompressed(path: &Path) -> PathBuf {
     }
 }
 
-/// Whether the name is one of a page.
-pub(crate) fn is_of_prose(path: &Path) -> bool {
-    of(path).is_some_and(|extension| PROSE.contains(&extension.as_str()))
-}
-
-/// Whether the name is one of data, which may describe an interface.
-pub(crate) fn is_of_data(path: &Path) -> bool {
-    of(path).is_some_and(|extension| DATA.contains(&extension.as_str()))
-}
-
 /// Whether the name may be one of a page of the manual: `ls.1`, `printf.3p.gz`, `kit.man`.
 pub fn is_of_manual(path: &Path) -> bool {
     of(&uncompressed(path))
         .is_some_and(|extension| manual_page::is_section(&extension) || matches!(extension.as_str(), "man" | "mdoc"))
-}
-
-/// Whether the name is one of a page as people read it, in a browser.
-pub fn is_of_html(path: &Path) -> bool {
-    of(path).is_some_and(|extension| matches!(extension.as_str(), "html" | "htm" | "xhtml"))
 }
 
 /// What a file is that is not read: the format of a document, or a group of others.

@@ -5,8 +5,6 @@ use std::path::Path;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use crate::file::extension;
-
 /// File stems that stand for their folder.
 const FOLDER_PAGES: [&str; 3] = ["index", "_index", "readme"];
 
@@ -36,10 +34,10 @@ pub fn is_folder_page(stem: &str) -> bool {
     FOLDER_PAGES.contains(&stem.to_lowercase().as_str())
 }
 
-/// The relative path that a page at `location` would have as a file: decoded, with an extension to
-/// lose even where the page has none and its name a dot. The host stands for the first page, in
-/// whichever way it is spelt, unless there is a prefix to do so.
-pub(crate) fn path_of_url(location: &Url, prefix: Option<&str>) -> String {
+/// The relative path that a page at `location` would have as a file: decoded, with an extension to lose even where the
+/// page has none and its name has a dot. Without a prefix, the first page of a site is named after the host.
+/// `names_file`: whether a path ends in the name of a file rather than in a page with a dot.
+pub(crate) fn path_of_url(location: &Url, prefix: Option<&str>, names_file: impl Fn(&Path) -> bool) -> String {
     let decoded = percent_decode_str(location.path()).decode_utf8_lossy();
     let segments: Vec<&str> = decoded
         .split(['/', '\\', '\0'])
@@ -60,11 +58,6 @@ pub(crate) fn path_of_url(location: &Url, prefix: Option<&str>) -> String {
     } else {
         format!("{path}.html")
     }
-}
-
-/// Whether the path of a URL ends in the name of a file rather than in a page with a dot.
-fn names_file(path: &Path) -> bool {
-    extension::is_of_prose(path) || extension::is_of_data(path)
 }
 
 /// A slug as its author wrote it, without empty segments.
@@ -126,13 +119,14 @@ mod tests {
 
     #[test]
     fn urls_name_paths() {
-        let path = |url: &str| path_of_url(&Url::parse(url).unwrap(), None);
+        let is_page = |path: &Path| path.extension().is_some_and(|own| own == "html" || own == "md");
+        let path = |url: &str| path_of_url(&Url::parse(url).unwrap(), None, is_page);
         assert_eq!(path("https://a.test/guide/intro.html"), "guide/intro.html");
         assert_eq!(path("https://a.test/guide/v1.2"), "guide/v1.2.html");
         assert_eq!(path("https://a.test/a%20b/%2e%2e/c.md/"), "c.md.html");
         assert_eq!(path("https://a.test/"), "a.test.html");
         assert_eq!(path("https://a.test/index.html"), "a.test.html");
         let root = Url::parse("https://a.test/").unwrap();
-        assert_eq!(path_of_url(&root, Some("kit")), "index.html");
+        assert_eq!(path_of_url(&root, Some("kit"), is_page), "index.html");
     }
 }

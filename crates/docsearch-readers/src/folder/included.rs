@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use crate::file::{self, Links, extension};
+use crate::file::{self, Links};
 use crate::folder::inclusion;
 use crate::folder::per_folder::PerFolder;
 
@@ -11,20 +11,18 @@ use crate::folder::per_folder::PerFolder;
 const MAX_BYTES: u64 = 1 << 20;
 /// Files of a folder that are searched.
 const MAX_FILES: usize = 20_000;
-const EXTENSIONS: [&str; 8] = ["adoc", "asc", "asciidoc", "markdown", "md", "mdx", "rst", "txt"];
 
 /// The files that are included in the folders of a run.
 #[derive(Debug, Default)]
-pub struct IncludedFiles {
+pub(crate) struct IncludedFiles {
     folders: PerFolder<HashSet<PathBuf>>,
 }
 
 impl IncludedFiles {
-    /// Of the files that are read, each with its folder.
-    pub fn of_files<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
-        let may_include = |path: &Path| extension::of(path).is_some_and(|own| EXTENSIONS.contains(&own.as_str()));
+    /// Of the files that may include others, each with its folder.
+    pub(crate) fn of_files<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
         Self {
-            folders: PerFolder::new(files.filter(|(_, relative)| may_include(relative))),
+            folders: PerFolder::new(files),
         }
     }
 

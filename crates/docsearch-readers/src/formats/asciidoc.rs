@@ -17,14 +17,41 @@ use asciidoc_parser::blocks::FindBlocks;
 use asciidoc_parser::document::{Document, InterpretedValue};
 use asciidoc_parser::parser::ModificationContext;
 use asciidoc_parser::{Parser, SafeMode};
+#[cfg(test)]
+use docsearch_fuzz::{Format as Grammar, Target};
 use serde_json::Value;
 
 use crate::draft::front_matter::FrontMatter;
 use crate::draft::{Draft, PART, Unreadable, front_matter, guard};
 use crate::file::{Folder, extension, manual_page};
+use crate::formats::format::{Format, Reader, TextSource};
+#[cfg(test)]
+use crate::formats::growth;
 use crate::text::markdown_text;
 use include::Includes;
 use scope::Scope;
+
+pub(crate) static FORMAT: Format = Format {
+    extensions: &["adoc", "asciidoc"],
+    // The text of a PGP key may have this extension, too.
+    shared_extensions: &["asc"],
+    media_types: &["text/asciidoc", "text/x-asciidoc"],
+    is_linked: true,
+    includes: true,
+    #[cfg(test)]
+    fuzz_target: Some(
+        Target::new("readers-asciidoc", Grammar::ASCIIDOC, |input| {
+            growth::check(&FORMAT, "guide/page.adoc", input);
+        })
+        .up_to(2 * 1024),
+    ),
+    ..Format::new(
+        "asciidoc",
+        "AsciiDoc",
+        "AsciiDoc, also in .txt",
+        Reader::Text(|source: &TextSource<'_>| read(source.folder, source.path, source.text)),
+    )
+};
 
 /// Of a page, and of all that it includes.
 const MAX_BYTES: usize = 4_000_000;
@@ -33,8 +60,8 @@ const ATTRIBUTES: [(&str, &str); 2] = [("litdd", "&#45;&#45;"), ("docname", "")]
 
 /// Whether a name says that a file may be AsciiDoc; others are included as they are.
 fn is_named(path: &Path) -> bool {
-    extension::of(path)
-        .is_some_and(|extension| matches!(extension.as_str(), "adoc" | "asciidoc" | "asc" | "ad" | "txt"))
+    FORMAT.has_extension(path)
+        || extension::of(path).is_some_and(|extension| matches!(extension.as_str(), "ad" | "txt"))
 }
 
 /// Reads the page `text` that lies at `path`; it may include files of `folder`.
@@ -77,6 +104,68 @@ fn convert(folder: Option<&Folder>, path: &Path, text: &str) -> Result<Draft, Un
         warning: problem.or_else(|| includes.warning()),
         ..Draft::new(matter)
     })
+}
+
+/// How much a line below `previous` looks like AsciiDoc.
+pub(crate) fn evidence(line: &str, previous: &str) -> usize {
+    const DIRECTIVES: [&str; 6] = ["ifdef::", "ifndef::", "ifeval::", "endif::", "include::", "image::"];
+    let line = line.trim_end();
+    let is_bracketed = |begin: &str| line.starts_with(begin) && line.ends_with(']');
+    let directive = line.ends_with(']') && DIRECTIVES.iter().any(|directive| line.starts_with(directive));
+    let equals = line.bytes().take_while(|&byte| byte == b'=').count();
+    let heading = (1..=6).contains(&equals) && line[equals..].starts_with(' ') && !line.ends_with(" =");
+    let anchor = line.starts_with("[[") && line.contains("]]");
+    let block = [
+        "[source",
+        "[listing",
+        "[verse",
+        "[quote",
+        "[NOTE]",
+        "[TIP]",
+        "[WARNING]",
+        "[options=",
+        "[cols=",
+        "[%",
+        "[#",
+        "[horizontal",
+        "[synopsis",
+    ]
+    .iter()
+    .any(|begin| is_bracketed(begin));
+    let label = line
+        .strip_suffix("::")
+        .filter(|label| !label.is_empty() && !label.starts_with([' ', '\t', '.', '#', '/']));
+    let term = label.map_or(0, |label| {
+        1 + usize::from(label.starts_with('-') || !label.contains(' '))
+    });
+    let link = ["link:", "linkgit:", "xref:", "https://", "http://"]
+        .iter()
+        .any(|begin| {
+            line.split_once(begin).is_some_and(|(_, after)| {
+                after
+                    .split(' ')
+                    .next()
+                    .is_some_and(|word| word.contains('[') && !word.contains("]("))
+            })
+        });
+    let reference = line
+        .split_once("<<")
+        .is_some_and(|(_, after)| after.contains(">>") && !after.starts_with(' '));
+    let first = line.chars().next().unwrap_or(' ');
+    let is_edge = line.len() >= 4 && "-.+".contains(first) && line.chars().all(|character| character == first);
+    let block_edge = is_edge && previous.is_empty();
+    let says_so = line.eq_ignore_ascii_case("Content-type: text/asciidoc");
+    3 * usize::from(directive)
+        + 2 * usize::from(heading)
+        + 2 * usize::from(anchor)
+        + 6 * usize::from(says_so)
+        + 2 * usize::from(block)
+        + 3 * usize::from(line == "|===")
+        + usize::from(line == "+")
+        + usize::from(link)
+        + usize::from(reference)
+        + usize::from(block_edge)
+        + term
 }
 
 /// Files that only other pages include, as Asciidoctor and Antora keep them apart.

@@ -8,26 +8,57 @@ mod style;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+use docsearch_fuzz::{Format as Grammar, Target};
 use serde_json::Value;
 
-use crate::bytes::package::{Archive, WORD_TEXT as MAIN};
+use crate::bytes::package::Archive;
+#[cfg(test)]
+use crate::bytes::package::packed;
 use crate::bytes::xml::Element;
 use crate::draft::front_matter::FrontMatter;
 use crate::draft::{Draft, Unreadable, guard};
+use crate::formats::format::{Format, Reader, Signature};
+#[cfg(test)]
+use crate::formats::growth;
 
-const FORMAT: &str = "DOCX";
+pub(crate) static FORMAT: Format = Format {
+    help: Some("Word"),
+    extensions: &["docx", "docm"],
+    media_types: &["application/vnd.openxmlformats-officedocument.wordprocessingml.document"],
+    signature: Some(Signature::Entry(MAIN, None)),
+    #[cfg(test)]
+    fuzz_target: Some(
+        Target::new("readers-docx", Grammar::OFFICE, |input| {
+            let text = &*docsearch_fuzz::text(input);
+            let body = format!("<w:document><w:body>{text}</w:body></w:document>");
+            growth::check_bytes(&FORMAT, text, &packed(&[(MAIN, &body), ("word/styles.xml", text)]));
+        })
+        .up_to(8 * 1024),
+    ),
+    ..Format::new(
+        "docx",
+        NAME,
+        "Word: text with its headings",
+        Reader::Bytes(|bytes| Ok(vec![read(bytes)?])),
+    )
+};
+
+const NAME: &str = "DOCX";
+/// The part that has the text.
+const MAIN: &str = "word/document.xml";
 
 /// Reads the file `bytes`.
 pub(crate) fn read(bytes: &[u8]) -> Result<Draft, Unreadable> {
-    guard::run(FORMAT, || convert(bytes))
+    guard::run(NAME, || convert(bytes))
 }
 
 fn convert(bytes: &[u8]) -> Result<Draft, Unreadable> {
     let malformed = |reason: &str| Unreadable::Malformed {
-        format: FORMAT,
+        format: NAME,
         reason: reason.to_owned(),
     };
-    let mut archive = Archive::open(bytes, FORMAT)?;
+    let mut archive = Archive::open(bytes, NAME)?;
     let parts = part::Parts::read(&mut archive)?;
     let main = archive
         .read_xml(MAIN)?

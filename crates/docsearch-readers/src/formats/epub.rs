@@ -7,18 +7,50 @@ use std::collections::{HashMap, HashSet};
 use std::io::{Read, Seek};
 use std::path::Path;
 
+#[cfg(test)]
+use docsearch_fuzz::{Format as Grammar, Target};
 use quick_xml::events::{BytesEnd, Event};
 use quick_xml::{Reader, Writer};
 use serde_json::Value;
 
 use crate::bytes::encoding;
 use crate::bytes::package::Archive;
+#[cfg(test)]
+use crate::bytes::package::packed;
 use crate::bytes::xml::Element;
 use crate::draft::{Draft, Unreadable, front_matter};
+use crate::formats::format::{Format, Reader as FormatReader, Signature};
+#[cfg(test)]
+use crate::formats::growth;
 use crate::formats::html;
 use crate::text::heading;
 
-const FORMAT: &str = "EPUB";
+pub(crate) static FORMAT: Format = Format {
+    extensions: &["epub"],
+    media_types: &[MEDIA_TYPE],
+    signature: Some(Signature::Entry("mimetype", Some(MEDIA_TYPE.as_bytes()))),
+    #[cfg(test)]
+    fuzz_target: Some(
+        Target::new("readers-epub", Grammar::OFFICE, |input| {
+            let text = &*docsearch_fuzz::text(input);
+            let container = "<container><rootfiles><rootfile full-path='a'/></rootfiles></container>";
+            let package = "<package><manifest><item id='b' href='b' media-type='text/html'/></manifest>\
+                <spine><itemref idref='b'/></spine></package>";
+            let files = [("META-INF/container.xml", container), ("a", package), ("b", text)];
+            growth::check_bytes(&FORMAT, text, &packed(&files));
+        })
+        .up_to(8 * 1024),
+    ),
+    ..Format::new(
+        "epub",
+        NAME,
+        "EPUB: a document for every chapter of a book",
+        FormatReader::Bytes(read),
+    )
+};
+
+const NAME: &str = "EPUB";
+const MEDIA_TYPE: &str = "application/epub+zip";
 const MAX_CHAPTERS: usize = 5_000;
 /// Elements of HTML that have no end.
 const VOID: [&str; 14] = [
@@ -26,8 +58,8 @@ const VOID: [&str; 14] = [
 ];
 
 /// Reads the file `bytes`.
-pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Draft>, Unreadable> {
-    let mut archive = Archive::open(bytes, FORMAT)?;
+fn read(bytes: &[u8]) -> Result<Vec<Draft>, Unreadable> {
+    let mut archive = Archive::open(bytes, NAME)?;
     let missing = |what: &str| malformed(format!("it has no {what}"));
     let container = archive
         .read_xml("META-INF/container.xml")?
@@ -61,7 +93,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Draft>, Unreadable> {
 }
 
 fn malformed(reason: String) -> Unreadable {
-    Unreadable::Malformed { format: FORMAT, reason }
+    Unreadable::Malformed { format: NAME, reason }
 }
 
 /// The paths of what can only be read with a key.
@@ -82,10 +114,9 @@ fn chapters(place: &str, package: &Element) -> Vec<String> {
     for item in package.child("manifest").into_iter().flat_map(Element::elements) {
         let properties = item.attribute("properties").unwrap_or_default();
         let is_contents = properties.split_whitespace().any(|property| property == "nav");
-        let is_html = matches!(
-            item.attribute("media-type"),
-            Some("application/xhtml+xml" | "text/html")
-        );
+        let is_html = item
+            .attribute("media-type")
+            .is_some_and(|media_type| html::FORMAT.media_types.contains(&media_type));
         if let (Some(id), Some(address), true) = (item.attribute("id"), item.attribute("href"), is_html && !is_contents)
         {
             items.insert(id, resolve(place, address));

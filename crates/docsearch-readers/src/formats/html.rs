@@ -14,15 +14,51 @@ mod tree;
 mod vocabulary;
 
 use std::path::Path;
+use std::sync::Arc;
 
+#[cfg(test)]
+use docsearch_fuzz::{Format as Grammar, Target};
 use dom_query::{Matcher, NodeRef};
 
+use crate::bytes::encoding;
 use crate::draft::front_matter::FrontMatter;
 use crate::draft::{Draft, Unreadable};
 use crate::file::extension;
+use crate::formats::format::{Format, LinkSyntax, Reader, TextSource, TextTest};
+#[cfg(test)]
+use crate::formats::growth;
 pub(crate) use frame::Frame;
-pub use frame::Frames;
+use frame::Frames;
 use vocabulary::Vocabulary;
+
+pub(crate) static FORMAT: Format = Format {
+    extensions: &["html", "htm", "xhtml"],
+    media_types: &["text/html", "application/xhtml+xml"],
+    text_test: Some(TextTest {
+        rank: 0,
+        passes: is_likely,
+    }),
+    decode: Some(encoding::decode_html),
+    links: Some(LinkSyntax::Html),
+    is_linked: true,
+    is_built: true,
+    marks_parts: false,
+    survey: Some(|files| Box::new(Frames::of_files(files))),
+    #[cfg(test)]
+    fuzz_target: Some(
+        Target::new("readers-html", Grammar::HTML, |input| {
+            growth::check(&FORMAT, "guide/page.html", input);
+        })
+        .up_to(32 * 1024),
+    ),
+    ..Format::new(
+        "html",
+        "HTML",
+        "HTML: the text of the page, also of a built site; navigation, search pages, redirects and indexes of names are \
+         left out",
+        Reader::Text(read_source),
+    )
+};
 
 /// Bytes of a selector: parsing one takes stack for what it nests.
 const MAX_SELECTOR: usize = 500;
@@ -34,7 +70,24 @@ pub fn is_selector(text: &str) -> bool {
 
 /// Whether the name of a file says that it is HTML.
 pub(crate) fn is_named(path: &Path) -> bool {
-    extension::is_of_html(&extension::uncompressed(path))
+    FORMAT.has_extension(&extension::uncompressed(path))
+}
+
+fn is_likely(text: &str) -> bool {
+    let opening = text.trim_start();
+    let begins = |tag: &str| {
+        opening
+            .get(..tag.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(tag))
+    };
+    begins("<!doctype html") || begins("<html") || opening.starts_with("<?xml") && text.contains("<html")
+}
+
+fn read_source(source: &TextSource<'_>) -> Result<Vec<Draft>, Unreadable> {
+    let frames = source.survey::<Frames>().zip(source.folder);
+    let frame = frames.map_or_else(Arc::default, |(frames, folder)| frames.of(&folder.root));
+    let draft = read(source.path, source.text, source.content, &frame)?;
+    Ok(vec![draft])
 }
 
 /// Reads the page `text` that lies at `path`. `content` selects the element with its text, `frame` is what it has in

@@ -6,13 +6,36 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+#[cfg(test)]
+use docsearch_fuzz::{Format as Grammar, Target};
 use serde_json::Value;
 use url::Url;
 
 use crate::draft::Draft;
 use crate::draft::front_matter::{self, FrontMatter};
-use crate::file::slug;
+use crate::file::{extension, slug};
+use crate::formats::format::{Format, Reader, TextSource};
+#[cfg(test)]
+use crate::formats::growth;
+use crate::formats::has_page_extension;
 use crate::text::{fence, heading};
+
+pub(crate) static FORMAT: Format = Format {
+    help: Some("llms.txt, llms-full.txt"),
+    name_patterns: &["llms.txt", "llms-full.txt"],
+    is_named: Some(is_named),
+    #[cfg(test)]
+    fuzz_target: Some(Target::new("readers-llms", Grammar::LLMS, |input| {
+        growth::check(&FORMAT, "llms-full.txt", input);
+        growth::check(&FORMAT, "llms.txt", input);
+    })),
+    ..Format::new(
+        "llms",
+        "llms.txt",
+        "an index, and a document for every page of the full text",
+        Reader::Text(|source: &TextSource<'_>| Ok(read(source.path, source.text))),
+    )
+};
 
 const ADDRESS_KEYS: [&str; 5] = ["Source:", "URL:", "Url:", "URL Source:", "source_url:"];
 /// Keys of front matter that tell a page from settings shown in an example.
@@ -20,11 +43,11 @@ const PAGE_KEYS: [&str; 5] = ["title", "url", "source", "source_url", "slug"];
 const MAX_FRONT_MATTER_LINES: usize = 40;
 
 /// Whether the file is called so that it must be one.
-pub(crate) fn is_named(path: &Path) -> bool {
-    path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| {
-        let stem = stem.to_ascii_lowercase();
-        stem == "llms" || stem.starts_with("llms-")
-    })
+fn is_named(path: &Path) -> bool {
+    let is_text = extension::of(&extension::uncompressed(path)).is_some_and(|own| own == "txt");
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let stem = stem.to_ascii_lowercase();
+    is_text && (stem == "llms" || stem.starts_with("llms-"))
 }
 
 /// The pages in `text`: one for an index, else those that the file holds.
@@ -205,7 +228,10 @@ fn slug_of(location: &str) -> Option<String> {
     if url.path() == "/" {
         return Some("index".to_owned());
     }
-    Some(slug::from_path(Path::new(&slug::path_of_url(&url, None)), None))
+    Some(slug::from_path(
+        Path::new(&slug::path_of_url(&url, None, has_page_extension)),
+        None,
+    ))
 }
 
 /// Pages of one name are told apart by a number.

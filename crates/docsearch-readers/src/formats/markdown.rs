@@ -7,6 +7,7 @@ mod code;
 mod container;
 mod definition_list;
 mod directive;
+pub(crate) mod mdx;
 mod shortcode;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -14,19 +15,45 @@ pub(crate) mod tests;
 use std::iter::Peekable;
 use std::str::Lines;
 
-use crate::formats::mdx::indentation::{split, strip};
-use crate::formats::{mdx, rst};
+use crate::draft::{Draft, Unreadable};
+use crate::folder::inclusion::{self, Language};
+use crate::formats::format::{Format, LinkSyntax, Reader, SiteAnchors, TextSource};
+use crate::formats::rst;
+use crate::site::Extensions;
 use crate::text::term;
 use code::Block;
 use directive::Directive;
+use mdx::indentation::{split, strip};
 
-/// What a page may be written in besides Markdown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Extensions {
-    /// Tags of components and statements, whatever the page shows of them.
-    pub(crate) mdx: bool,
-    /// Tags in `{% %}` and values in `{{ }}`.
-    pub(crate) liquid: bool,
+pub(crate) static FORMAT: Format = Format {
+    extensions: &["md", "markdown"],
+    media_types: &["text/markdown", "text/x-markdown"],
+    links: Some(LinkSyntax::Markdown),
+    is_linked: true,
+    includes: true,
+    anchors: SiteAnchors::HeadingsAndQuotations,
+    ..Format::new("markdown", "Markdown", "Markdown", Reader::Text(read))
+};
+
+fn read(source: &TextSource<'_>) -> Result<Vec<Draft>, Unreadable> {
+    page(source, source.extensions)
+}
+
+/// The draft of a page with what it includes.
+pub(crate) fn page(source: &TextSource<'_>, extensions: Extensions) -> Result<Vec<Draft>, Unreadable> {
+    let draft = Draft::of_page(source.text, |text| {
+        let (text, warning) = inclusion::expand(source.folder, source.path, text, Language::Markdown);
+        Ok((to_markdown(&text, extensions), warning))
+    })?;
+    Ok(vec![draft])
+}
+
+/// How much a line looks like Markdown.
+pub(crate) fn evidence(line: &str) -> usize {
+    let hashes = line.bytes().take_while(|&byte| byte == b'#').count();
+    let heading = (1..=6).contains(&hashes) && line[hashes..].starts_with(' ');
+    let fence = line.starts_with("```");
+    2 * usize::from(heading) + 2 * usize::from(fence) + 2 * usize::from(line.contains("]("))
 }
 
 /// The Markdown of a page.

@@ -2,10 +2,35 @@
 //!
 //! Read leniently: notebooks in the wild break the schema in places that no reader sees.
 
+#[cfg(test)]
+use docsearch_fuzz::{Format as Grammar, Target};
 use serde_json::Value;
 
 use crate::draft::{Draft, Unreadable, front_matter};
+use crate::formats::format::{Format, Reader, TextSource, TextTest};
+#[cfg(test)]
+use crate::formats::growth;
 use crate::text::fence;
+
+pub(crate) static FORMAT: Format = Format {
+    extensions: &["ipynb"],
+    media_types: &["application/x-ipynb+json"],
+    text_test: Some(TextTest {
+        rank: 2,
+        passes: |text| text.trim_start().starts_with('{') && text.contains("\"nbformat\""),
+    }),
+    marks_parts: false,
+    #[cfg(test)]
+    fuzz_target: Some(Target::new("readers-notebook", Grammar::NOTEBOOK, |input| {
+        growth::check(&FORMAT, "guide/page.ipynb", input);
+    })),
+    ..Format::new(
+        "notebook",
+        "Jupyter notebooks",
+        "Jupyter notebooks: text, code and short outputs",
+        Reader::Text(|source: &TextSource<'_>| Ok(vec![read(source.text)?])),
+    )
+};
 
 /// Of an output; what is longer is data, not explanation.
 const MAX_OUTPUT_LINES: usize = 30;

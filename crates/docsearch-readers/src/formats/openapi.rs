@@ -13,11 +13,49 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+#[cfg(test)]
+use docsearch_fuzz::{Format as Grammar, Target, text as lossy_text};
 use memchr::memmem;
 use serde_json::Value;
 
 use crate::draft::{Draft, Unreadable};
+use crate::formats::format::{Format, Reader, TextSource, TextTest};
+#[cfg(test)]
+use crate::formats::growth;
 use reference::Api;
+
+pub(crate) static FORMAT: Format = Format {
+    extensions: &["json", "yaml", "yml"],
+    confirm: Some(is_likely),
+    media_types: &["application/vnd.oai.openapi", "application/vnd.oai.openapi+json"],
+    shared_media_types: &[
+        "application/json",
+        "application/yaml",
+        "application/x-yaml",
+        "text/yaml",
+        "text/x-yaml",
+    ],
+    text_test: Some(TextTest {
+        rank: 1,
+        passes: |text| is_likely_text(text.trim_start().as_bytes()),
+    }),
+    marks_parts: false,
+    #[cfg(test)]
+    fuzz_target: Some(
+        Target::new("readers-openapi", Grammar::OPENAPI, |input| {
+            is_likely_text(input);
+            // Every operation shows the schemas that it names.
+            growth::check_up_to(200, &FORMAT, "api.yaml", &lossy_text(input));
+        })
+        .up_to(16 * 1024),
+    ),
+    ..Format::new(
+        "openapi",
+        "OpenAPI",
+        "OpenAPI and Swagger: a document for every operation; other data files are left out",
+        Reader::Text(|source: &TextSource<'_>| read(source.text)),
+    )
+};
 
 /// Bytes of a file that are looked through for its kind.
 const SAMPLE_BYTES: u64 = 16 << 20;

@@ -14,7 +14,21 @@ use serde_json::Value;
 
 use crate::draft::front_matter::FrontMatter;
 use crate::draft::{Draft, Unreadable};
+use crate::formats::format::{Format, Reader, Signature};
 pub use process::{COMMAND, answer};
+
+pub(crate) static FORMAT: Format = Format {
+    extensions: &["pdf"],
+    media_types: &["application/pdf", "application/x-pdf"],
+    signature: Some(Signature::Bytes(is_likely)),
+    marks_parts: false,
+    ..Format::new(
+        "pdf",
+        "PDF",
+        "PDF: text with its headings",
+        Reader::Bytes(|bytes| Ok(vec![read(bytes)?])),
+    )
+};
 
 /// What a file begins with; some have a few bytes before it.
 const MAGIC: &[u8] = b"%PDF-";
@@ -37,14 +51,14 @@ struct Extract {
 }
 
 /// Whether bytes are those of a PDF.
-pub(crate) fn is_likely(bytes: &[u8]) -> bool {
+fn is_likely(bytes: &[u8]) -> bool {
     bytes[..bytes.len().min(MAGIC_BYTES)]
         .windows(MAGIC.len())
         .any(|window| window == MAGIC)
 }
 
 /// Reads the file `bytes`.
-pub(crate) fn read(bytes: &[u8]) -> Result<Draft, Unreadable> {
+fn read(bytes: &[u8]) -> Result<Draft, Unreadable> {
     process::extract(bytes)
         .and_then(draft)
         .map_err(|reason| Unreadable::Malformed { format: "PDF", reason })

@@ -15,14 +15,47 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+#[cfg(test)]
+use docsearch_fuzz::{Format as Grammar, Target};
 use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 
+use crate::bytes::encoding;
 use crate::draft::front_matter::FrontMatter;
 use crate::draft::{Draft, Unreadable};
 use crate::file::{extension, manual_page};
+use crate::formats::format::{Format, Reader, TextSource, TextTest};
+#[cfg(test)]
+use crate::formats::growth;
 use crate::text::markdown_text;
 use request::Line;
+
+pub(crate) static FORMAT: Format = Format {
+    help: Some("Manual pages"),
+    extensions: &["man", "mdoc"],
+    name_patterns: &[".1 to .9"],
+    may_be_named: Some(extension::is_of_manual),
+    confirm: Some(is_likely_file),
+    media_types: &["text/troff", "application/x-troff-man"],
+    text_test: Some(TextTest {
+        rank: 3,
+        passes: is_likely,
+    }),
+    decode: Some(decode),
+    #[cfg(test)]
+    fuzz_target: Some(
+        Target::new("readers-roff", Grammar::ROFF, |input| {
+            growth::check(&FORMAT, "ls.1", input);
+        })
+        .up_to(16 * 1024),
+    ),
+    ..Format::new(
+        "man",
+        "manual pages",
+        "manual pages, also with .gz",
+        Reader::Text(|source: &TextSource<'_>| Ok(vec![read(source.text)?])),
+    )
+};
 
 /// Bytes, and lines, before which a page shows what it is.
 const SAMPLE_BYTES: u64 = 64 * 1024;
@@ -47,7 +80,7 @@ impl Header {
 }
 
 /// Whether the file, which may be compressed, is a page of the manual: names such as `notes.1` do not tell.
-pub(crate) fn is_likely_file(path: &Path) -> bool {
+fn is_likely_file(path: &Path) -> bool {
     let mut sample = Vec::new();
     let read = File::open(path).and_then(|file| match extension::of(path).as_deref() {
         Some("gz") => MultiGzDecoder::new(file.take(SAMPLE_BYTES))
@@ -57,6 +90,12 @@ pub(crate) fn is_likely_file(path: &Path) -> bool {
     });
     // What is cut off in the middle is an error of the decoder, and no reason not to look.
     (read.is_ok() || !sample.is_empty()) && is_likely(&String::from_utf8_lossy(&sample))
+}
+
+/// Older manual pages are in Latin-1 and seldom declare it.
+fn decode(bytes: Vec<u8>, charset: Option<&str>) -> Result<String, Unreadable> {
+    let is_latin1 = charset.is_none() && std::str::from_utf8(&bytes).is_err();
+    encoding::decode_text(bytes, if is_latin1 { Some("latin1") } else { charset })
 }
 
 /// Whether a text is a page of the manual.

@@ -11,9 +11,67 @@ mod line;
 mod reference;
 mod table;
 
+#[cfg(test)]
+use docsearch_fuzz::{Format as Grammar, Target};
+
+use crate::draft::{Draft, Unreadable};
+use crate::folder::inclusion::{self, Language};
+use crate::formats::format::{self, Format, SiteAnchors, TextSource};
+#[cfg(test)]
+use crate::formats::growth;
 use block::{Reader, Scope};
-pub(crate) use label::Elsewhere;
-pub use labelled_folder::LabelledFolders;
+use label::Elsewhere;
+use labelled_folder::LabelledFolders;
+
+pub(crate) static FORMAT: Format = Format {
+    extensions: &["rst"],
+    media_types: &["text/x-rst", "text/prs.fallenstein.rst"],
+    is_linked: true,
+    includes: true,
+    anchors: SiteAnchors::Headings,
+    survey: Some(|files| Box::new(LabelledFolders::of_files(files))),
+    #[cfg(test)]
+    fuzz_target: Some(Target::new("readers-rst", Grammar::RST, |input| {
+        growth::check(&FORMAT, "guide/page.rst", input);
+    })),
+    ..Format::new(
+        "rst",
+        "reStructuredText",
+        "reStructuredText, also in .txt",
+        format::Reader::Text(read),
+    )
+};
+
+fn read(source: &TextSource<'_>) -> Result<Vec<Draft>, Unreadable> {
+    let draft = Draft::of_page(source.text, |text| {
+        let (text, warning) = inclusion::expand(source.folder, source.path, text, Language::ReStructuredText);
+        let labels = source.survey::<LabelledFolders>().zip(source.folder);
+        let elsewhere = labels.map(|(labels, folder)| labels.of(&folder.root, source.path));
+        let body = to_markdown_in(&text, elsewhere.unwrap_or_default());
+        match is_filled_in(&text, &body) {
+            true => Err(Unreadable::NoDocumentation(
+                "filled in from code by Sphinx: index the HTML that it builds",
+            )),
+            false => Ok((body, warning)),
+        }
+    })?;
+    Ok(vec![draft])
+}
+
+/// How much a line without white space around it looks like reStructuredText.
+pub(crate) fn evidence(line: &str) -> usize {
+    let directive = line
+        .strip_prefix(".. ")
+        .is_some_and(|rest| rest.starts_with('_') || rest.contains("::"));
+    let role = line.find(":`").is_some_and(|end| line[..end].contains(':'));
+    let literal = line.contains("``") && !line.starts_with("```");
+    let reference = line.contains("`_");
+    2 * usize::from(directive)
+        + 2 * usize::from(role)
+        + usize::from(literal)
+        + usize::from(reference)
+        + usize::from(line.ends_with("::"))
+}
 
 /// The markdown of a reST page.
 pub(crate) fn to_markdown(text: &str) -> String {
@@ -21,7 +79,7 @@ pub(crate) fn to_markdown(text: &str) -> String {
 }
 
 /// The markdown of a reST page, beside the other pages of its folder.
-pub(crate) fn to_markdown_in(text: &str, elsewhere: Elsewhere) -> String {
+fn to_markdown_in(text: &str, elsewhere: Elsewhere) -> String {
     let lines: Vec<String> = text.lines().map(line::without_tabs).collect();
     let mut reader = Reader::new(&lines, elsewhere);
     let mut markdown = reader.blocks(&lines, &Scope::page()).join("\n\n");
@@ -50,7 +108,7 @@ const FILLED_IN: [&str; 14] = [
 ];
 
 /// Whether a page, which reads as `markdown`, has nothing but headings and what Sphinx fills in.
-pub(crate) fn is_filled_in(text: &str, markdown: &str) -> bool {
+fn is_filled_in(text: &str, markdown: &str) -> bool {
     // The name of what is filled in is all that is left of it.
     let is_silent = |line: &str| {
         let name = line.strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));

@@ -18,7 +18,7 @@ fn place(configuration: (&str, &str), indexed: &str, page: &str) -> (Option<Stri
     let sites = Sites::new(&root, SiteOptions::default());
     let path = top.join(page);
     let site = sites.of(path.parent().unwrap());
-    let place = site.place(&root, &path, None, &Map::new());
+    let place = site.address_of(&root, &path, None, &Map::new());
     (place.slug, place.url, site.anchors())
 }
 
@@ -149,7 +149,7 @@ fn what_the_user_says_goes_first() {
         anchors: Some(AnchorRule::Vitepress),
     };
     let site = Sites::new(&root, options).of(&root.join("guide"));
-    let place = site.place(&root, &root.join("guide/a b.md"), None, &Map::new());
+    let place = site.address_of(&root, &root.join("guide/a b.md"), None, &Map::new());
     assert_eq!(place.url.as_deref(), Some("https://a.test/docs/guide/a%20b.html"));
     assert_eq!((place.slug, site.anchors()), (None, AnchorRule::Vitepress));
 }

@@ -1,12 +1,12 @@
 //! A job, from its source to where its documents go.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use postgres::Client;
 
-use super::job::{Job, Reading, Source};
+use super::job::{Job, Source};
 use super::last_run::FileSnapshot;
 use super::plan::{Plan, PlanContext, Root};
 use super::run::{Run, RunOptions};
@@ -15,7 +15,7 @@ use crate::loading::project;
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 use crate::process::outcome::Outcome;
-use crate::sources::document_source::{DocumentSource, FileOptions, Files};
+use crate::sources::document_source::{DocumentSource, Files};
 use crate::sources::json_lines::JsonLines;
 use crate::sources::with_questions::QuestionFiles;
 use crate::terminal::report::Report;
@@ -70,9 +70,9 @@ fn execute(
     interrupt: &mut Option<Interrupt>,
 ) -> Result<Outcome, Error> {
     match &job.source {
-        Source::Lines(path) => {
+        Source::Lines { path, max_line } => {
             let source_root = job.source_root.as_deref();
-            let mut lines = JsonLines::open(path, source_root, job.max_file_size)?;
+            let mut lines = JsonLines::open(path, source_root, *max_line)?;
             let run = Run {
                 job,
                 options: run_options,
@@ -83,22 +83,22 @@ fn execute(
             };
             deliver(&run, &mut lines, destination, interrupt)
         }
-        Source::Paths(paths, reading) => {
+        Source::Paths(source) => {
+            let options = &source.options;
             let is_printed = matches!(destination, Destination::StandardOutput);
             let watched = interrupt.clone().unwrap_or_default();
             let context = PlanContext {
                 source_root: job.source_root.as_deref(),
-                reading,
-                filter: &reading.options.filter()?,
+                options,
+                filter: &source.filter,
                 interrupt: &watched,
                 report: &Report::new(run_options.json && !is_printed, None),
             };
-            let mut plan = Plan::new(paths, &context)?;
+            let plan = Plan::new(&source.paths, &context)?;
             let roots: BTreeSet<PathBuf> = plan.inputs.iter().map(|input| input.root.clone()).collect();
-            let options = file_options(job, reading, std::mem::take(&mut plan.left_out));
             let is_sent = matches!(destination, Destination::Database { .. });
             let snapshot = is_sent
-                .then(|| FileSnapshot::of(&plan, &options, &reading.groups))
+                .then(|| FileSnapshot::of(&plan, options, &source.groups))
                 .flatten();
             let mut questions = QuestionFiles::default();
             plan.nested_questions.iter().for_each(|path| questions.leave_out(path));
@@ -111,7 +111,7 @@ fn execute(
                 let is_whole = plan.folders.iter().any(|folder| folder.name == *source_root);
                 questions.add(root, source_root, is_whole, options.links, options.max_file_size);
             }
-            let mut files = Files::new(plan.inputs, options);
+            let mut files = Files::new(plan.inputs, options.clone(), plan.left_out);
             let run = Run {
                 job,
                 options: run_options,
@@ -131,20 +131,6 @@ fn execute(
             drop(plan.unpacked);
             delivered
         }
-    }
-}
-
-fn file_options(job: &Job, reading: &Reading, left_out: BTreeMap<&'static str, usize>) -> FileOptions {
-    let options = &reading.options;
-    FileOptions {
-        prefix: options.prefix.clone(),
-        version: options.version.clone(),
-        max_file_size: job.max_file_size,
-        markup: reading.markup,
-        links: reading.links,
-        left_out,
-        site: options.site(),
-        content: options.content.clone(),
     }
 }
 

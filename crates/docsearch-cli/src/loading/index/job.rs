@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
+use docsearch_readers::document::ReadOptions;
 use docsearch_readers::document::page_group::GroupRule;
-use docsearch_readers::file::Links;
-use docsearch_readers::markup::Markup;
 
 use crate::sources::archive;
 use crate::sources::git::Address;
-use crate::sources::source_options::SourceOptions;
+use crate::sources::source_options::PathFilter;
 
 /// Documents for a project.
 #[derive(Debug, Clone)]
@@ -19,19 +18,18 @@ pub(super) struct Job {
     pub(super) source: Source,
     /// Marks the pages; as the place of the source tells without it.
     pub(super) source_root: Option<String>,
-    /// Bytes of a file or line.
-    pub(super) max_file_size: u64,
 }
 
 impl Job {
     /// Whether there is something to clear away when it ends early.
     pub(super) fn unpacks(&self) -> bool {
-        let Source::Paths(paths, _) = &self.source else {
+        let Source::Paths(source) = &self.source else {
             return false;
         };
         // What is wrong with a path is told when its turn comes.
         let is_repository = |path: &PathBuf| matches!(Address::parse(path), Ok(Some(_)));
-        paths
+        source
+            .paths
             .iter()
             .any(|path| is_repository(path) || archive::kind(path).is_some())
     }
@@ -39,18 +37,23 @@ impl Job {
 
 #[derive(Debug, Clone)]
 pub(super) enum Source {
-    /// Files of these folders, archives and repositories, and single ones.
-    Paths(Vec<PathBuf>, Box<Reading>),
+    Paths(Box<PathSource>),
     /// Lines of a file, or of standard input.
-    Lines(PathBuf),
+    Lines {
+        path: PathBuf,
+        /// Bytes.
+        max_line: u64,
+    },
 }
 
-/// How files are read.
+/// Files, and how they are read.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Reading {
-    pub(super) markup: Option<Markup>,
-    pub(super) links: Links,
-    pub(super) options: SourceOptions,
+pub(super) struct PathSource {
+    /// Folders, archives, repositories and single files.
+    pub(super) paths: Vec<PathBuf>,
+    /// The files of folders that are wanted.
+    pub(super) filter: PathFilter,
+    pub(super) options: ReadOptions,
     /// Which pages become one document.
     pub(super) groups: Vec<GroupRule>,
 }

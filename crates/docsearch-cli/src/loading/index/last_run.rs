@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use docsearch_readers::document::ReadOptions;
 use docsearch_readers::document::page_group::GroupRule;
 use docsearch_readers::file::Links;
 use docsearch_readers::site::Sites;
@@ -20,7 +21,6 @@ use super::plan::{Plan, Root};
 use crate::loading::project;
 use crate::process::cache_folder;
 use crate::process::error::Error;
-use crate::sources::document_source::FileOptions;
 use crate::sources::statistics::LeftOut;
 use crate::terminal::report::{self, Message};
 
@@ -59,14 +59,17 @@ struct Record<R> {
 
 impl FileSnapshot {
     /// The files of `plan`, read with `options`; `None` if changes could not be detected.
-    pub(super) fn of(plan: &Plan, options: &FileOptions, groups: &[GroupRule]) -> Option<Self> {
+    pub(super) fn of(plan: &Plan, options: &ReadOptions, groups: &[GroupRule]) -> Option<Self> {
         let is_always_read = !plan.unpacked.is_empty() || !plan.problems.is_empty() || options.links == Links::Anywhere;
         if is_always_read || plan.inputs.is_empty() {
             return None;
         }
         let before = SystemTime::now().checked_sub(MIN_FILE_AGE)?;
         let mut digest = Sha256::new();
-        add(&mut digest, &(env!("CARGO_PKG_VERSION"), program()?, options, groups));
+        add(
+            &mut digest,
+            &(env!("CARGO_PKG_VERSION"), program()?, options, &plan.left_out, groups),
+        );
         let roots: BTreeSet<&Path> = plan.inputs.iter().map(|input| &*input.root).collect();
         for root in roots {
             add_files(&mut digest, root, before)?;

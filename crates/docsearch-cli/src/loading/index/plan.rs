@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use docsearch_readers::document::ReadOptions;
 use docsearch_readers::file::Links;
 use docsearch_readers::page_questions::question_file;
 
-use super::job::Reading;
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 use crate::sources::document_source::Input;
@@ -21,7 +21,7 @@ use crate::terminal::report::Report;
 pub(super) struct PlanContext<'a> {
     /// From `--source-root`.
     pub(super) source_root: Option<&'a str>,
-    pub(super) reading: &'a Reading,
+    pub(super) options: &'a ReadOptions,
     /// Selects files of folders.
     pub(super) filter: &'a PathFilter,
     pub(super) interrupt: &'a Interrupt,
@@ -30,7 +30,7 @@ pub(super) struct PlanContext<'a> {
 
 impl PlanContext<'_> {
     fn prefix(&self) -> Option<&str> {
-        self.reading.options.prefix.as_deref()
+        self.options.prefix.as_deref()
     }
 }
 
@@ -105,7 +105,7 @@ impl Plan {
             shown: &path.to_string_lossy(),
             root: root_of(path, checkout.as_ref(), context)?,
         };
-        let first = self.add_folder(&folder, context.reading.links, context.filter)?;
+        let first = self.add_folder(&folder, context.options.links, context.filter)?;
         if let Some(checkout) = checkout
             && let Some(head) = checkout.head()
         {
@@ -165,7 +165,7 @@ impl Plan {
                 .source_root
                 .map_or_else(|| Root::named(&with_prefix(&name, context.prefix())), Root::named),
         };
-        let first = self.add_folder(&folder, context.reading.links, context.filter)?;
+        let first = self.add_folder(&folder, context.options.links, context.filter)?;
         self.date(first, repository, commit, below, context.report)?;
         self.keep(files, &name, context.report);
         Ok(())
@@ -197,7 +197,7 @@ impl Plan {
             shown: &path.to_string_lossy(),
             root,
         };
-        self.add_folder(&folder, context.reading.links, context.filter)?;
+        self.add_folder(&folder, context.options.links, context.filter)?;
         self.keep(files, &names[0], context.report);
         Ok(())
     }

@@ -169,8 +169,8 @@ impl Run<'_> {
     /// Groups pages of folders that were listed completely. JSON lines are passed on as they are.
     fn grouped<'s>(&'s self, source: &'s mut dyn DocumentSource) -> Result<GroupedPages<'s>, Error> {
         let (rules, prefix) = match &self.job.source {
-            Source::Paths(_, reading) => (reading.groups.as_slice(), reading.options.prefix.as_deref()),
-            Source::Lines(_) => (&[][..], None),
+            Source::Paths(source) => (source.groups.as_slice(), source.options.prefix.as_deref()),
+            Source::Lines { .. } => (&[][..], None),
         };
         let complete = match self.problems.is_empty() {
             true => self.folders.iter().map(|root| root.name.as_str()).collect(),
@@ -186,8 +186,8 @@ impl Run<'_> {
         interrupt: &'s Interrupt,
     ) -> Box<dyn DocumentSource + 's> {
         match &self.job.source {
-            Source::Paths(..) => Box::new(DistinctTitles::new(source, interrupt)),
-            Source::Lines(_) => Box::new(source),
+            Source::Paths(_) => Box::new(DistinctTitles::new(source, interrupt)),
+            Source::Lines { .. } => Box::new(source),
         }
     }
 

@@ -3,11 +3,12 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use docsearch_readers::detection::InputFormat;
+use docsearch_readers::document::ReadOptions;
 use docsearch_readers::file::Links;
-use docsearch_readers::markup::InputFormat;
 
 use super::IndexArgs;
-use super::job::{Job, Reading, Source};
+use super::job::{Job, PathSource, Source};
 use crate::process::error::Error;
 use crate::sources::project_file::{self, Settings};
 
@@ -28,7 +29,7 @@ impl Selection {
                 ..Settings::default()
             };
             return Ok(Self {
-                jobs: vec![job(args, settings, Some(path))],
+                jobs: vec![job(args, settings, Some(path))?],
                 file: None,
             });
         }
@@ -58,8 +59,11 @@ impl Selection {
             )));
         }
         args.options.check(|key| format!("--{}", key.replace('_', "-")))?;
-        let jobs = settings.into_iter().map(|settings| job(args, settings, None)).collect();
-        Ok(Self { jobs, file })
+        let jobs = settings.into_iter().map(|settings| job(args, settings, None));
+        Ok(Self {
+            jobs: jobs.collect::<Result<_, _>>()?,
+            file,
+        })
     }
 }
 
@@ -100,32 +104,42 @@ fn configured_sources(args: &IndexArgs, file: &Path) -> Result<Vec<Settings>, Er
 }
 
 /// Options override the configuration file.
-fn job(args: &IndexArgs, settings: Settings, lines: Option<&PathBuf>) -> Job {
-    let format = args.format.or(settings.format).unwrap_or(InputFormat::Auto);
-    let reading = Reading {
-        markup: format.markup(),
-        links: match args.follow_links || settings.follow_links {
-            true => Links::Anywhere,
-            false => Links::Inside,
-        },
-        options: args.options.or(settings.options),
-        groups: settings.groups,
-    };
-    let paths = match args.paths.is_empty() {
-        true => settings.paths,
-        false => args.paths.clone(),
-    };
+fn job(args: &IndexArgs, settings: Settings, lines: Option<&PathBuf>) -> Result<Job, Error> {
     let megabytes = args.max_file_size.or(settings.max_file_size);
-    Job {
+    let max_file_size = megabytes.unwrap_or(super::DEFAULT_MAX_FILE_MEGABYTES) * 1_000_000;
+    let source = match lines {
+        Some(path) => Source::Lines {
+            path: path.clone(),
+            max_line: max_file_size,
+        },
+        None => {
+            let options = args.options.or(settings.options);
+            let format = args.format.or(settings.format).unwrap_or(InputFormat::AUTO);
+            Source::Paths(Box::new(PathSource {
+                paths: match args.paths.is_empty() {
+                    true => settings.paths,
+                    false => args.paths.clone(),
+                },
+                filter: options.filter()?,
+                options: ReadOptions {
+                    format: format.format(),
+                    links: match args.follow_links || settings.follow_links {
+                        true => Links::Anywhere,
+                        false => Links::Inside,
+                    },
+                    max_file_size,
+                    ..options.read_options()
+                },
+                groups: settings.groups,
+            }))
+        }
+    };
+    Ok(Job {
         project: settings.project,
         title: args.title.clone().or(settings.title),
-        source: match lines {
-            Some(path) => Source::Lines(path.clone()),
-            None => Source::Paths(paths, Box::new(reading)),
-        },
+        source,
         source_root: args.source_root.clone().or(settings.source_root),
-        max_file_size: megabytes.unwrap_or(super::DEFAULT_MAX_FILE_MEGABYTES) * 1_000_000,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -151,11 +165,18 @@ mod tests {
 
     fn paths(job: &Job) -> (Vec<String>, Option<String>) {
         match &job.source {
-            Source::Paths(paths, reading) => (
-                paths.iter().map(|path| path.display().to_string()).collect(),
-                reading.options.prefix.clone(),
+            Source::Paths(source) => (
+                source.paths.iter().map(|path| path.display().to_string()).collect(),
+                source.options.prefix.clone(),
             ),
-            Source::Lines(path) => (vec![path.display().to_string()], None),
+            Source::Lines { path, .. } => (vec![path.display().to_string()], None),
+        }
+    }
+
+    fn max_file_size(job: &Job) -> u64 {
+        match &job.source {
+            Source::Paths(source) => source.options.max_file_size,
+            Source::Lines { max_line, .. } => *max_line,
         }
     }
 
@@ -178,7 +199,7 @@ mod tests {
         let docs = folder.join("docs").display().to_string();
         assert_eq!(paths(&jobs[0]), (vec![docs], Some("kit".to_owned())));
         assert_eq!(
-            (jobs[0].max_file_size, jobs[0].title.as_deref()),
+            (max_file_size(&jobs[0]), jobs[0].title.as_deref()),
             (5_000_000, Some("Kit"))
         );
 
@@ -195,7 +216,7 @@ mod tests {
         ];
         let jobs = selected(&line).unwrap();
         assert_eq!(paths(&jobs[0]), (vec!["other".to_owned()], Some("x".to_owned())));
-        assert_eq!(jobs[0].max_file_size, 7_000_000);
+        assert_eq!(max_file_size(&jobs[0]), 7_000_000);
     }
 
     #[test]

@@ -82,12 +82,16 @@ impl Watch {
     pub(super) fn new(jobs: &[Job], file: Option<&Path>) -> Result<Self, Error> {
         let mut all: Vec<(&Path, PathFilter)> = Vec::new();
         for job in jobs {
-            let Source::Paths(paths, reading) = &job.source else {
+            let Source::Paths(source) = &job.source else {
                 continue;
             };
             // A commit does not change.
-            for path in paths.iter().filter(|path| !matches!(Address::parse(path), Ok(Some(_)))) {
-                all.push((path, reading.options.filter()?));
+            for path in source
+                .paths
+                .iter()
+                .filter(|path| !matches!(Address::parse(path), Ok(Some(_))))
+            {
+                all.push((path, source.filter.clone()));
             }
         }
         all.extend(file.map(|file| (file, PathFilter::default())));
@@ -177,14 +181,18 @@ fn problem(error: &notify::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loading::index::job::PathSource;
+    use crate::sources::source_options::SourceOptions;
 
     fn job(paths: &[&Path]) -> Job {
         Job {
             project: "kit".to_owned(),
             title: None,
-            source: Source::Paths(paths.iter().map(|path| (*path).to_owned()).collect(), Box::default()),
+            source: Source::Paths(Box::new(PathSource {
+                paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+                ..PathSource::default()
+            })),
             source_root: None,
-            max_file_size: 1,
         }
     }
 
@@ -229,8 +237,12 @@ mod tests {
         let folder = fs::canonicalize(place.path()).unwrap();
         fs::create_dir(folder.join("old")).unwrap();
         let mut jobs = [job(&[&folder])];
-        if let Source::Paths(_, reading) = &mut jobs[0].source {
-            reading.options.exclude = vec!["old/".to_owned()];
+        if let Source::Paths(source) = &mut jobs[0].source {
+            let options = SourceOptions {
+                exclude: vec!["old/".to_owned()],
+                ..SourceOptions::default()
+            };
+            source.filter = options.filter().unwrap();
         }
         assert!(!notices(&jobs, || fs::write(folder.join("old/a.md"), "# A").unwrap()));
         assert!(notices(&jobs, || fs::write(folder.join("a.md"), "# A").unwrap()));

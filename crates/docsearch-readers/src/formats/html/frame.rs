@@ -13,6 +13,7 @@ use super::{collapse, head, heading, tree};
 use crate::bytes::encoding;
 use crate::file::{self, Links};
 use crate::folder::per_folder::PerFolder;
+use crate::formats::format::Files;
 
 /// Pages that are compared.
 const MAX_SAMPLES: usize = 16;
@@ -216,19 +217,19 @@ fn shared_ending(titles: &[String]) -> String {
 
 /// The frames of the folders of a run.
 #[derive(Debug, Default)]
-pub struct Frames {
+pub(super) struct Frames {
     pages: PerFolder<Frame>,
 }
 
 impl Frames {
     /// Of the files that are read, each with its folder.
-    pub fn of_files<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
+    pub(super) fn of_files(files: &Files<'_>) -> Self {
         Self {
-            pages: PerFolder::new(files.filter(|(_, relative)| super::is_named(relative))),
+            pages: PerFolder::new(files.iter().copied().filter(|(_, file)| super::is_named(file))),
         }
     }
 
-    pub(crate) fn of(&self, root: &Path) -> Arc<Frame> {
+    pub(super) fn of(&self, root: &Path) -> Arc<Frame> {
         self.pages.of(root, |pages| {
             let step = pages.len().div_ceil(MAX_SAMPLES).max(1);
             let samples = pages.iter().step_by(step);

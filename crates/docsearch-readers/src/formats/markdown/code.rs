@@ -1,6 +1,6 @@
 //! Fenced blocks of code in lines of Markdown.
 
-use crate::formats::mdx::indentation::{mark, split};
+use crate::formats::markdown::mdx::indentation::{mark, split};
 use crate::text::fence;
 
 /// A block that is open.

@@ -8,6 +8,7 @@ use super::reference::{References, heading_after};
 use crate::bytes::encoding;
 use crate::file::{self, Links, extension};
 use crate::folder::per_folder::PerFolder;
+use crate::formats::format::Files;
 
 /// Larger pages are searched for labels no further.
 const MAX_BYTES: u64 = 1 << 20;
@@ -16,21 +17,21 @@ const MAX_PAGES: usize = 20_000;
 
 /// The labels of the folders of a run.
 #[derive(Debug, Default)]
-pub struct LabelledFolders {
+pub(super) struct LabelledFolders {
     pages: PerFolder<Labels>,
 }
 
 impl LabelledFolders {
     /// Of the files that are read, each with its folder.
-    pub fn of_files<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
+    pub(super) fn of_files(files: &Files<'_>) -> Self {
         let is_page = |path: &Path| matches!(extension::of(path).as_deref(), Some("rst" | "txt"));
         Self {
-            pages: PerFolder::new(files.filter(|(_, relative)| is_page(relative))),
+            pages: PerFolder::new(files.iter().copied().filter(|(_, file)| is_page(file))),
         }
     }
 
     /// Those of a folder for the page at `path` in it.
-    pub(crate) fn of(&self, root: &Path, path: &Path) -> Elsewhere {
+    pub(super) fn of(&self, root: &Path, path: &Path) -> Elsewhere {
         let text = |page: &PathBuf| {
             let bytes = file::read(root, page, Links::Inside, MAX_BYTES).ok()?;
             Some((page.clone(), encoding::decode_text(bytes, None).ok()?))

@@ -15,10 +15,7 @@ fn planned(paths: &[&Path], source_root: Option<&str>, prefix: Option<&str>) -> 
     let context = PlanContext {
         source_root,
         filter: &options.filter().unwrap(),
-        reading: &Reading {
-            options,
-            ..Reading::default()
-        },
+        options: &options.read_options(),
         interrupt: &Interrupt::default(),
         report: &Report::plain(),
     };

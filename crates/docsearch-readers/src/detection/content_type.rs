@@ -1,0 +1,141 @@
+//! The `Content-Type` of an answer of a web server.
+
+use std::path::Path;
+
+use mime::{CHARSET, Mime};
+
+use crate::detection;
+use crate::draft::Unreadable;
+use crate::formats::FORMATS;
+use crate::formats::format::{Format, LinkSyntax};
+
+/// Types that servers give to whatever they do not know.
+const UNSPECIFIC: [&str; 2] = ["", "text/plain"];
+/// Types of files that servers do not know, if their names do not identify a format.
+const BINARY: [&str; 2] = ["application/octet-stream", "binary/octet-stream"];
+
+/// A media type and its character set.
+#[derive(Debug, Default)]
+pub struct ContentType {
+    essence: String,
+    charset: Option<String>,
+}
+
+impl ContentType {
+    /// Reads a header; of one that is no media type, what stands before the parameters.
+    pub fn parse(header: &str) -> Self {
+        // RFC 9110 allows white space before a semicolon, and nothing after one; `mime` does not.
+        let parts = header.split(';').map(str::trim).filter(|part| !part.is_empty());
+        let compact = parts.collect::<Vec<_>>().join(";");
+        match compact.parse::<Mime>() {
+            Ok(mime) => Self {
+                essence: mime.essence_str().to_owned(),
+                charset: mime.get_param(CHARSET).map(|charset| charset.as_str().to_owned()),
+            },
+            Err(_) => Self {
+                essence: header.split(';').next().unwrap_or_default().trim().to_ascii_lowercase(),
+                charset: None,
+            },
+        }
+    }
+
+    /// Type and subtype in lower case; empty if no type was given.
+    pub fn essence(&self) -> &str {
+        &self.essence
+    }
+
+    /// The character set in lower case; `None` if none was named.
+    pub fn charset(&self) -> Option<&str> {
+        self.charset.as_deref()
+    }
+
+    /// The format that it identifies, `None` where name and content have to.
+    pub fn format(&self, path: &Path) -> Result<Option<&'static Format>, Unreadable> {
+        let essence = self.essence.as_str();
+        if let Some(format) = self.only_format() {
+            return Ok(Some(format));
+        }
+        let named = detection::from_name(path);
+        if UNSPECIFIC.contains(&essence) {
+            return Ok(named);
+        }
+        let shared = || {
+            FORMATS
+                .into_iter()
+                .find(|format| format.shared_media_types.contains(&essence))
+        };
+        let format = match BINARY.contains(&essence) {
+            true => named,
+            false => shared().map(|shared| named.unwrap_or(shared)),
+        };
+        match format {
+            Some(format) => Ok(Some(format)),
+            None => Err(Unreadable::ContentType(self.essence.clone())),
+        }
+    }
+
+    /// The format whose type it is, whatever the name is.
+    fn only_format(&self) -> Option<&'static Format> {
+        FORMATS
+            .into_iter()
+            .find(|format| format.media_types.contains(&self.essence.as_str()))
+    }
+
+    /// How links are written in what has this type; `None` where there are none to follow.
+    pub fn link_syntax(&self, path: &Path) -> Option<LinkSyntax> {
+        match self.only_format() {
+            Some(format) => format.links,
+            None if UNSPECIFIC.contains(&self.essence.as_str()) => {
+                let named = detection::from_name(path).and_then(|format| format.links);
+                // What has no type is taken for a page.
+                let default = self.essence.is_empty().then_some(LinkSyntax::Html);
+                named.filter(|syntax| *syntax == LinkSyntax::Markdown).or(default)
+            }
+            None => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::{docx, epub, pdf, roff};
+
+    #[test]
+    fn the_character_set_is_a_parameter_among_others() {
+        let parsed = ContentType::parse("Text/HTML; boundary=x; Charset=\"ISO-8859-1\"");
+        assert_eq!(parsed.essence(), "text/html");
+        assert_eq!(parsed.charset(), Some("iso-8859-1"));
+        assert_eq!(ContentType::parse("text/plain").charset(), None);
+        for header in [
+            "text/html ; charset=utf-8",
+            "text/html;;charset=utf-8; ",
+            "text/html; profile=\"a; charset=x\"; charset=utf-8",
+        ] {
+            assert_eq!(ContentType::parse(header).charset(), Some("utf-8"), "{header}");
+        }
+    }
+
+    #[test]
+    fn documents_that_are_no_text_have_types_of_their_own() {
+        let format = |header: &str, path: &str| ContentType::parse(header).format(Path::new(path)).ok().flatten();
+        assert_eq!(format("application/pdf", "/get?id=1"), Some(&pdf::FORMAT));
+        assert_eq!(format("application/epub+zip", "/book"), Some(&epub::FORMAT));
+        assert_eq!(format("application/octet-stream", "/a.docx"), Some(&docx::FORMAT));
+        assert_eq!(format("text/troff; charset=utf-8", "/ls"), Some(&roff::FORMAT));
+        assert_eq!(format("application/zip", "/a.zip"), None);
+    }
+
+    #[test]
+    fn what_is_no_media_type_is_taken_as_far_as_it_goes() {
+        for (header, essence) in [
+            ("", ""),
+            ("HTML", "html"),
+            ("Text/HTML; charset", "text/html"),
+            ("; charset=utf-8", ""),
+        ] {
+            let parsed = ContentType::parse(header);
+            assert_eq!((parsed.essence(), parsed.charset()), (essence, None), "{header}");
+        }
+    }
+}

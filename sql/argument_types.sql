@@ -43,13 +43,13 @@ BEGIN
         'type of arguments that are JSON, for callers who give json, jsonb or text; stored as jsonb is';
     COMMENT ON TYPE docsearch.regconfig_argument IS
         'type of arguments that are text search configurations, for callers who give regconfig or text';
-    COMMENT ON FUNCTION docsearch.json_argument_in(pg_catalog.cstring) IS 'reads docsearch.json_argument; called by Postgres.';
-    COMMENT ON FUNCTION docsearch.json_argument_out(docsearch.json_argument) IS 'writes docsearch.json_argument; called by Postgres.';
-    COMMENT ON FUNCTION docsearch.json_argument_recv(pg_catalog.internal) IS 'receives docsearch.json_argument; called by Postgres.';
-    COMMENT ON FUNCTION docsearch.json_argument_send(docsearch.json_argument) IS 'sends docsearch.json_argument; called by Postgres.';
-    COMMENT ON FUNCTION docsearch.regconfig_argument_in(pg_catalog.cstring) IS 'reads docsearch.regconfig_argument; called by Postgres.';
-    COMMENT ON FUNCTION docsearch.regconfig_argument_out(docsearch.regconfig_argument) IS 'writes docsearch.regconfig_argument; called by Postgres.';
-    COMMENT ON FUNCTION docsearch.regconfig_argument_recv(pg_catalog.internal) IS 'receives docsearch.regconfig_argument; called by Postgres.';
-    COMMENT ON FUNCTION docsearch.regconfig_argument_send(docsearch.regconfig_argument) IS 'sends docsearch.regconfig_argument; called by Postgres.';
+    COMMENT ON FUNCTION docsearch.json_argument_in(pg_catalog.cstring) IS 'reads docsearch.json_argument; called by Postgres';
+    COMMENT ON FUNCTION docsearch.json_argument_out(docsearch.json_argument) IS 'writes docsearch.json_argument; called by Postgres';
+    COMMENT ON FUNCTION docsearch.json_argument_recv(pg_catalog.internal) IS 'receives docsearch.json_argument; called by Postgres';
+    COMMENT ON FUNCTION docsearch.json_argument_send(docsearch.json_argument) IS 'sends docsearch.json_argument; called by Postgres';
+    COMMENT ON FUNCTION docsearch.regconfig_argument_in(pg_catalog.cstring) IS 'reads docsearch.regconfig_argument; called by Postgres';
+    COMMENT ON FUNCTION docsearch.regconfig_argument_out(docsearch.regconfig_argument) IS 'writes docsearch.regconfig_argument; called by Postgres';
+    COMMENT ON FUNCTION docsearch.regconfig_argument_recv(pg_catalog.internal) IS 'receives docsearch.regconfig_argument; called by Postgres';
+    COMMENT ON FUNCTION docsearch.regconfig_argument_send(docsearch.regconfig_argument) IS 'sends docsearch.regconfig_argument; called by Postgres';
 END
 $$;

@@ -1,5 +1,5 @@
 COMMENT ON SCHEMA docsearch IS
-    'pg_docsearch: projects, documents and what is derived from them, and the functions that index them';
+    'pg_docsearch: projects, documents and data derived from them, and the functions that index and search them';
 
 COMMENT ON FUNCTION @extschema@.search_docs(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text[]) IS
     'returns the documents that best answer a query, best first';

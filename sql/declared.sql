@@ -21,6 +21,6 @@ BEGIN
                     AND p.proname OPERATOR(pg_catalog.<>) 'declared_functions') f)));
     REVOKE EXECUTE ON FUNCTION docsearch.declared_functions() FROM PUBLIC;
     COMMENT ON FUNCTION docsearch.declared_functions() IS
-        'the functions that this version of the extension has declared, each as schema.name(types) and the type of its result; docsearch.check() looks for those that are missing.';
+        'returns the functions that this version of the extension declares, each as schema.name(types) and its result type. check() compares them with the existing functions';
 END
 $$;

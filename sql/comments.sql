@@ -38,13 +38,13 @@ COMMENT ON FUNCTION docsearch.answer_prompt(text, text, text, docsearch.json_arg
 COMMENT ON FUNCTION docsearch.detect_language(text) IS
     'returns the language of a text as an ISO 639-1 code. docsearch.default_language is for texts that do not show theirs';
 COMMENT ON FUNCTION docsearch.suggest(text, text, bigint) IS
-    'returns what an unfinished or mistyped text may mean, best first';
+    'returns suggestions for an unfinished or mistyped text, best first';
 COMMENT ON FUNCTION docsearch.verify_invariants(text, bigint) IS
     'checks that a search for each unique name or slug of a project returns its page first. sample is the approximate number of names and of slugs';
 COMMENT ON FUNCTION docsearch.reset_rules() IS
     'replaces the rules for all projects with the shipped rules, and returns their number. Rules of single projects stay';
 COMMENT ON FUNCTION docsearch.rules_changed() IS
-    'has every backend read the rules again; a trigger function of the tables of rules';
+    'makes every backend read the rules again; a trigger function of the tables of rules';
 
 COMMENT ON FUNCTION docsearch.create_project(text, text, text, docsearch.regconfig_argument, text, docsearch.json_argument) IS
     'creates a project and returns its id. The first call creates the tables, and has to come from the owner of schema docsearch';
@@ -57,7 +57,7 @@ COMMENT ON FUNCTION docsearch.index_doc(text, text, text, text, text, docsearch.
 COMMENT ON FUNCTION docsearch.index_docs(text, docsearch.json_argument) IS
     'inserts or updates the documents of a JSON array, and returns a row for each. A document that fails does not affect the others';
 COMMENT ON FUNCTION docsearch.set_questions(text, text, docsearch.json_argument, text) IS
-    'replaces the questions of a document that have one source, and returns their number';
+    'replaces the questions of a document from one source, and returns their number';
 COMMENT ON FUNCTION docsearch.questions(text, text) IS
     'returns the questions that the documents of a project answer';
 COMMENT ON FUNCTION docsearch.delete_doc(text, text) IS
@@ -67,7 +67,7 @@ COMMENT ON FUNCTION docsearch.delete_missing(text, text, text[]) IS
 COMMENT ON FUNCTION docsearch.finish_load(text) IS
     'merges the statistics, postings and vector codes of a project, and analyses the tables. Call it after a load';
 COMMENT ON FUNCTION docsearch.count_changes() IS
-    'keeps statistics and pending documents up to date; a trigger function of document and chunk';
+    'updates statistics and pending documents; a trigger function of document and chunk';
 COMMENT ON FUNCTION docsearch.merge_statistics(text) IS
     'merges the pending changes of the term statistics of a project. Indexing does this by itself when many are pending';
 
@@ -83,18 +83,18 @@ COMMENT ON FUNCTION docsearch.embed_input(bigint, bigint, bigint) IS
 COMMENT ON FUNCTION docsearch.split_identifier(text) IS
     'returns an identifier with a space between its words';
 COMMENT ON FUNCTION docsearch.page_keys(text, text, text) IS
-    'returns what ranking compares of a page: the words and names of title, slug and category. The column document.page_keys is generated with it';
+    'returns the words and names of title, slug and category in the form that ranking compares. The column document.page_keys is generated with it';
 
 COMMENT ON FUNCTION docsearch.migrate() IS
     'upgrades the tables to the version of the extension, and returns this version. Call it after ALTER EXTENSION pg_docsearch UPDATE';
 COMMENT ON FUNCTION docsearch.grant_usage(text, boolean) IS
-    'grants a role the right to search or, with write, to index. Policies on docsearch.document decide which documents the role sees';
+    'grants a role the rights to search and, with write, to index. Policies on docsearch.document decide which documents the role sees';
 COMMENT ON FUNCTION docsearch.revoke_usage(text) IS
     'revokes all rights on schema docsearch, its tables and its models from a role';
 COMMENT ON FUNCTION docsearch.drop_all(text) IS
     'drops everything that DROP EXTENSION leaves behind, including all documents. confirm is the name of the database';
 COMMENT ON FUNCTION docsearch.check(text) IS
-    'compares derived data with the documents, and returns a row for each problem';
+    'checks tables, indexes, models and derived data, and returns a row for each problem';
 COMMENT ON FUNCTION docsearch.check(boolean, text) IS
     'does the same as check(project), and compares attached tables with their documents if deep is true';
 COMMENT ON FUNCTION docsearch.repair(text) IS

@@ -13,7 +13,7 @@ use crate::tables::schema;
 mod docsearch {
     use super::*;
 
-    /// Compares derived data with the documents, and returns a row for each problem.
+    /// Checks tables, indexes, models and derived data, and returns a row for each problem.
     #[pg_extern(volatile, parallel_unsafe, cost = 1000000)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]

@@ -20,7 +20,7 @@ mod docsearch {
         migration::migrate(caller)
     }
 
-    /// Grants a role the right to search or, with write, to index.
+    /// Grants a role the rights to search and, with write, to index.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn grant_usage(role: Text<'_>, write: default!(bool, false)) -> Result<()> {

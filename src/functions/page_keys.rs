@@ -9,7 +9,7 @@ use pgrx::prelude::*;
 mod docsearch {
     use super::*;
 
-    /// Returns what ranking compares of a page: the words and names of title, slug and category.
+    /// Returns the words and names of title, slug and category in the form that ranking compares.
     #[pg_extern(immutable, parallel_safe)]
     #[search_path(pg_catalog, pg_temp)]
     fn page_keys(

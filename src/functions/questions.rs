@@ -17,7 +17,7 @@ use crate::tables::{document, project};
 mod docsearch {
     use super::*;
 
-    /// Replaces the questions of a document that have one source, and returns their number.
+    /// Replaces the questions of a document from one source, and returns their number.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn set_questions(

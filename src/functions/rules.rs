@@ -22,7 +22,7 @@ mod docsearch {
         rules::reset(caller)
     }
 
-    /// Has every backend read the rules again; a trigger function of the tables of rules.
+    /// Makes every backend read the rules again; a trigger function of the tables of rules.
     #[pg_extern(sql = r#"
 CREATE FUNCTION docsearch.rules_changed() RETURNS trigger
 LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';

@@ -27,7 +27,7 @@ mod docsearch {
         statistics::merge(owner, project.id)
     }
 
-    /// Keeps statistics and pending documents up to date; a trigger function of document and chunk.
+    /// Updates statistics and pending documents; a trigger function of document and chunk.
     #[pg_extern(sql = r#"
 CREATE FUNCTION docsearch.count_changes() RETURNS trigger
 LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';

@@ -21,7 +21,7 @@ const MAX_SUGGESTIONS: i32 = 100;
 mod docsearch {
     use super::*;
 
-    /// Returns what an unfinished or mistyped text may mean, best first.
+    /// Returns suggestions for an unfinished or mistyped text, best first.
     #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]

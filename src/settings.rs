@@ -66,8 +66,9 @@ pub(crate) use language::default_language;
 enum WeightSetting {
     Real(GucSetting<f64>),
     Whole(GucSetting<i32>),
-    /// A row that was a setting before 0.2. It accepts any text, has no effect but a warning, and is not shown. If its name were
-    /// unknown, connections, restored dumps and scripts that set it would fail where the library is preloaded.
+    /// A row that was a setting before 0.2. It accepts any text, has no effect but a warning, and is not shown. If its
+    /// name were unknown, connections, restored dumps and scripts that set it would fail where the library is
+    /// preloaded.
     Removed(&'static GucSetting<Option<CString>>),
 }
 
@@ -138,7 +139,8 @@ fn define_weights(flags: GucFlags) {
     }
 }
 
-/// A C string for the life of the server, which PostgreSQL does not copy. Empty if the text holds a NUL; ours hold none.
+/// A C string for the life of the server, which PostgreSQL does not copy. Empty if the text holds a NUL; ours hold
+/// none.
 fn leak(text: &str) -> &'static CStr {
     CString::new(text).map_or(c"", |text| Box::leak(text.into_boxed_c_str()))
 }

@@ -239,8 +239,8 @@ pub(crate) fn configure(caller: &Caller, name: Option<&str>, settings: Option<Js
     })
 }
 
-/// The text search configuration with its schema: a dump has to name it wherever it is restored. PUBLIC has to have USAGE on
-/// the schema, since every role that may search uses it.
+/// The text search configuration with its schema: a dump has to name it wherever it is restored. PUBLIC has to have
+/// USAGE on the schema, since every role that may search uses it.
 fn text_config(caller: &Caller, given: Option<pg_sys::Oid>) -> Result<String> {
     let found = statement::one(
         caller,

@@ -43,7 +43,8 @@ pub(crate) struct ModelGrant {
 }
 
 impl ModelGrant {
-    /// Looks up role and model. The caller must own the schema; `call` is the statement that the error names for its owner.
+    /// Looks up role and model. The caller must own the schema; `call` is the statement that the error names for its
+    /// owner.
     pub(crate) fn named(caller: &Caller, role: &str, model: &str, call: &str) -> Result<Self> {
         schema::require_current(caller)?;
         schema::require_owner(caller, call)?;

@@ -82,8 +82,8 @@ const VERSIONS: [Version; schema::NEWEST] = [
 /// What the owner of the schema runs to let another role index.
 pub(crate) const SET_UP: &str = "SELECT docsearch.migrate(); SELECT docsearch.grant_usage('your role', write => true)";
 
-/// Gives tables without a primary key a replica identity: PostgreSQL refuses updates of a published table without one, and a
-/// publication FOR ALL TABLES publishes new tables at once.
+/// Gives tables without a primary key a replica identity: PostgreSQL refuses updates of a published table without one,
+/// and a publication FOR ALL TABLES publishes new tables at once.
 const SET_REPLICA_IDENTITY: &str = "DO $$
 DECLARE
     found regclass;

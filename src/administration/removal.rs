@@ -28,8 +28,8 @@ const CREATED: &str = "
     SELECT t.tableoid, t.oid FROM pg_trigger t
     WHERE t.tgfoid = 'docsearch.attached_changed'::regproc AND NOT t.tgisinternal";
 
-/// Drops all of it, or nothing. The caller must own the schema and confirm the name of the database, and no object of another
-/// role may depend on the extension.
+/// Drops all of it, or nothing. The caller must own the schema and confirm the name of the database, and no object of
+/// another role may depend on the extension.
 pub(crate) fn remove(caller: &Caller, confirm: Option<&str>) -> Result<()> {
     schema::require_owner(caller, "SELECT docsearch.drop_all(...)")?;
     report::refuse_read_only(c"docsearch.drop_all()");

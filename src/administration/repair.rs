@@ -13,8 +13,8 @@ use crate::settings::IndexMode;
 use crate::tables::vector_codes::{self, OfModel};
 use crate::tables::{merging, postings, statistics, vectors};
 
-/// Repairs what the checks find and returns problem, object and action of each. Indexing waits until the transaction ends. The
-/// caller owns the schema.
+/// Repairs what the checks find and returns problem, object and action of each. Indexing waits until the transaction
+/// ends. The caller owns the schema.
 pub(crate) fn repair(caller: &mut Caller, project: Option<&str>) -> Result<Vec<(String, String, String)>> {
     let checked = CheckScope::new(caller, project)?.with_words();
     migration::migrate(caller)?;

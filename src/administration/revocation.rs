@@ -12,8 +12,8 @@ use crate::tables::schema::{self, Part};
 /// PUBLIC as a grantee in the catalogs.
 const PUBLIC: i64 = 0;
 
-/// The privileges granted in schema `docsearch`: the object as REVOKE names it, its owner, grantee and grantor. Functions that
-/// PUBLIC may execute are left out.
+/// The privileges granted in schema `docsearch`: the object as REVOKE names it, its owner, grantee and grantor.
+/// Functions that PUBLIC may execute are left out.
 const GRANTED: &str = "
     SELECT 'SCHEMA docsearch' AS object, n.nspowner AS owner, a.grantee, a.grantor
     FROM pg_namespace n CROSS JOIN aclexplode(n.nspacl) a WHERE n.nspname = 'docsearch'

@@ -10,8 +10,8 @@ use pgrx::prelude::*;
 use crate::postgres::interrupt;
 use crate::postgres::report::{Result, error, internal};
 
-/// A text and the tokens left to return. It lives in the memory context of the parse: PostgreSQL does not call the end function
-/// after an error.
+/// A text and the tokens left to return. It lives in the memory context of the parse: PostgreSQL does not call the end
+/// function after an error.
 struct ParserState {
     base: *mut c_char,
     tokens: Box<dyn Iterator<Item = Token>>,

@@ -36,7 +36,7 @@ mod docsearch {
         let checked = usize::try_from(max_refinements)
             .ok()
             .filter(|most| *most <= MAX_REFINEMENTS);
-        let most = checked.ok_or_else(|| {
+        let max_refinements = checked.ok_or_else(|| {
             invalid(
                 format!("max_refinements is {max_refinements}"),
                 format!("Use 0 to {MAX_REFINEMENTS}."),
@@ -55,6 +55,6 @@ mod docsearch {
         });
         let mut request = arguments.resolve(caller)?;
         request.config = request.config.graded();
-        refine::refined(caller, &request, most).map(JsonB)
+        refine::search_refined(caller, &request, max_refinements).map(JsonB)
     }
 }

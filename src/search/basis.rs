@@ -1,4 +1,4 @@
-//! What a search in a group of projects rests on, however far its legs look.
+//! What is read for a query in a group of projects before its retrievers run, and how far they search.
 
 use docsearch_core::index::lexical::Lexical;
 use docsearch_core::index::statistics::{ChunkFrequencies, Totals};
@@ -14,21 +14,21 @@ use crate::postgres::statement;
 use crate::search::conditions::{CONDITIONS, conditions, superseded_by};
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
-use crate::search::lexical::KeywordLeg;
+use crate::search::lexical::KeywordRetriever;
 use crate::search::newest::Newest;
 use crate::search::vocabulary;
 use crate::tables::vectors::VectorTable;
 use crate::tables::visibility::{MAX_LISTED, Visibility};
 use crate::tables::{keys, names};
 
-/// What a search looks for, the same in every project.
+/// The arguments of a search, the same in every project.
 pub(super) struct Search<'a> {
     pub(super) category: Option<&'a str>,
     pub(super) filter: &'a Filter,
     pub(super) config: &'a SearchConfig,
-    /// How many of the best documents are explained.
+    /// Number of the best documents to explain.
     pub(super) explained: usize,
-    /// A document to rank and explain even if no leg finds it.
+    /// A document to rank and explain even if no retriever finds it.
     pub(super) focus: Option<DocumentId>,
 }
 
@@ -42,13 +42,13 @@ impl Search<'_> {
     }
 }
 
-/// Where a search may find documents.
+/// The documents that a search may find.
 pub(super) enum Scope {
-    /// In all that the caller sees: there is no filter.
+    /// All visible ones: there is no filter.
     Everywhere,
-    /// Among these.
+    /// These.
     Listed(Set<DocumentId>),
-    /// There are too many to list: what was found is checked against the filter.
+    /// Too many to list: results are checked against the filter.
     Checked,
 }
 
@@ -76,8 +76,8 @@ impl Scope {
             &args,
             keys::document_id,
         )?;
-        let few = i64::try_from(documents.len()).is_ok_and(|count| count <= MAX_LISTED);
-        Ok(if few {
+        let is_few = i64::try_from(documents.len()).is_ok_and(|count| count <= MAX_LISTED);
+        Ok(if is_few {
             Self::Listed(documents.into_iter().collect())
         } else {
             Self::Checked
@@ -92,24 +92,24 @@ impl Scope {
     }
 }
 
-/// Rules are asked of one in so many of the window of candidates.
-const LIKELY: usize = 3;
+/// The rules score the best third of the window of candidates.
+const WINDOW_PER_SCORED: usize = 3;
 
-/// How far the legs look.
+/// How far the retrievers search.
 #[derive(Clone, Copy)]
-pub(super) struct Reach {
-    /// Documents of the keyword leg, and of the dense leg its share in sections.
+pub(super) struct Limits {
+    /// Documents of the keyword retriever; the vector retriever gets its share of the score, in sections.
     pub(super) window: i64,
-    /// Sections that the keyword leg reads.
+    /// Sections that the keyword retriever reads.
     pub(super) budget: i64,
-    /// Sections that there are.
+    /// Sections of the projects.
     pub(super) sections: f64,
-    /// How many documents get pages, of those whose words and vectors were compared.
-    pub(super) likely: usize,
+    /// Documents that the rules score, of those whose words and vectors were compared.
+    pub(super) max_scored: usize,
 }
 
-impl Reach {
-    /// Whether there is nothing beyond, of what the caller sees.
+impl Limits {
+    /// Whether the window holds every visible section.
     pub(super) fn is_everything(self, caller: &Caller, visibility: &Visibility) -> Result<bool> {
         match visibility.check() {
             Some(check) => check.has_at_most(caller, self.window),
@@ -117,33 +117,33 @@ impl Reach {
         }
     }
 
-    /// Eight times as far: where most of what is found is filtered out.
-    pub(super) fn further(self) -> Self {
+    /// Eight times these limits, for searches whose results are mostly filtered out.
+    pub(super) fn widened(self) -> Self {
         Self {
             window: self.window.saturating_mul(8),
             budget: self.budget.saturating_mul(8),
-            likely: self.likely.saturating_mul(8),
+            max_scored: self.max_scored.saturating_mul(8),
             ..self
         }
     }
 }
 
-/// What is read for a query before its legs run.
+/// What is read for a query before its retrievers run.
 pub(super) struct Basis {
     pub(super) superseded: Option<Vec<i64>>,
     pub(super) scope: Scope,
     pub(super) totals: Map<i64, Totals>,
     pub(super) frequencies: ChunkFrequencies,
-    pub(super) reach: Reach,
+    pub(super) limits: Limits,
     pub(super) vectors: VectorTable,
     pub(super) names: names::NameMatches,
     pub(super) newest: Newest,
-    /// For a query that has a vector.
+    /// If the query has a vector.
     pub(super) mix: Mix,
 }
 
 impl Basis {
-    /// `None` if the filter lets nothing through. Mistyped words of the group's query are corrected.
+    /// `None` if no document matches the filter. Corrects mistyped words of the group's query.
     pub(super) fn read(caller: &mut Caller, search: &Search<'_>, group: &mut Group<'_>) -> Result<Option<Self>> {
         let superseded = superseded_by(caller, &group.projects, search.filter)?;
         let scope = Scope::read(caller, search, group, superseded.as_deref())?;
@@ -169,15 +169,15 @@ impl Basis {
         let weights = &search.config.weights;
         let class = group.understanding.class;
         let mix = weights.mix(class, weights.hybrid(class), group.model.baseline);
-        // A phrase, a name, an operator or a code is meant as the text has it.
+        // A phrase, a name, an operator or a code means the exact text: questions do not count.
         let is_literal = class == Class::Identifier || !group.understanding.phrases.is_empty();
         let args = search.conditions(group.projects.argument(), superseded.as_deref());
         Ok(Some(Self {
-            reach: Reach {
+            limits: Limits {
                 window: weights.candidates,
                 budget: weights.keyword_budget,
                 sections: Totals::all_chunks(&totals),
-                likely: usize::try_from(weights.candidates).unwrap_or(usize::MAX) / LIKELY,
+                max_scored: usize::try_from(weights.candidates).unwrap_or(usize::MAX) / WINDOW_PER_SCORED,
             },
             vectors: VectorTable::of(group.model)?,
             names: names::find(
@@ -196,38 +196,38 @@ impl Basis {
         }))
     }
 
-    /// The same for one of several texts that look for the same: each looks half as far, and a third as many are judged by
-    /// all.
+    /// For one of several texts that are searched together: half the window and a third of the documents to score,
+    /// since every text scores the documents of all.
     pub(super) fn shared(self) -> Self {
-        let reach = Reach {
-            window: self.reach.window / 2,
-            likely: self.reach.likely / 3,
-            ..self.reach
+        let limits = Limits {
+            window: self.limits.window / 2,
+            max_scored: self.limits.max_scored / 3,
+            ..self.limits
         };
-        Self { reach, ..self }
+        Self { limits, ..self }
     }
 
-    /// The words of the group's query with what is known of them.
+    /// The terms of the group's query with their statistics.
     pub(super) fn lexical<'a>(&'a self, group: &'a Group<'_>) -> Lexical<'a> {
         Lexical::new(&self.totals, &group.terms, &self.frequencies)
     }
 }
 
-/// What is looked for in a group of projects, once it is known whether the query has a vector.
+/// The query of a group of projects, once it is known whether it has a vector.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct GroupQuery<'a> {
     pub(super) group: &'a Group<'a>,
     pub(super) basis: &'a Basis,
-    pub(super) keywords: &'a KeywordLeg<'a>,
+    pub(super) keywords: &'a KeywordRetriever<'a>,
     pub(super) embedding: Option<&'a [f32]>,
     pub(super) mix: Mix,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> GroupQuery<'a> {
     pub(super) fn new(
         group: &'a Group<'a>,
         basis: &'a Basis,
-        keywords: &'a KeywordLeg<'a>,
+        keywords: &'a KeywordRetriever<'a>,
         embedding: Option<&'a [f32]>,
     ) -> Self {
         let hybrid = if embedding.is_some() { basis.mix.hybrid } else { 0.0 };

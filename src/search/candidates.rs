@@ -1,71 +1,62 @@
-//! The legs of a search, brought together: every candidate gets all of its scores, whichever leg found
-//! it. Only documents that the caller may see are candidates.
+//! Runs the retrievers and ranks what they find: every candidate gets all scores, whichever retriever found it. Only
+//! visible documents are candidates.
 
 use std::borrow::Cow;
 use std::time::Instant;
 
-use docsearch_core::documents::page_keys::PageKeys;
 use docsearch_core::query::understanding::NameRole;
 use docsearch_core::ranking::fusion::RankedDocuments;
-use docsearch_core::ranking::page::{DESCRIPTION_BYTES, Page};
+use docsearch_core::ranking::page::Page;
 use docsearch_core::ranking::rank::{self, Evidence, ScoredDocument};
 use docsearch_core::ranking::rerank::{Reranker, mark_older_versions};
 use docsearch_core::ranking::retrievers::{RetrieverResults, retain_best};
 use docsearch_core::ranking::score::Needs;
-use docsearch_core::values::calendar::Day;
 use docsearch_core::values::id::{ChunkId, DocumentId, Map, Set};
-use pgrx::datum::DatumWithOid;
 
-use crate::postgres::jsonb::StoredJson;
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Role};
-use crate::postgres::row_type::row_type;
-use crate::postgres::statement;
-use crate::search::basis::{Asked, Basis, Reach, Scope, Search};
-use crate::search::conditions::CONDITIONS;
+use crate::search::basis::{Basis, GroupQuery, Limits, Scope, Search};
 use crate::search::exclusion::exclude;
 use crate::search::group::Group;
-use crate::search::lexical::{KeywordLeg, Wanted};
-use crate::search::newest::{AGE, DAY};
+use crate::search::lexical::{KeywordLimits, KeywordRetriever};
 use crate::search::query_vector::Embeddings;
 use crate::search::retrieval::milliseconds;
 use crate::search::section;
-use crate::tables::schema::Part;
+use crate::tables::names;
 use crate::tables::vectors::Nearest;
 use crate::tables::visibility::Visibility;
-use crate::tables::{document, names};
 
 /// The documents of a group of projects, ranked.
 #[derive(Default)]
 pub(crate) struct Ranking {
     pub(crate) found: RankedDocuments,
-    /// Milliseconds that the rules took.
+    /// Duration of the rules.
     pub(crate) rules_ms: f64,
-    /// Number of documents, of those that the caller sees, whose words and vectors were compared.
+    /// Visible documents whose words and vectors were compared.
     pub(crate) candidates: usize,
-    /// Number of those that rules were asked of.
-    judged: usize,
-    /// Whether rules were not asked of some that are less likely to come first.
-    leaves_out: bool,
-    /// Documents, of those that the caller sees, that were too far from the query.
+    /// Those that the rules scored.
+    scored: usize,
+    /// Whether the rules left out candidates that are unlikely to come first.
+    has_unscored: bool,
+    /// Visible documents that were too distant from the query.
     pub(crate) too_distant: usize,
-    /// Words that excluded one of them.
+    /// Excluded words that a candidate has.
     pub(crate) excluding: Vec<String>,
-    /// Documents, of those that the caller sees, with one of [`Group::title_keys`]; `None` if there may be others.
+    /// Visible documents with one of [`Group::title_keys`]; `None` if there may be others.
     pub(crate) titled: Option<Set<DocumentId>>,
-    /// What the query is about, by the places of the forms.
+    /// What the query is about: indexes of its candidate names.
     subjects: Vec<(usize, NameRole)>,
 }
 
 impl Ranking {
-    /// Whether a further look can find more, of what the caller sees.
-    fn has_more(&self, caller: &Caller, reach: Reach, visibility: &Visibility) -> Result<bool> {
-        Ok(self.leaves_out || !reach.is_everything(caller, visibility)?)
+    /// Whether wider limits can find more visible documents.
+    fn has_more(&self, caller: &Caller, limits: Limits, visibility: &Visibility) -> Result<bool> {
+        Ok(self.has_unscored || !limits.is_everything(caller, visibility)?)
     }
 }
 
-/// What the words of a query found.
-pub(super) struct Words {
+/// What the retrievers that need no vector found.
+pub(super) struct WordResults {
     evidence: Evidence,
     /// The best section of each document.
     best: Vec<ChunkId>,
@@ -73,36 +64,36 @@ pub(super) struct Words {
     phrase: Set<DocumentId>,
 }
 
-/// What is judged of a group of projects.
-pub(super) struct Judging {
-    pub(super) legs: RetrieverResults,
-    /// Documents that are candidates whether or not a section of theirs is.
+/// The candidates of a group of projects, ready to be scored.
+pub(super) struct Candidates {
+    pub(super) retrieved: RetrieverResults,
+    /// Documents that are candidates even if none of their sections is.
     named: Vec<DocumentId>,
     /// Documents that were left out for their distance from the query.
     pub(super) too_distant: usize,
-    /// What the query is about, by the places of the forms.
+    /// What the query is about: indexes of its candidate names.
     pub(super) subjects: Vec<(usize, NameRole)>,
 }
 
-impl Judging {
-    /// Sections whose similarity counts and is not known.
+impl Candidates {
+    /// Sections whose similarity counts but is unknown.
     pub(super) fn unmeasured_sections(&self) -> Vec<ChunkId> {
-        self.legs.unmeasured_sections(&self.legs.documents())
+        self.retrieved.unmeasured_sections(&self.retrieved.documents())
     }
 
     /// Adds the similarity of sections.
     pub(super) fn add(&mut self, similarities: impl IntoIterator<Item = (ChunkId, f32)>) {
-        let evidence = &mut self.legs.evidence;
+        let evidence = &mut self.retrieved.evidence;
         let nearest = evidence.similarity.values().copied().reduce(f32::max);
         evidence.measure(similarities, nearest);
     }
 }
 
-/// Where what was found is checked, so many documents are looked for at least: the nearest may all be filtered out.
-const LEAST_CHECKED: usize = 20;
+/// Documents to find at least where a filter checks the results: it may leave out all of the nearest.
+const MIN_CHECKED_DOCUMENTS: usize = 20;
 
 impl Search<'_> {
-    /// Ranks the documents of a group of projects. The query's vector is waited for where it is needed.
+    /// Ranks the documents of a group of projects. Waits for the query's vector when it is needed.
     pub(super) fn rank(
         &self,
         caller: &mut Caller,
@@ -113,12 +104,12 @@ impl Search<'_> {
             return Ok(Ranking::default());
         };
         let titled = basis.names.titled.take();
-        let ranking = self.rank_in(caller, group, basis, embeddings)?;
-        group.note_subjects(&ranking.subjects);
+        let ranking = self.rank_group(caller, group, basis, embeddings)?;
+        group.add_subjects(&ranking.subjects);
         Ok(Ranking { titled, ..ranking })
     }
 
-    fn rank_in(
+    fn rank_group(
         &self,
         caller: &mut Caller,
         group: &Group<'_>,
@@ -126,182 +117,197 @@ impl Search<'_> {
         embeddings: &mut Embeddings,
     ) -> Result<Ranking> {
         let lexical = basis.lexical(group);
-        let keywords = KeywordLeg::new(caller, &group.projects, &lexical)?;
-        // How far the first look goes does not depend on how many are asked for: more results are the same ones first.
-        let mut reach = basis.reach;
-        let words = self.run_words(caller, group, &basis, &keywords, reach)?;
+        let keywords = KeywordRetriever::new(caller, &group.projects, &lexical)?;
+        // The first limits do not depend on max_results: asking for more results must not change the first ones.
+        let mut limits = basis.limits;
+        let words = self.run_word_retrievers(caller, group, &basis, &keywords, limits)?;
         let embedding = embeddings.of(caller, group)?;
-        let asked = Asked::new(group, &basis, &keywords, embedding.as_deref());
-        let mut ranking = self.rank_within(caller, &asked, reach, words)?;
-        while ranking.judged < self.least_found(&basis.scope) && ranking.has_more(caller, reach, &group.visibility)? {
-            reach = reach.further();
-            ranking = self.rank_further(caller, &asked, reach)?;
+        let query = GroupQuery::new(group, &basis, &keywords, embedding.as_deref());
+        let mut ranking = self.rank_with_limits(caller, &query, limits, words)?;
+        while ranking.scored < self.min_documents(&basis.scope)
+            && ranking.has_more(caller, limits, &group.visibility)?
+        {
+            limits = limits.widened();
+            ranking = self.rank_wider(caller, &query, limits)?;
         }
-        while ranking.judged < self.config.found_at_least() && ranking.has_more(caller, reach, &group.visibility)? {
-            reach = reach.further();
-            let further = self.rank_further(caller, &asked, reach)?;
-            ranking.found.append(further.found);
-            ranking.rules_ms += further.rules_ms;
-            ranking.candidates = further.candidates.max(ranking.found.ranked.len());
-            ranking.judged = further.judged.max(ranking.found.ranked.len());
-            ranking.leaves_out = further.leaves_out;
-            ranking.too_distant = further.too_distant;
-            ranking.excluding = further.excluding;
+        while ranking.scored < self.config.min_found() && ranking.has_more(caller, limits, &group.visibility)? {
+            limits = limits.widened();
+            let wider = self.rank_wider(caller, &query, limits)?;
+            ranking.found.append(wider.found);
+            ranking.rules_ms += wider.rules_ms;
+            ranking.candidates = wider.candidates.max(ranking.found.ranked.len());
+            ranking.scored = wider.scored.max(ranking.found.ranked.len());
+            ranking.has_unscored = wider.has_unscored;
+            ranking.too_distant = wider.too_distant;
+            ranking.excluding = wider.excluding;
         }
         Ok(ranking)
     }
 
-    fn rank_further(&self, caller: &mut Caller, asked: &Asked<'_>, reach: Reach) -> Result<Ranking> {
-        let words = self.run_words(caller, asked.group, asked.basis, asked.keywords, reach)?;
-        self.rank_within(caller, asked, reach, words)
+    fn rank_wider(&self, caller: &mut Caller, query: &GroupQuery<'_>, limits: Limits) -> Result<Ranking> {
+        let words = self.run_word_retrievers(caller, query.group, query.basis, query.keywords, limits)?;
+        self.rank_with_limits(caller, query, limits, words)
     }
 
-    /// Fewer documents are too few to stop at, though more are not asked for.
-    fn least_found(&self, scope: &Scope) -> usize {
+    /// Documents to find at least, even if fewer results are requested.
+    fn min_documents(&self, scope: &Scope) -> usize {
         match scope {
-            Scope::Checked => LEAST_CHECKED,
+            Scope::Checked => MIN_CHECKED_DOCUMENTS,
             Scope::Everywhere | Scope::Listed(_) => 0,
         }
     }
 
-    /// Ranks what the legs find within a reach.
-    fn rank_within(&self, caller: &mut Caller, asked: &Asked<'_>, reach: Reach, words: Words) -> Result<Ranking> {
-        let mut legs = self.run_legs(caller, asked, reach, words)?;
-        let left_out = self.retain_likely(asked, &mut legs, reach, !asked.group.excluded.is_empty());
-        let mut pages = self.pages(caller, asked, &legs.documents(), self.needs(asked))?;
-        let excluding = exclude(caller, &asked.group.excluded, &mut pages)?;
-        let mut judging = self.prepare(asked, legs, &mut pages);
-        let ruling = Instant::now();
-        let reranker = self.reranker(asked, &pages);
-        let mut rules_ms = milliseconds(ruling);
-        let documents = self.measure(caller, asked, &mut judging, &reranker)?;
-        let ruling = Instant::now();
+    /// Ranks what the retrievers find within limits.
+    fn rank_with_limits(
+        &self,
+        caller: &mut Caller,
+        query: &GroupQuery<'_>,
+        limits: Limits,
+        words: WordResults,
+    ) -> Result<Ranking> {
+        let mut retrieved = self.run_retrievers(caller, query, limits, words)?;
+        let left_out = self.retain_likely(query, &mut retrieved, limits, !query.group.excluded.is_empty());
+        let mut pages = self.pages(caller, query, &retrieved.documents(), self.needs(query))?;
+        let excluding = exclude(caller, &query.group.excluded, &mut pages)?;
+        let mut candidates = self.prepare(query, retrieved, &mut pages);
+        let begun = Instant::now();
+        let reranker = self.reranker(query, &pages);
+        let mut rules_ms = milliseconds(begun);
+        let documents = self.measure(caller, query, &mut candidates, &reranker)?;
+        let begun = Instant::now();
         let ranked = reranker.rerank(documents);
-        rules_ms += milliseconds(ruling);
+        rules_ms += milliseconds(begun);
         let explained = ranked
             .iter()
             .enumerate()
-            .filter(|(place, ranked)| *place < self.explained || self.focus == Some(ranked.document.document));
+            .filter(|(rank, ranked)| *rank < self.explained || self.focus == Some(ranked.document.document));
         let steps = explained.map(|(_, ranked)| (ranked.document.document, reranker.explain(&ranked.document)));
         let steps = steps.collect();
         Ok(Ranking {
             rules_ms,
             found: RankedDocuments {
                 steps,
-                sections: section::asked_for(caller, asked.group, &judging.legs, &pages, &ranked)?,
+                sections: section::target_sections(caller, query.group, &candidates.retrieved, &pages, &ranked)?,
                 ranked,
                 ..RankedDocuments::default()
             },
             candidates: pages.len() + left_out,
-            judged: pages.len(),
-            leaves_out: left_out > 0,
-            too_distant: judging.too_distant,
-            subjects: judging.subjects,
+            scored: pages.len(),
+            has_unscored: left_out > 0,
+            too_distant: candidates.too_distant,
+            subjects: candidates.subjects,
             excluding,
             titled: None,
         })
     }
 
-    /// Drops the documents that are unlikely to come first, and returns how many they were: none where a filter or an excluded
-    /// word may leave any number of the others out.
+    /// Drops the documents that are unlikely to come first and returns their number. Drops none if a filter or an
+    /// excluded word may leave out any number of the likely ones.
     pub(super) fn retain_likely(
         &self,
-        asked: &Asked<'_>,
-        legs: &mut RetrieverResults,
-        reach: Reach,
+        query: &GroupQuery<'_>,
+        retrieved: &mut RetrieverResults,
+        limits: Limits,
         excludes: bool,
     ) -> usize {
-        if excludes || matches!(asked.basis.scope, Scope::Checked) {
+        if excludes || matches!(query.basis.scope, Scope::Checked) {
             return 0;
         }
-        let corpora = &asked.keywords.lexical.corpora;
-        legs.retain_likely(reach.likely, self.focus, corpora, &asked.mix)
+        let corpora = &query.keywords.lexical.corpora;
+        retrieved.retain_likely(limits.max_scored, self.focus, corpora, &query.mix)
     }
 
-    /// Drops what has no page, or is too far from the query, and marks the pages with what the query asks of them.
+    /// Drops documents without a page or too distant from the query, and marks the pages with the features that the
+    /// query asks for.
     pub(super) fn prepare(
         &self,
-        asked: &Asked<'_>,
-        mut legs: RetrieverResults,
+        query: &GroupQuery<'_>,
+        mut retrieved: RetrieverResults,
         pages: &mut Map<DocumentId, Page>,
-    ) -> Judging {
-        let Asked { group, basis, .. } = asked;
+    ) -> Candidates {
+        let GroupQuery { group, basis, .. } = query;
         let visible: Set<DocumentId> = pages.keys().copied().collect();
-        legs.keep(&visible);
-        let too_distant = legs.limit_distance(self.config.weights.max_distance);
+        retrieved.keep(&visible);
+        let too_distant = retrieved.limit_distance(self.config.weights.max_distance);
         if too_distant > 0 {
-            let near = legs.documents();
-            pages.retain(|id, _| near.contains(id));
+            let close = retrieved.documents();
+            pages.retain(|id, _| close.contains(id));
         }
-        legs.drop_ambiguous();
+        retrieved.drop_ambiguous();
         mark_older_versions(pages);
         basis.newest.mark(pages);
-        let subjects = legs.subjects(&group.question(), &asked.keywords.lexical.corpora);
+        let subjects = retrieved.subjects(&group.subject_query(), &query.keywords.lexical.corpora);
         let mut forms = Cow::Borrowed(&group.forms);
         for &(form, role) in &subjects {
             forms.to_mut()[form].role = role;
         }
-        let named = legs.boost_pages(&group.asked_names(&forms, &group.typed().unwrap_or_default()), pages);
-        Judging {
-            legs,
+        let named = retrieved.boost_pages(&group.name_query(&forms, &group.typed().unwrap_or_default()), pages);
+        Candidates {
+            retrieved,
             named,
             too_distant,
             subjects,
         }
     }
 
-    pub(super) fn reranker<'a>(&'a self, asked: &Asked<'a>, pages: &'a Map<DocumentId, Page>) -> Reranker<'a> {
-        let mix = &asked.mix;
-        let scorer = asked.group.scorer(self.config).with_hybrid(mix.hybrid);
+    pub(super) fn reranker<'a>(&'a self, query: &GroupQuery<'a>, pages: &'a Map<DocumentId, Page>) -> Reranker<'a> {
+        let mix = &query.mix;
+        let scorer = query.group.scorer(self.config).with_hybrid(mix.hybrid);
         Reranker::new(scorer, pages, mix.baseline)
     }
 
-    /// The documents that may be shown, with the similarity of all their sections that count.
+    /// The documents that may become results, with the similarity of all sections that count.
     fn measure(
         &self,
         caller: &mut Caller,
-        asked: &Asked<'_>,
-        judging: &mut Judging,
+        query: &GroupQuery<'_>,
+        candidates: &mut Candidates,
         reranker: &Reranker<'_>,
     ) -> Result<Vec<ScoredDocument>> {
-        if let Some(embedding) = asked.embedding {
-            let documents = self.scored(asked, judging);
-            let nearest = judging.legs.evidence.similarity.values().copied().reduce(f32::max);
+        if let Some(embedding) = query.embedding {
+            let documents = self.scored(query, candidates);
+            let nearest = candidates
+                .retrieved
+                .evidence
+                .similarity
+                .values()
+                .copied()
+                .reduce(f32::max);
             let mut contenders = reranker.contenders(
                 &documents,
                 nearest,
-                &judging.legs.documents_with_unmeasured_questions(),
-                self.config.places(),
+                &candidates.retrieved.documents_with_unmeasured_questions(),
+                self.config.exactly_scored(),
             );
             contenders.extend(self.focus.filter(|focus| reranker.has_page(*focus)));
-            judging.named.retain(|id| contenders.contains(id));
-            judging.legs.evidence.retain(&contenders);
-            let more = judging.legs.unmeasured_sections(&contenders);
+            candidates.named.retain(|id| contenders.contains(id));
+            candidates.retrieved.evidence.retain(&contenders);
+            let more = candidates.retrieved.unmeasured_sections(&contenders);
             let owner = &caller.as_owner()?;
-            let measured = asked.basis.vectors.of_chunks(owner, embedding, &more)?;
-            judging.legs.evidence.measure(measured, nearest);
+            let measured = query.basis.vectors.of_chunks(owner, embedding, &more)?;
+            candidates.retrieved.evidence.measure(measured, nearest);
         }
-        Ok(self.scored(asked, judging))
+        Ok(self.scored(query, candidates))
     }
 
-    /// The scores of what is judged, before any rule.
-    pub(super) fn scored(&self, asked: &Asked<'_>, judging: &Judging) -> Vec<ScoredDocument> {
-        let corpora = &asked.keywords.lexical.corpora;
-        let named = judging.named.iter().copied();
-        rank::rank(&judging.legs.evidence, named, corpora, &asked.mix)
+    /// The scores of the candidates before any rule.
+    pub(super) fn scored(&self, query: &GroupQuery<'_>, candidates: &Candidates) -> Vec<ScoredDocument> {
+        let corpora = &query.keywords.lexical.corpora;
+        let named = candidates.named.iter().copied();
+        rank::rank(&candidates.retrieved.evidence, named, corpora, &query.mix)
     }
 
-    /// What words, names and phrases find: what does not need the query's vector.
-    pub(super) fn run_words(
+    /// Runs the retrievers by words, names and phrases, which do not need the query's vector.
+    pub(super) fn run_word_retrievers(
         &self,
         caller: &mut Caller,
         group: &Group<'_>,
         basis: &Basis,
-        keywords: &KeywordLeg<'_>,
-        reach: Reach,
-    ) -> Result<Words> {
+        keywords: &KeywordRetriever<'_>,
+        limits: Limits,
+    ) -> Result<WordResults> {
         let Basis { scope, names, mix, .. } = basis;
-        let Reach { window, budget, .. } = reach;
+        let Limits { window, budget, .. } = limits;
         let lexical = keywords.lexical;
         let documents = scope.listed();
         let near = match group.typed() {
@@ -310,14 +316,14 @@ impl Search<'_> {
             }
             _ => Set::default(),
         };
-        let most = usize::try_from(window).unwrap_or(usize::MAX);
-        let wanted = Wanted {
-            window: most,
+        let max_documents = usize::try_from(window).unwrap_or(usize::MAX);
+        let keyword_limits = KeywordLimits {
+            window: max_documents,
             budget,
             documents: documents.as_deref(),
         };
         let mut evidence = Evidence {
-            terms: keywords.candidates(caller, wanted, &mix.bm25, &group.visibility)?,
+            terms: keywords.candidates(caller, keyword_limits, &mix.bm25, &group.visibility)?,
             ..Evidence::default()
         };
         let phrase = match group.phrase() {
@@ -327,32 +333,32 @@ impl Search<'_> {
             }
             None => Set::default(),
         };
-        Ok(Words {
-            best: retain_best(&mut evidence, &lexical.corpora, &mix.bm25, most),
+        Ok(WordResults {
+            best: retain_best(&mut evidence, &lexical.corpora, &mix.bm25, max_documents),
             evidence,
             near,
             phrase,
         })
     }
 
-    /// Adds the nearest sections to what the words found.
-    pub(super) fn run_legs(
+    /// Runs the other retrievers and adds their results to those by words.
+    pub(super) fn run_retrievers(
         &self,
         caller: &mut Caller,
-        asked: &Asked<'_>,
-        reach: Reach,
-        words: Words,
+        query: &GroupQuery<'_>,
+        limits: Limits,
+        words: WordResults,
     ) -> Result<RetrieverResults> {
-        let Asked {
+        let GroupQuery {
             group,
             basis,
             keywords,
             embedding,
             mix,
-        } = asked;
+        } = query;
         let Basis { scope, names, .. } = basis;
-        let Reach { window, sections, .. } = reach;
-        let Words {
+        let Limits { window, sections, .. } = limits;
+        let WordResults {
             mut evidence,
             best,
             near,
@@ -363,7 +369,7 @@ impl Search<'_> {
             let nearest = Nearest {
                 projects: &group.projects,
                 query: embedding,
-                limit: self.config.nearest(mix.hybrid, window, best.len()),
+                limit: self.config.vector_window(mix.hybrid, window, best.len()),
                 documents: documents.as_deref(),
                 check: group.visibility.check(),
                 sections: sections as i64,
@@ -372,7 +378,7 @@ impl Search<'_> {
                 .vectors
                 .nearest(caller, nearest, self.config.weights.exact_search_limit)?;
         }
-        let mut legs = RetrieverResults {
+        let mut retrieved = RetrieverResults {
             evidence,
             best,
             names: names.matches.clone(),
@@ -383,105 +389,29 @@ impl Search<'_> {
             others: Set::default(),
         };
         if let Scope::Listed(documents) = scope {
-            legs.keep(documents);
+            retrieved.keep(documents);
         }
-        let focus = self.focus.filter(|focus| !legs.documents().contains(focus));
-        legs.others.extend(focus);
-        let unread: Vec<ChunkId> = legs
+        let focus = self.focus.filter(|focus| !retrieved.documents().contains(focus));
+        retrieved.others.extend(focus);
+        let unread: Vec<ChunkId> = retrieved
             .evidence
             .similarity
             .keys()
             .copied()
-            .chain(legs.summaries())
-            .filter(|id| !legs.evidence.terms.contains_key(id))
+            .chain(retrieved.summaries())
+            .filter(|id| !retrieved.evidence.terms.contains_key(id))
             .collect();
         let owner = &caller.as_owner()?;
-        legs.evidence.terms.extend(keywords.of_sections(owner, unread)?);
-        Ok(legs)
+        retrieved.evidence.terms.extend(keywords.of_sections(owner, unread)?);
+        Ok(retrieved)
     }
 
-    /// What of pages has to be read for the rules and the excluded words.
-    pub(super) fn needs(&self, asked: &Asked<'_>) -> Needs {
-        let needs = asked.group.scorer(self.config).needs();
+    /// The columns of pages that rules and excluded words need.
+    pub(super) fn needs(&self, query: &GroupQuery<'_>) -> Needs {
+        let needs = query.group.scorer(self.config).needs();
         Needs {
-            metadata: needs.metadata || !asked.group.excluded.is_empty(),
+            metadata: needs.metadata || !query.group.excluded.is_empty(),
             ..needs
         }
-    }
-
-    /// The pages of documents of a group that the caller sees and the filter lets through.
-    pub(super) fn pages(
-        &self,
-        caller: &Caller,
-        asked: &Asked<'_>,
-        documents: &Set<DocumentId>,
-        needs: Needs,
-    ) -> Result<Map<DocumentId, Page>> {
-        let superseded = asked.basis.superseded.as_deref();
-        let (projects, documents): (Vec<i64>, Vec<i64>) = documents.iter().map(|id| (id.project, id.document)).unzip();
-        let mut args = self.conditions(DatumWithOid::from(projects), superseded);
-        args.push(DatumWithOid::from(documents));
-        args.push(DatumWithOid::from(
-            needs.description.then_some(DESCRIPTION_BYTES as i32),
-        ));
-        args.push(DatumWithOid::from(needs.metadata));
-        args.push(DatumWithOid::from(needs.age));
-        // Looking at conditions that are not there took an eighth of a millisecond for 200 documents.
-        let is_filtered = self.category.is_some() || !self.filter.is_empty() || superseded.is_some();
-        let conditions = if is_filtered { CONDITIONS } else { "true" };
-        statement::lookup(
-            caller,
-            &format!(
-                "SELECT {}
-                 FROM unnest($1::bigint[], $8::bigint[]) AS found(project_id, id)
-                      JOIN docsearch.document d USING (project_id, id)
-                 WHERE {conditions}",
-                PageRow::select_list()
-            ),
-            &args,
-            |row| {
-                let row = PageRow::read(row)?;
-                let page = Page {
-                    project: asked.group.name_of(row.project),
-                    title: row.title,
-                    slug: row.slug,
-                    category: row.category,
-                    description: row.description.unwrap_or_default(),
-                    metadata: row.metadata.map(|metadata| metadata.0),
-                    age_days: row.age_days,
-                    day: row.day.map(Day),
-                    version: row.version,
-                    kind: row.kind,
-                    entry_share: row.entry_share,
-                    keys: row.keys.and_then(PageKeys::read),
-                    ..Page::default()
-                };
-                let id = DocumentId {
-                    project: row.project,
-                    document: row.document,
-                };
-                Ok((id, page))
-            },
-        )
-        .map(|pages| pages.into_iter().collect())
-    }
-}
-
-row_type! {
-    /// What the rules look at in a page, as [`Search::pages`] selects it.
-    struct PageRow {
-        project: i64 = "d.project_id",
-        document: i64 = "d.id",
-        title: String = "d.title",
-        slug: String = "d.slug",
-        category: Option<String> = "d.category",
-        description: Option<String> = "left(d.summary, $9)",
-        metadata: Option<StoredJson> = "CASE WHEN $10 THEN d.metadata END",
-        age_days: Option<f32> = format!("CASE WHEN $11 THEN {AGE} END"),
-        day: Option<i32> = format!("CASE WHEN $11 THEN {DAY} END"),
-        version: Option<String> = "d.version",
-        kind: Option<String> = "d.kind",
-        entry_share: f32 = Part::EntryShare.or_else("d.entry_share", "0::real"),
-        keys: Option<Vec<u8>> = document::page_keys_column(),
     }
 }

@@ -1,4 +1,4 @@
-//! Which documents a search may find: what a filter says, as SQL.
+//! Category and filter as SQL conditions.
 
 use docsearch_core::query::filter::{Filter, FilterError};
 use docsearch_core::ranking::version::{DocumentVersion, superseded};
@@ -13,8 +13,7 @@ use crate::postgres::statement;
 use crate::tables::keys;
 use crate::tables::project::Projects;
 
-/// What a filter and a category ask of a document `d`, with the parameters of
-/// [`conditions`].
+/// Whether a document `d` matches category and filter, with the parameters of [`conditions`].
 pub(super) const CONDITIONS: &str = "($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))
     AND ($3::text IS NULL OR d.metadata @@ $3::jsonpath)
     AND ($4::text IS NULL OR jsonb_build_object('category', d.category, 'version', d.version,
@@ -41,8 +40,7 @@ pub(super) fn conditions<'a>(
     ]
 }
 
-/// The documents that are not the newest version of their page, if only those are wanted. A version that is hidden
-/// supersedes nothing.
+/// With `{"version": "latest"}`, the documents that are not the newest visible version of their page.
 pub(super) fn superseded_by(caller: &Caller, projects: &Projects, filter: &Filter) -> Result<Option<Vec<i64>>> {
     if !filter.latest {
         return Ok(None);
@@ -70,12 +68,12 @@ pub(super) fn superseded_by(caller: &Caller, projects: &Projects, filter: &Filte
     Ok(Some(older.map(|(document, _)| document).collect()))
 }
 
-/// The filter that is given; its dates are dates.
-pub(super) fn parse_filter(caller: &Caller, given: &Value) -> Result<Filter> {
-    let filter = Filter::parse(given).map_err(|problem| {
+/// Parses a filter and checks its dates.
+pub(super) fn parse_filter(caller: &Caller, filter: &Value) -> Result<Filter> {
+    let filter = Filter::parse(filter).map_err(|problem| {
         let hint = match problem {
             FilterError::Latest => {
-                "Give {\"version\": \"latest\"} for the newest of each page, or name versions: {\"version\": [\"1.0\", \"1.1\"]}."
+                "Use {\"version\": \"latest\"} for the newest version of each page, or name versions: {\"version\": [\"1.0\", \"1.1\"]}."
             }
             FilterError::Date { .. } => DATE_HINT,
             FilterError::NotAnObject | FilterError::TooLarge | FilterError::Value { .. } => {
@@ -93,9 +91,9 @@ pub(super) fn parse_filter(caller: &Caller, given: &Value) -> Result<Filter> {
     Ok(filter)
 }
 
-const DATE_HINT: &str = "Give a date or a timestamp: {\"after\": \"2026-11-01\"}.";
+const DATE_HINT: &str = "Use a date or a timestamp: {\"after\": \"2026-11-01\"}.";
 
-/// Refuses what is no date before any document is looked at.
+/// Raises an error for an invalid date before any document is read.
 fn require_date(caller: &Caller, key: &str, date: &str) -> Result<()> {
     let is_date = statement::one(
         caller,
@@ -108,7 +106,7 @@ fn require_date(caller: &Caller, key: &str, date: &str) -> Result<()> {
     }
     Err(error_with_hint(
         PgSqlErrorCode::ERRCODE_INVALID_DATETIME_FORMAT,
-        format!("filter key \"{key}\" is no date: \"{}\"", bounds::shown(date)),
+        format!("filter key \"{key}\" is not a date: \"{}\"", bounds::shown(date)),
         DATE_HINT,
     ))
 }

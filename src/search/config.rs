@@ -1,4 +1,4 @@
-//! What one call of a search asks for: arguments, `config` and settings in one place.
+//! The configuration of a search: arguments, `config` and settings.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +13,13 @@ use crate::postgres::report::{Result, invalid};
 use crate::settings;
 use crate::tables::project::Project;
 
-/// Greatest number of results of one search.
+/// Results of one search, at most.
 const MAX_RESULTS: i64 = 1000;
 
-/// Number of results of a search that does not say how many.
+/// Results of a search without `max_results`.
 const DEFAULT_RESULTS: i64 = 5;
 
-/// Keys of `config` that are not settings.
+/// Keys of `config` that are not weights.
 const CALL_KEYS: [&str; 9] = [
     "limit",
     "max_results",
@@ -32,18 +32,17 @@ const CALL_KEYS: [&str; 9] = [
     "transform",
 ];
 
-/// What becomes of a query before it is searched.
+/// How a query is transformed before it is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transform {
-    /// Nothing.
     None,
-    /// What the rules and the documents add.
+    /// By rules and documents.
     Rules,
-    /// What the language model makes of it.
+    /// By the language model.
     Model,
 }
 
-/// A call's arguments after `config` and the settings have been applied.
+/// The arguments of a call with `config` and settings applied.
 #[derive(Clone, Debug)]
 pub(crate) struct SearchConfig {
     /// Results to find.
@@ -52,23 +51,23 @@ pub(crate) struct SearchConfig {
     pub(crate) shown: usize,
     pub(crate) offset: usize,
     pub(crate) min_score: f32,
-    /// How `search_docs_text` writes, if `config` says so.
+    /// The format of `search_docs_text`, if `config` has one.
     pub(crate) format: Option<Format>,
     pub(crate) dedup: Dedup,
-    /// How notices write calls.
+    /// The syntax of calls in notices.
     pub(crate) syntax: Syntax,
     pub(crate) weights: Weights,
-    /// Names of the weights that the call gives.
-    given: BTreeSet<String>,
-    /// The greatest share of the dense score, whatever anybody says.
-    hybrid_at_most: f32,
-    /// Whether this search is one of several for one question, whose findings are brought together.
+    /// Keys of `config`: a project does not override them.
+    overridden: BTreeSet<String>,
+    /// Maximum share of the vector score, which settings and projects cannot exceed.
+    max_hybrid: f32,
+    /// Whether this search is one of several whose results are merged.
     is_part: bool,
     pub(crate) thresholds: Thresholds,
     pub(crate) transform: Transform,
     /// Whether the answer is graded.
     pub(crate) grade: bool,
-    /// What a grade has to reach.
+    /// The thresholds of a grade.
     pub(crate) minimum: Minimum,
 }
 
@@ -98,7 +97,7 @@ impl SearchConfig {
         let of_config = overrides.number("min_score")?.map(|given| given as f32);
         let min_score = min_score.or(of_config).unwrap_or(0.0);
         if !(0.0..=1.0).contains(&min_score) {
-            return Err(invalid(format!("min_score is {min_score}"), "Scores go from 0 to 1."));
+            return Err(invalid(format!("min_score is {min_score}"), "Use 0 to 1."));
         }
         let format = overrides.text("format")?.map(format).transpose()?;
         let weights = Weights::from_fn(|place, row| overrides.weight(place, row))?;
@@ -121,14 +120,14 @@ impl SearchConfig {
             grade: false,
             minimum: minimum(&weights),
             weights,
-            given: overrides.0.into_iter().map(|(key, _)| key).collect(),
-            hybrid_at_most: 1.0,
+            overridden: overrides.0.into_iter().map(|(key, _)| key).collect(),
+            max_hybrid: 1.0,
             is_part: false,
         };
         Ok(if is_graded { config.graded() } else { config })
     }
 
-    /// The same for an answer that is graded: by as many results as a grade looks at, however few are shown.
+    /// The configuration of a graded answer: finds as many results as a grade reads, however few are shown.
     #[must_use]
     pub(crate) fn graded(self) -> Self {
         Self {
@@ -138,14 +137,14 @@ impl SearchConfig {
         }
     }
 
-    /// The same for searches of a project: what the call does not say itself, the project's weights say.
+    /// The configuration for searches of a project: its weights replace those that the call does not give.
     pub(crate) fn of_project(&self, project: &Project) -> Self {
         if project.weights.is_empty() {
             return self.clone();
         }
         let mut own = project.weights.clone();
-        own.retain(|name, _| !self.given.contains(name));
-        let weights = self.weights.with_own(&own).with_hybrid_at_most(self.hybrid_at_most);
+        own.retain(|name, _| !self.overridden.contains(name));
+        let weights = self.weights.with_own(&own).with_hybrid_at_most(self.max_hybrid);
         Self {
             weights,
             thresholds: thresholds(&weights, self.min_score),
@@ -154,18 +153,18 @@ impl SearchConfig {
         }
     }
 
-    /// The same with a share of the dense score that is not greater than this.
-    pub(crate) fn with_hybrid_at_most(&self, share: f32) -> Self {
+    /// The configuration with a maximum share of the vector score.
+    pub(crate) fn with_max_hybrid(&self, share: f32) -> Self {
         Self {
             weights: self.weights.with_hybrid_at_most(share),
-            hybrid_at_most: share,
+            max_hybrid: share,
             ..self.clone()
         }
     }
 
-    /// Sections that the dense leg brings, of a window that the keyword leg filled with so many
-    /// documents: its share of the score, or what is free.
-    pub(crate) fn nearest(&self, hybrid: f32, window: i64, documents: usize) -> i64 {
+    /// Sections for the vector retriever to find: the window times its share of the score, or what `documents` of the
+    /// keyword retriever leave of the window.
+    pub(crate) fn vector_window(&self, hybrid: f32, window: i64, documents: usize) -> i64 {
         let share = (window as f64 * f64::from(hybrid)).ceil() as i64;
         let free = window.saturating_sub(i64::try_from(documents).unwrap_or(i64::MAX));
         share.max(free)
@@ -176,7 +175,7 @@ impl SearchConfig {
         usize::try_from(self.weights.snippet_length).unwrap_or_default()
     }
 
-    /// The same for a search whose findings are brought together with those of another.
+    /// The configuration of a search whose results are merged with those of others.
     pub(crate) fn as_part(&self) -> Self {
         Self {
             is_part: true,
@@ -188,9 +187,9 @@ impl SearchConfig {
         self.is_part
     }
 
-    /// How many of the best documents need their whole score. Confidence is how far the first lies above the second; in
-    /// another search any of them may be the best, and where sections are results of their own those of any.
-    pub(crate) fn places(&self) -> usize {
+    /// Number of the best documents that need an exact score. Confidence compares the first with the second. If results
+    /// are merged, or sections are results of their own, any document may come first.
+    pub(crate) fn exactly_scored(&self) -> usize {
         if self.is_part || self.dedup == Dedup::None {
             usize::MAX
         } else {
@@ -198,13 +197,13 @@ impl SearchConfig {
         }
     }
 
-    /// How many documents are to be found before the legs look further. What several searches find first must not depend on
-    /// how many are asked for.
-    pub(crate) fn found_at_least(&self) -> usize {
+    /// Documents to find before the retrievers stop widening their limits. A search whose results are merged does not
+    /// widen them: its first results must not depend on max_results.
+    pub(crate) fn min_found(&self) -> usize {
         if self.is_part { 0 } else { self.wanted() }
     }
 
-    /// Results to rank: those before the offset, too.
+    /// Results to rank, including those before the offset.
     pub(crate) fn wanted(&self) -> usize {
         self.max_results + self.offset
     }
@@ -251,7 +250,7 @@ impl Overrides {
         let wrong = || {
             invalid(
                 format!("config key \"{key}\" must be a number"),
-                "Give a number without quotation marks: {\"candidates\": 100}.",
+                "Use a number without quotation marks: {\"candidates\": 100}.",
             )
         };
         self.0
@@ -264,7 +263,7 @@ impl Overrides {
         let wrong = || {
             invalid(
                 format!("config key \"{key}\" must be a whole number"),
-                "Give a whole number without quotation marks: {\"limit\": 5}.",
+                "Use a whole number without quotation marks: {\"limit\": 5}.",
             )
         };
         self.0
@@ -276,8 +275,8 @@ impl Overrides {
     fn text(&self, key: &str) -> Result<Option<&str>> {
         let wrong = || {
             invalid(
-                format!("config key \"{key}\" must be a text"),
-                "Give a text: {\"dedup\": \"none\"}.",
+                format!("config key \"{key}\" must be a string"),
+                "Use a string: {\"dedup\": \"none\"}.",
             )
         };
         self.0
@@ -290,7 +289,7 @@ impl Overrides {
         let wrong = || {
             invalid(
                 format!("config key \"{key}\" must be true or false"),
-                "Give true or false without quotation marks: {\"grade\": true}.",
+                "Use true or false without quotation marks: {\"grade\": true}.",
             )
         };
         self.0
@@ -299,12 +298,12 @@ impl Overrides {
             .transpose()
     }
 
-    /// How many results are asked for, by either of two names.
+    /// `max_results`, or its other name `limit`.
     fn max_results(&self) -> Result<Option<i64>> {
         match (self.integer("max_results")?, self.integer("limit")?) {
             (Some(most), Some(limit)) if most != limit => Err(invalid(
                 format!("config has max_results {most} and limit {limit}"),
-                "They are two names of one number: give one of them.",
+                "Both are names of the same key: use one of them.",
             )),
             (most, limit) => Ok(most.or(limit)),
         }
@@ -322,7 +321,7 @@ impl Overrides {
         }
     }
 
-    /// The value of a weight: of the call, or else of the session.
+    /// The value of a weight: from the call, or else from the session.
     fn weight(&self, place: usize, row: &Weight) -> Result<f64> {
         let given = match row.is_whole {
             true => self.integer(row.name)?.map(|given| given as f64),
@@ -339,7 +338,7 @@ impl Overrides {
     }
 }
 
-/// The format of this name.
+/// The format with this name.
 pub(crate) fn format(name: &str) -> Result<Format> {
     Format::parse(name).ok_or_else(|| invalid(format!("unknown format \"{name}\""), "Use compact, detailed or raw."))
 }

@@ -1,4 +1,4 @@
-//! Pages that have what a query excludes.
+//! Words that a query excludes (`-word`).
 
 use docsearch_core::documents::markdown::plain_text;
 use docsearch_core::index::question::FIRST;
@@ -18,12 +18,12 @@ use crate::tables::keys::{self, WANTED_DOCUMENTS};
 pub(crate) struct Excluded {
     word: String,
     text: ExcludedText,
-    /// A section that has the word has one of these, unless there are none.
+    /// A section with the word has one of these; if there are none, every section is read.
     lexemes: Vec<String>,
 }
 
 impl Excluded {
-    /// `terms` are those of the word and of its parts.
+    /// `terms` are those of the word and its parts.
     pub(crate) fn new(word: &str, terms: Vec<LookupTerm>) -> Self {
         Self {
             word: word.to_owned(),
@@ -32,11 +32,11 @@ impl Excluded {
         }
     }
 
-    /// Those of the documents that have the word in a section.
-    fn having(&self, owner: &Owner<'_>, documents: &Set<DocumentId>) -> Result<Set<DocumentId>> {
+    /// The documents that have the word in a section.
+    fn documents_with(&self, owner: &Owner<'_>, documents: &Set<DocumentId>) -> Result<Set<DocumentId>> {
         let [projects, ids] = keys::document_arguments(documents);
         let any = (!self.lexemes.is_empty()).then(|| any_of(self.lexemes.iter().map(String::as_str)));
-        let mut having = Set::default();
+        let mut found = Set::default();
         statement::lookup(
             owner,
             &format!(
@@ -48,21 +48,21 @@ impl Excluded {
             &[projects, ids, DatumWithOid::from(any)],
             |row| {
                 let id = keys::document_id(row)?;
-                if !having.contains(&id) {
+                if !found.contains(&id) {
                     let headings: Vec<String> = row.required(3)?;
                     let in_headings = headings.iter().any(|heading| self.text.is_in(heading));
                     if in_headings || self.text.is_in(&plain_text(&row.required::<String>(4)?)) {
-                        having.insert(id);
+                        found.insert(id);
                     }
                 }
                 Ok(())
             },
         )?;
-        Ok(having)
+        Ok(found)
     }
 }
 
-/// Drops the pages that have what is excluded. The words that excluded one are returned. The caller sees all of the pages.
+/// Drops the pages that have an excluded word, and returns the words that dropped one. All pages have to be visible.
 pub(crate) fn exclude(
     caller: &mut Caller,
     excluded: &[Excluded],
@@ -75,13 +75,13 @@ pub(crate) fn exclude(
     let documents: Set<DocumentId> = pages.keys().copied().collect();
     let mut excluding = Vec::new();
     for word in excluded {
-        let mut having = word.having(owner, &documents)?;
-        let named = |page: &Page| page.is_filed_under(&word.word) || word.text.is_in(&page.title);
-        having.extend(pages.iter().filter(|(_, page)| named(page)).map(|(id, _)| *id));
-        if !having.is_empty() {
-            excluding.push((word.word.clone(), having));
+        let mut dropped = word.documents_with(owner, &documents)?;
+        let has_word = |page: &Page| page.is_filed_under(&word.word) || word.text.is_in(&page.title);
+        dropped.extend(pages.iter().filter(|(_, page)| has_word(page)).map(|(id, _)| *id));
+        if !dropped.is_empty() {
+            excluding.push((word.word.clone(), dropped));
         }
     }
-    pages.retain(|id, _| excluding.iter().all(|(_, having)| !having.contains(id)));
+    pages.retain(|id, _| excluding.iter().all(|(_, dropped)| !dropped.contains(id)));
     Ok(excluding.into_iter().map(|(word, _)| word).collect())
 }

@@ -1,4 +1,4 @@
-//! How a document came to its score.
+//! `explain_search`: the steps to the score of a document.
 
 use std::collections::BTreeSet;
 
@@ -18,8 +18,8 @@ use crate::search::group::Group;
 use crate::search::request::Request;
 use crate::search::retrieval::Retrieval;
 
-/// The steps from the legs of a search to the score of a document; if it has none, the excluded words that it has: without them
-/// it does not match category and filter.
+/// The steps from what the retrievers found to the score of a document. If it has no score, the excluded words that it
+/// has: none means that it does not match category and filter.
 pub(crate) fn steps(
     caller: &mut Caller,
     request: &Request<'_>,
@@ -36,18 +36,18 @@ pub(crate) fn steps(
         .iter()
         .find(|group| group.projects.contains(focus.project));
     let Some((ranked, group)) = ranked.zip(group) else {
-        return Ok(Err(excluding(caller, &retrieval, focus)?));
+        return Ok(Err(excluding_words(caller, &retrieval, focus)?));
     };
-    let mut steps = legs(ranked, group);
-    steps.extend(question(caller, ranked)?);
+    let mut steps = retriever_steps(ranked, group);
+    steps.extend(question_step(caller, ranked)?);
     steps.extend(retrieval.found.steps.remove(&focus).unwrap_or_default());
     Ok(Ok(steps))
 }
 
-/// The words of a search that exclude a document, each with a dash before it.
-fn excluding(caller: &mut Caller, retrieval: &Retrieval<'_>, focus: DocumentId) -> Result<Vec<String>> {
+/// The words of a search that exclude a document, as `-word`.
+fn excluding_words(caller: &mut Caller, retrieval: &Retrieval<'_>, focus: DocumentId) -> Result<Vec<String>> {
     let of_question = retrieval.groups.iter().flat_map(|group| group.excluded.clone());
-    let excluded: Vec<Excluded> = of_question.chain(retrieval.excluded_besides()).collect();
+    let excluded: Vec<Excluded> = of_question.chain(retrieval.excluded_by_wordings()).collect();
     let page = statement::one(
         caller,
         "SELECT d.title, d.slug, d.category, d.metadata FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
@@ -67,7 +67,7 @@ fn excluding(caller: &mut Caller, retrieval: &Retrieval<'_>, focus: DocumentId) 
     Ok(words.into_iter().map(|word| format!("-{word}")).collect())
 }
 
-fn leg(rule: &'static str, matched: String, raw: f32) -> Step {
+fn retriever_step(rule: &'static str, matched: String, raw: f32) -> Step {
     Step {
         step: "retriever",
         rule,
@@ -80,8 +80,9 @@ fn leg(rule: &'static str, matched: String, raw: f32) -> Step {
     }
 }
 
-/// The question that the document answers best: its similarity, or else its keyword score. The caller sees the document.
-fn question(caller: &mut Caller, ranked: &Ranked) -> Result<Option<Step>> {
+/// The question of the document that matches best: its similarity, or else its keyword score. The document has to be
+/// visible.
+fn question_step(caller: &mut Caller, ranked: &Ranked) -> Result<Option<Step>> {
     let questions = ranked.document.chunks.iter().filter_map(|chunk| chunk.question);
     let value = |question: &ScoredQuestion| question.similarity.unwrap_or(question.lexical);
     let Some(best) = questions.max_by(|a, b| value(a).total_cmp(&value(b)).then(b.id.cmp(&a.id))) else {
@@ -98,11 +99,11 @@ fn question(caller: &mut Caller, ranked: &Ranked) -> Result<Option<Step>> {
         ],
         |row| row.required::<String>(1),
     )?;
-    Ok(text.map(|text| leg("question", text, value(&best))))
+    Ok(text.map(|text| retriever_step("question", text, value(&best))))
 }
 
-/// What each leg found of the document: nothing of the score yet.
-fn legs(ranked: &Ranked, group: &Group<'_>) -> Vec<Step> {
+/// What each retriever found of the document. These steps are not part of the score.
+fn retriever_steps(ranked: &Ranked, group: &Group<'_>) -> Vec<Step> {
     let words = |whole: bool| {
         let terms = group.terms.iter().filter(|term| term.whole == whole);
         let words: Vec<String> = terms
@@ -113,21 +114,21 @@ fn legs(ranked: &Ranked, group: &Group<'_>) -> Vec<Step> {
             .collect();
         words.join(", ")
     };
-    let mut steps = vec![leg("original", words(true), ranked.document.lexical)];
+    let mut steps = vec![retriever_step("original", words(true), ranked.document.lexical)];
     let split = words(false);
     if !split.is_empty() {
-        steps.push(leg("camel_split", split, ranked.document.lexical));
+        steps.push(retriever_step("camel_split", split, ranked.document.lexical));
     }
-    let whole = ranked.document.chunks.iter().find(|chunk| chunk.id.chunk == 0);
-    if let Some(similarity) = whole.and_then(|chunk| chunk.similarity) {
-        steps.push(leg("document_vector", "summary".to_owned(), similarity));
+    let summary = ranked.document.chunks.iter().find(|chunk| chunk.id.chunk == 0);
+    if let Some(similarity) = summary.and_then(|chunk| chunk.similarity) {
+        steps.push(retriever_step("document_vector", "summary".to_owned(), similarity));
     }
     let sections = ranked.document.chunks.iter().filter(|chunk| chunk.id.chunk > 0);
     let nearest = sections
         .filter_map(|chunk| Some((chunk.id.chunk, chunk.similarity?)))
         .max_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((chunk, similarity)) = nearest {
-        steps.push(leg("section_vector", format!("chunk {chunk}"), similarity));
+        steps.push(retriever_step("section_vector", format!("chunk {chunk}"), similarity));
     }
     steps
 }

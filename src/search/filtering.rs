@@ -1,4 +1,4 @@
-//! Why a search finds nothing: whether its filter and category leave any document that the caller sees.
+//! Why a search finds nothing: whether category and filter leave out every visible document.
 
 use docsearch_core::answer::delivery::Notice;
 use docsearch_core::query::filter::Filter;
@@ -12,23 +12,24 @@ use crate::postgres::statement;
 use crate::search::conditions::{CONDITIONS, conditions, superseded_by};
 use crate::tables::project::Projects;
 
-/// Values that a notice shows, at most, and characters of each.
-const SHOWN_VALUES: i32 = 5;
-const SHOWN_CHARS: i32 = 40;
+/// Values that a notice shows, at most.
+const MAX_SHOWN_VALUES: i32 = 5;
+/// Characters of each.
+const MAX_SHOWN_CHARS: i32 = 40;
 
-/// Keys that are looked at one by one, at most: each reads all documents.
-const LOOKED_AT: usize = 16;
+/// Keys that are checked one by one, at most: each reads all documents.
+const MAX_CHECKED_KEYS: usize = 16;
 
-/// What a search is restricted to.
+/// Category and filter of a search.
 pub(super) struct Restriction<'a> {
     pub(super) category: Option<&'a str>,
-    /// As it was given.
+    /// The argument as given.
     pub(super) filter: &'a Value,
     pub(super) parsed: &'a Filter,
 }
 
 impl Restriction<'_> {
-    /// What keeps every document of the projects out; `None` if nothing does.
+    /// What leaves out every document of the projects; `None` if one is left.
     pub(super) fn reason(&self, caller: &Caller, projects: &Projects) -> Result<Option<Notice>> {
         if self.category.is_none() && self.parsed.is_empty()
             || leaves_any(caller, projects, self.category, self.parsed)?
@@ -39,7 +40,7 @@ impl Restriction<'_> {
         for (key, alone) in Filter::by_key(self.filter)
             .unwrap_or_default()
             .into_iter()
-            .take(LOOKED_AT)
+            .take(MAX_CHECKED_KEYS)
         {
             if !leaves_any(caller, projects, None, &alone)? {
                 let (values, all) = values(caller, projects, key)?;
@@ -50,12 +51,12 @@ impl Restriction<'_> {
     }
 }
 
-/// Whether the caller sees any document of the projects.
+/// Whether the projects have a visible document.
 pub(super) fn have_documents(caller: &Caller, projects: &Projects) -> Result<bool> {
     leaves_any(caller, projects, None, &Filter::default())
 }
 
-/// Whether a document that the caller sees is in the category and matches the filter.
+/// Whether a visible document is in the category and matches the filter.
 fn leaves_any(caller: &Caller, projects: &Projects, category: Option<&str>, filter: &Filter) -> Result<bool> {
     let _settings = LocalSettings::by_index()?;
     let superseded = superseded_by(caller, projects, filter)?;
@@ -71,12 +72,12 @@ fn leaves_any(caller: &Caller, projects: &Projects, category: Option<&str>, filt
     Ok(!found.is_empty())
 }
 
-/// Some values of a key of filters in the documents that the caller sees, and how many there are.
+/// Some values of a filter key in visible documents, and the number of distinct values.
 fn values(caller: &Caller, projects: &Projects, key: &str) -> Result<(Vec<String>, usize)> {
     let mut arguments = vec![
         projects.argument(),
-        DatumWithOid::from(SHOWN_CHARS),
-        DatumWithOid::from(SHOWN_VALUES),
+        DatumWithOid::from(MAX_SHOWN_CHARS),
+        DatumWithOid::from(MAX_SHOWN_VALUES),
     ];
     let values = match (key, Filter::values_of(key)) {
         (_, Some(paths)) => {
@@ -88,7 +89,7 @@ fn values(caller: &Caller, projects: &Projects, key: &str) -> Result<(Vec<String
         ("category", None) => "SELECT d.category",
         ("version", None) => "SELECT d.version",
         ("kind", None) => "SELECT d.kind",
-        // The days between which documents were published.
+        // after, before: the days on which documents were published.
         _ => "SELECT to_char(d.published_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
     };
     let order = match key {

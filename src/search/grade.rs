@@ -1,4 +1,4 @@
-//! What a grade is made of.
+//! The features and contexts of grades.
 
 use docsearch_core::answer::delivery::SearchResult;
 use docsearch_core::answer::grade::{Features, GradedContext, GradedTerm};
@@ -21,9 +21,9 @@ use crate::search::group::Group;
 use crate::search::{language, newest};
 use crate::tables::keys::{self, WANTED_CHUNKS};
 
-/// A part of a document that an answer rests on.
+/// A section of a result, as a context for grades and prompts.
 pub(crate) struct Context {
-    /// Where it is published, or else the reference that load_doc takes.
+    /// The URL, or else the reference that `load_doc` takes.
     pub(crate) source: String,
     /// Title and heading path.
     pub(crate) title: String,
@@ -40,7 +40,7 @@ impl Context {
     }
 }
 
-/// The texts of results, so many characters of each, without those that are empty.
+/// The texts of results, up to `max_chars` characters each, without empty ones.
 pub(crate) fn contexts(caller: &mut Caller, results: &[SearchResult], max_chars: usize) -> Result<Vec<Context>> {
     let ids: Vec<ChunkId> = results.iter().map(chunk_id).collect();
     let texts: Map<ChunkId, String> = {
@@ -73,7 +73,7 @@ pub(crate) fn contexts(caller: &mut Caller, results: &[SearchResult], max_chars:
     Ok(contexts.collect())
 }
 
-/// Features of the answer of a search. `named`: whether the query is the title or the slug of the first result.
+/// The features of an answer. `named` is whether the query is the title or slug of the first result.
 pub(crate) fn features(
     caller: &mut Caller,
     groups: &[Group<'_>],
@@ -85,15 +85,15 @@ pub(crate) fn features(
         return Ok(Features::default());
     };
     let is_new = match first {
-        Some(first) => newest::is_answered(caller, group, first, weights)?,
+        Some(first) => newest::answers_what_is_new(caller, group, first, weights)?,
         None => false,
     };
     let terms = if is_new {
         Vec::new()
     } else {
-        telling(caller, group.terms.iter().filter(|term| term.whole).collect())?
+        informative_terms(caller, group.terms.iter().filter(|term| term.whole).collect())?
     };
-    let held = held_terms(caller, &terms, results)?;
+    let held = contained_terms(caller, &terms, results)?;
     let contexts: Vec<GradedContext> = results
         .iter()
         .map(|result| GradedContext {
@@ -113,26 +113,26 @@ pub(crate) fn features(
     })
 }
 
-/// Whether the query is an address of the first result: nothing but names and addresses has such a score.
+/// Whether the query is an address of the first result. Only names and addresses score above the cap of evidence.
 fn is_addressed(group: &Group<'_>, first: &SearchResult) -> bool {
     first.score > EVIDENCE_CAP && !first.of_text.guessed && Address::read(&group.understanding.text).is_some()
 }
 
-/// The terms without those that say stop_word: words of questions, and what the dictionary of the query's language leaves out.
-/// All, if no other is left.
-fn telling<'a>(caller: &Caller, terms: Vec<&'a LookupTerm>) -> Result<Vec<&'a LookupTerm>> {
+/// The terms without stop words: words of questions, and stop words of the query's language. All terms if no other is
+/// left.
+fn informative_terms<'a>(caller: &Caller, terms: Vec<&'a LookupTerm>) -> Result<Vec<&'a LookupTerm>> {
     let words: Vec<String> = terms.iter().map(|term| term.text.to_lowercase()).collect();
     let stop_words = language::stop_words(caller, &words)?;
-    let telling: Vec<&LookupTerm> = terms
+    let informative: Vec<&LookupTerm> = terms
         .iter()
         .zip(&words)
         .filter(|(term, word)| !term.stop_word && !stop_words.contains(*word))
         .map(|(term, _)| *term)
         .collect();
-    Ok(if telling.is_empty() { terms } else { telling })
+    Ok(if informative.is_empty() { terms } else { informative })
 }
 
-/// How rare the terms are in the documents of all groups that the caller sees, and how many sections these have.
+/// The rarity of the terms in the visible documents of all groups, and the number of their sections.
 fn graded_terms(caller: &mut Caller, groups: &[Group<'_>], terms: &[&LookupTerm]) -> Result<(Vec<GradedTerm>, f64)> {
     let mut chunks = 0.0;
     let mut sums = vec![0.0; terms.len()];
@@ -157,8 +157,12 @@ fn graded_terms(caller: &mut Caller, groups: &[Group<'_>], terms: &[&LookupTerm]
     Ok((graded.collect(), chunks))
 }
 
-/// How well the sections of results hold each term.
-fn held_terms(caller: &mut Caller, terms: &[&LookupTerm], results: &[SearchResult]) -> Result<Map<ChunkId, Vec<f32>>> {
+/// How well the sections of results contain each term, from 0 to 1.
+fn contained_terms(
+    caller: &mut Caller,
+    terms: &[&LookupTerm],
+    results: &[SearchResult],
+) -> Result<Map<ChunkId, Vec<f32>>> {
     let ids: Vec<ChunkId> = results.iter().map(chunk_id).collect();
     let owner = &caller.as_owner()?;
     let held = statement::rows(

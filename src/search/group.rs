@@ -1,4 +1,4 @@
-//! Projects that are searched together, and what a query means there.
+//! Groups of projects that are searched together, and the query as it is understood there.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -27,17 +27,17 @@ use crate::tables::project::{Project, Projects};
 use crate::tables::rules::Rulebook;
 use crate::tables::visibility::{self, Visibility};
 
-/// Most words of a query that is taken for a name half typed or mistyped.
+/// Words of a query that may be a partial or mistyped name, at most.
 const MAX_NEAR_WORDS: usize = 3;
 
-/// Most words of a query that is looked up as a phrase.
+/// Words of a query that is looked up as a phrase, at most.
 const MAX_EXACT_PHRASE_WORDS: usize = 40;
 
-/// Projects that share model, text search configuration, rules, weights and what the query names as a place.
+/// Projects that share model, text search configuration, rules, weights and the containers that the query names.
 #[derive(Clone)]
 pub(crate) struct Group<'a> {
     pub(crate) projects: Projects,
-    /// What the caller sees of them.
+    /// Which of their documents the caller sees.
     pub(crate) visibility: Visibility,
     pub(crate) model: &'a ModelRow,
     pub(crate) text_config: &'a str,
@@ -46,21 +46,21 @@ pub(crate) struct Group<'a> {
     names: Map<i64, &'a str>,
     rules: Rc<Rules>,
     pub(crate) understanding: Understanding,
-    /// Names that the query asks for or mentions, and what may be one.
+    /// Names that the query asks for or mentions, and words that may be one.
     pub(crate) forms: Vec<CandidateName>,
-    /// Keys of the place that the query names.
+    /// Keys of the containers that the query names.
     pub(crate) containers: Vec<String>,
-    /// What the keyword leg looks up.
+    /// The terms that the keyword retriever looks up.
     pub(crate) terms: Vec<LookupTerm>,
-    /// The terms that are the last part of a qualified name: a page that describes it has one of them.
+    /// Indexes of the terms that are the last part of a qualified name: a page that describes the name has one of them.
     pub(crate) members: Vec<usize>,
-    /// What a result must not have.
+    /// Words that a result must not have.
     pub(crate) excluded: Vec<Excluded>,
 }
 
 impl<'a> Group<'a> {
-    /// Drops what the query says that a result must not have.
-    pub(super) fn exclude_nothing(&mut self) {
+    /// Ignores the words that the query excludes.
+    pub(super) fn clear_exclusions(&mut self) {
         self.excluded.clear();
         self.understanding.excluded.clear();
     }
@@ -89,7 +89,7 @@ impl<'a> Group<'a> {
                 None => sorted.push(vec![project]),
             }
         }
-        // What is said about the query as a whole is said of the first: where the fewest of its words are places.
+        // The answer describes the query by the first group: the one where the fewest words name containers.
         sorted.sort_by_key(|group| own(group[0]).len());
         let groups = sorted.into_iter().map(|group| {
             let known = KnownNames::new(
@@ -121,7 +121,7 @@ impl<'a> Group<'a> {
             lexical::terms(caller, text, understood, &rules, &first.text_config, weights)
         };
         let excluded = understanding.excluded.iter().map(|word| {
-            // Names in lower case may be stemmed.
+            // Pages may have the name in lower case, where it is stemmed.
             let terms = terms(&format!("{word} {}", word.to_lowercase()), None)?;
             Ok(Excluded::new(word, terms))
         });
@@ -156,8 +156,8 @@ impl<'a> Group<'a> {
         Scorer::new(&self.understanding, &self.rules, &config.weights)
     }
 
-    /// What is looked at for what the query is about.
-    pub(crate) fn question(&self) -> SubjectQuery<'_> {
+    /// The input for finding the subject of the query.
+    pub(crate) fn subject_query(&self) -> SubjectQuery<'_> {
         SubjectQuery {
             understanding: &self.understanding,
             forms: &self.forms,
@@ -166,8 +166,8 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Notes what the query turned out to be about, by the places of the forms.
-    pub(crate) fn note_subjects(&mut self, subjects: &[(usize, NameRole)]) {
+    /// Records what the query is about: indexes of candidate names.
+    pub(crate) fn add_subjects(&mut self, subjects: &[(usize, NameRole)]) {
         for &(form, role) in subjects {
             let compared = role == NameRole::Compared;
             self.understanding.add_subject(&self.forms[form].text, compared);
@@ -182,21 +182,21 @@ impl<'a> Group<'a> {
         self.names.get(&project).copied().unwrap_or_default().to_owned()
     }
 
-    /// The key of what may be a name half typed or mistyped.
+    /// The key of the query if it may be a partial or mistyped name.
     pub(crate) fn typed(&self) -> Option<String> {
         let typed = self.understanding.name();
-        let short = typed.split_whitespace().count() <= MAX_NEAR_WORDS;
-        (short && self.understanding.class != Class::Question).then(|| name::key(typed))
+        let is_short = typed.split_whitespace().count() <= MAX_NEAR_WORDS;
+        (is_short && self.understanding.class != Class::Question).then(|| name::key(typed))
     }
 
-    /// The keys of a page whose title the query is.
+    /// The keys of titles that equal the query.
     pub(crate) fn title_keys(&self) -> Vec<String> {
-        let asked = [&self.understanding.text, &self.understanding.topic];
-        let keys: BTreeSet<String> = asked.into_iter().map(|text| name::key(text)).collect();
+        let texts = [&self.understanding.text, &self.understanding.topic];
+        let keys: BTreeSet<String> = texts.into_iter().map(|text| name::key(text)).collect();
         keys.into_iter().filter(|key| !key.is_empty()).collect()
     }
 
-    /// The query, if it is long enough to be a phrase of a text.
+    /// The query, if its length is that of a phrase.
     pub(crate) fn phrase(&self) -> Option<&str> {
         let topic = self.understanding.topic.as_str();
         let words = topic
@@ -207,8 +207,9 @@ impl<'a> Group<'a> {
             .then_some(topic)
     }
 
-    /// What the query asks for by name; `typed` is [`Self::typed`], `forms` are those of the group.
-    pub(crate) fn asked_names<'b>(&'b self, forms: &'b [CandidateName], typed: &'b str) -> NameQuery<'b> {
+    /// The names that the query asks for. `typed` is [`Self::typed`], and `forms` are the group's with the roles that
+    /// were found.
+    pub(crate) fn name_query<'b>(&'b self, forms: &'b [CandidateName], typed: &'b str) -> NameQuery<'b> {
         NameQuery {
             understanding: &self.understanding,
             forms,
@@ -230,10 +231,10 @@ fn members(understanding: &Understanding, terms: &[LookupTerm]) -> Vec<usize> {
         .collect();
     let is_member = |term: &LookupTerm| term.lexemes.iter().any(|lexeme| names.contains(lexeme));
     let members = terms.iter().enumerate().filter(|(_, term)| is_member(term));
-    members.map(|(place, _)| place).collect()
+    members.map(|(index, _)| index).collect()
 }
 
-/// What documents of each project belong to, as far as the query may mean it, in a fixed order.
+/// The containers of each project that the query may name, in a fixed order.
 fn containers(caller: &mut Caller, projects: &[Project], query: &str, rules: &Rules) -> Result<Map<i64, Vec<String>>> {
     let keys = possible_container_keys(query, rules);
     if keys.is_empty() {
@@ -253,7 +254,7 @@ fn containers(caller: &mut Caller, projects: &[Project], query: &str, rules: &Ru
         )?
     };
     if visibility::policies_apply(caller)? {
-        known = seen(caller, known)?;
+        known = visible(caller, known)?;
     }
     let mut by_project: Map<i64, Vec<String>> = Map::default();
     for Container { project, name } in known {
@@ -262,7 +263,7 @@ fn containers(caller: &mut Caller, projects: &[Project], query: &str, rules: &Ru
     Ok(by_project)
 }
 
-/// What documents of a project belong to, as the first of them writes it.
+/// A container of documents of a project, spelled as in the first of them.
 #[derive(Clone, PartialEq, Eq)]
 struct Container {
     project: i64,
@@ -278,13 +279,13 @@ impl Container {
     }
 }
 
-/// Those of the containers that a document belongs to which the caller sees. If all that write it so are hidden, it is
-/// written as the first does that is not.
-fn seen(caller: &Caller, containers: Vec<Container>) -> Result<Vec<Container>> {
+/// The containers of visible documents. If all documents with a spelling are hidden, the spelling of the first visible
+/// one.
+fn visible(caller: &Caller, containers: Vec<Container>) -> Result<Vec<Container>> {
     if containers.is_empty() {
         return Ok(containers);
     }
-    let as_written = statement::rows(
+    let same_spelling = statement::rows(
         caller,
         "SELECT c.project_id, c.name FROM unnest($1::bigint[], $2::text[]) AS c(project_id, name)
          WHERE EXISTS (
@@ -296,19 +297,19 @@ fn seen(caller: &Caller, containers: Vec<Container>) -> Result<Vec<Container>> {
         &container_arguments(&containers),
         Container::read,
     )?;
-    let mut seen = Vec::new();
+    let mut visible = Vec::new();
     for container in containers {
-        if as_written.contains(&container) {
-            seen.push(container);
+        if same_spelling.contains(&container) {
+            visible.push(container);
         } else {
-            seen.extend(written_otherwise(caller, &container)?);
+            visible.extend(other_spelling(caller, &container)?);
         }
     }
-    Ok(seen)
+    Ok(visible)
 }
 
-/// The container as the first document writes it that the caller sees: not letter by letter the same, but the same name.
-fn written_otherwise(caller: &Caller, container: &Container) -> Result<Option<Container>> {
+/// The container as the first visible document spells it: another spelling of the same name.
+fn other_spelling(caller: &Caller, container: &Container) -> Result<Option<Container>> {
     let found = statement::rows(
         caller,
         "SELECT DISTINCT ON (d.project_id) c.project_id, btrim(n.name)

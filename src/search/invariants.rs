@@ -1,4 +1,4 @@
-//! The promise that a unique name brings its page first.
+//! `verify_invariants`: a search for a unique name returns its page first.
 
 use docsearch_core::text::name::{self, NameVariant};
 use pgrx::datum::DatumWithOid;
@@ -21,8 +21,9 @@ pub(crate) type Row = (
     Option<i64>,
 );
 
-/// Searches a project for each unique name and each slug of its documents, or for so many, in each of their forms: a row for
-/// each that does not bring its page first, and one for each form with how many there are and how many hold.
+/// Searches a project for each unique name and slug of its documents, or for a sample, in each of their variants.
+/// Returns a row for each search that does not return its page first, and a row for each variant with the number of
+/// searches and of successes.
 pub(crate) fn verify(caller: &mut Caller, project: &Project, sample: Option<i32>) -> Result<Vec<Row>> {
     let pages: Vec<Page> = statement::rows(
         caller,
@@ -39,7 +40,7 @@ pub(crate) fn verify(caller: &mut Caller, project: &Project, sample: Option<i32>
         (title.as_str(), slug.as_str(), aliases)
     }));
     let slugs: Vec<(usize, String)> = pages.iter().map(|(_, slug, _)| slug.clone()).enumerate().collect();
-    // A slug of one part is a name.
+    // A slug of one part is checked as a name.
     let paths: Vec<(usize, String)> = slugs.iter().filter(|(_, slug)| slug.contains('/')).cloned().collect();
     let mut rows = Vec::new();
     let checked = [
@@ -47,16 +48,16 @@ pub(crate) fn verify(caller: &mut Caller, project: &Project, sample: Option<i32>
         (paths, &NameVariant::OF_PATHS[..]),
         (slugs, &NameVariant::OF_SLUGS[..]),
     ];
-    for (names, forms) in checked {
-        let (missed, sums) = verify_forms(caller, project, &pages, &sampled(&names, sample), forms)?;
-        let place = rows.iter().position(|row: &Row| row.1.is_none()).unwrap_or(rows.len());
-        rows.splice(place..place, missed);
+    for (names, variants) in checked {
+        let (missed, sums) = verify_variants(caller, project, &pages, &sampled(&names, sample), variants)?;
+        let index = rows.iter().position(|row: &Row| row.1.is_none()).unwrap_or(rows.len());
+        rows.splice(index..index, missed);
         rows.extend(sums);
     }
     Ok(rows)
 }
 
-/// So many of the names, evenly over their order.
+/// A sample of about `sample` names, evenly spaced.
 fn sampled(names: &[(usize, String)], sample: Option<i32>) -> Vec<&(usize, String)> {
     let wanted = sample
         .and_then(|sample| usize::try_from(sample).ok())
@@ -68,49 +69,49 @@ fn sampled(names: &[(usize, String)], sample: Option<i32>) -> Vec<&(usize, Strin
 /// A title, a slug and aliases.
 type Page = (String, String, Vec<String>);
 
-/// The forms that do not bring their page first, and for each form how many do.
-fn verify_forms(
+/// The searches that do not return their page first, and the counts of each variant.
+fn verify_variants(
     caller: &mut Caller,
     project: &Project,
     pages: &[Page],
     names: &[&(usize, String)],
-    forms: &[NameVariant],
+    variants: &[NameVariant],
 ) -> Result<(Vec<Row>, Vec<Row>)> {
     let mut missed = Vec::new();
-    let mut holding: Vec<(NameVariant, i64)> = forms.iter().map(|&form| (form, 0)).collect();
-    for (place, name) in names {
-        let expected = &pages[*place].1;
+    let mut succeeded: Vec<(NameVariant, i64)> = variants.iter().map(|&variant| (variant, 0)).collect();
+    for (page, name) in names {
+        let expected = &pages[*page].1;
         let mut searched: Vec<(String, bool)> = Vec::new();
-        for (form, count) in &mut holding {
-            let query = form.of(name, &project.name);
+        for (variant, count) in &mut succeeded {
+            let query = variant.of(name, &project.name);
             let known = searched.iter().find(|(known, _)| *known == query);
-            let holds = match known {
-                Some((_, holds)) => *holds,
+            let succeeds = match known {
+                Some((_, succeeds)) => *succeeds,
                 None => {
                     let found = first(caller, project, &query)?;
-                    let holds = found.as_ref() == Some(expected);
-                    if !holds {
-                        let form = form.as_str().to_owned();
-                        missed.push((form, Some(query.clone()), Some(expected.clone()), found, None, None));
+                    let succeeds = found.as_ref() == Some(expected);
+                    if !succeeds {
+                        let variant = variant.as_str().to_owned();
+                        missed.push((variant, Some(query.clone()), Some(expected.clone()), found, None, None));
                     }
-                    searched.push((query, holds));
-                    holds
+                    searched.push((query, succeeds));
+                    succeeds
                 }
             };
-            *count += i64::from(holds);
+            *count += i64::from(succeeds);
         }
     }
     let names = i64::try_from(names.len()).ok();
-    let sums = holding.into_iter();
-    let sums = sums.map(|(form, holding)| (form.as_str().to_owned(), None, None, None, names, Some(holding)));
+    let sums = succeeded.into_iter();
+    let sums = sums.map(|(variant, succeeded)| (variant.as_str().to_owned(), None, None, None, names, Some(succeeded)));
     Ok((missed, sums.collect()))
 }
 
-/// The slug of the page that comes first.
+/// The slug of the first result.
 fn first(caller: &mut Caller, project: &Project, query: &str) -> Result<Option<String>> {
     pgrx::check_for_interrupts!();
-    // What searches leave behind would add up: 37 kB each.
-    // SAFETY: nothing that Postgres allocated meanwhile is used afterwards: the slug is Rust's own.
+    // Frees the memory of each search, 37 kB.
+    // SAFETY: nothing that PostgreSQL allocates in the context is used afterwards; Rust owns the slug.
     unsafe { PgMemoryContexts::new("search").switch_to(|_| find_first(caller, project, query)) }
 }
 

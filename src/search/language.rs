@@ -1,4 +1,4 @@
-//! The language of a text.
+//! Detects the language of a text.
 
 use docsearch_core::text::language::{LANGUAGES, Language};
 use pgrx::datum::DatumWithOid;
@@ -8,10 +8,10 @@ use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
 use crate::postgres::statement;
 
-/// Characters of a text that are looked at for its language.
+/// Characters of a text that are read to detect its language.
 const SAMPLE_CHARS: usize = 2_000;
 
-/// The language of a text. Words that say nothing are those that the dictionary of a language leaves out.
+/// The language of a text. Stop words are those that the dictionary of a language leaves out.
 pub(crate) fn detected(caller: &Caller, text: &str) -> Result<Option<Language>> {
     let end = text.char_indices().nth(SAMPLE_CHARS).map_or(text.len(), |(end, _)| end);
     let text = &text[..end];
@@ -43,7 +43,7 @@ pub(crate) fn detected(caller: &Caller, text: &str) -> Result<Option<Language>> 
     Ok(Language::detect(text, &stop_words))
 }
 
-/// Those of the words, in lower case, that say nothing in the language that most of them are of.
+/// The stop words among `words`, which are in lower case, by the language of most of them.
 pub(crate) fn stop_words(caller: &Caller, words: &[String]) -> Result<BTreeSet<String>> {
     let Some(language) = detected(caller, &words.join(" "))?.filter(|language| language.text_config != "simple") else {
         return Ok(BTreeSet::new());

@@ -1,4 +1,4 @@
-//! The keyword leg: sections that hold the query's words.
+//! The keyword retriever: sections that contain the query's words.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -27,9 +27,9 @@ use crate::tables::terms;
 use crate::tables::visibility::Visibility;
 use crate::tables::visibility_check::VisibilityCheck;
 
-/// Where a filter or policies list documents, so many times the keyword budget are read: words
-/// say less there of how many sections are left to read.
-const LISTED_BUDGET: i64 = 8;
+/// Factor on the keyword budget where a filter or policies list the documents: the frequency of a word does not tell
+/// how many sections of the listed documents have it.
+const LISTED_BUDGET_FACTOR: i64 = 8;
 
 /// The terms of a text under a text search configuration.
 pub(crate) fn terms(
@@ -47,76 +47,76 @@ pub(crate) fn terms(
     Ok(lookup::terms(&tokens, &lexemes, weights))
 }
 
-/// How much the keyword leg looks for.
+/// Limits of the keyword retriever.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted<'a> {
-    /// Documents, at most.
+pub(crate) struct KeywordLimits<'a> {
+    /// Documents to find, at most.
     pub(crate) window: usize,
-    /// Words are read, rarest first, until they are in so many sections.
+    /// Sections to read: those of the rarest words first.
     pub(crate) budget: i64,
-    /// Documents to look in, if not in all.
+    /// Documents to search, if not all.
     pub(crate) documents: Option<&'a [i64]>,
 }
 
-/// The keyword leg of a group of projects.
-pub(crate) struct KeywordLeg<'a> {
+/// The keyword retriever of a group of projects.
+pub(crate) struct KeywordRetriever<'a> {
     projects: &'a Projects,
     pub(crate) lexical: &'a Lexical<'a>,
-    /// `None` where too much is not in them yet.
+    /// `None` if too many documents are pending: the index of terms is read instead.
     postings: Option<Postings<'a>>,
 }
 
-impl<'a> KeywordLeg<'a> {
+impl<'a> KeywordRetriever<'a> {
     pub(crate) fn new(caller: &mut Caller, projects: &'a Projects, lexical: &'a Lexical<'a>) -> Result<Self> {
-        let mut legs = Self::all(caller, vec![(projects, lexical)])?;
-        legs.pop().ok_or_else(|| internal("no keyword leg"))
+        let mut retrievers = Self::of_queries(caller, vec![(projects, lexical)])?;
+        retrievers.pop().ok_or_else(|| internal("no keyword retriever"))
     }
 
-    /// The legs of several queries. What is read of the same projects is read once.
-    pub(crate) fn all(caller: &mut Caller, queries: Vec<(&'a Projects, &'a Lexical<'a>)>) -> Result<Vec<Self>> {
+    /// The retrievers of several queries. Queries in the same projects share what is read.
+    pub(crate) fn of_queries(caller: &mut Caller, queries: Vec<(&'a Projects, &'a Lexical<'a>)>) -> Result<Vec<Self>> {
         let owner = &caller.as_owner()?;
-        let mut known: Vec<(Vec<i64>, Option<PostingLists>)> = Vec::new();
-        let mut legs = Vec::new();
+        let mut read: Vec<(Vec<i64>, Option<PostingLists>)> = Vec::new();
+        let mut retrievers = Vec::new();
         for (projects, lexical) in &queries {
             let ids = projects.ids();
-            if !known.iter().any(|(of, _)| *of == ids) {
+            if !read.iter().any(|(of, _)| *of == ids) {
                 let same = queries.iter().filter(|(of, _)| of.ids() == ids);
                 let lexemes: BTreeSet<&str> = same.flat_map(|(_, lexical)| lexical.occurring()).collect();
                 let lexemes: Vec<&str> = lexemes.into_iter().collect();
-                known.push((ids.clone(), PostingLists::read(owner, projects, &lexemes)?));
+                read.push((ids.clone(), PostingLists::read(owner, projects, &lexemes)?));
             }
-            let lists = known
+            let lists = read
                 .iter()
                 .find(|(of, _)| *of == ids)
                 .and_then(|(_, lists)| lists.as_ref());
-            legs.push(Self {
+            retrievers.push(Self {
                 projects,
                 lexical,
                 postings: lists
                     .map(|lists| Postings::new(lexical, Rc::clone(&lists.segments), Rc::clone(&lists.pending))),
             });
         }
-        Ok(legs)
+        Ok(retrievers)
     }
 
-    /// Sections that hold the query's words: those of the best documents, by the postings, of those that the caller sees.
+    /// Sections with the query's words: by the postings, those of the best visible documents.
     pub(crate) fn candidates(
         &self,
         caller: &mut Caller,
-        wanted: Wanted<'_>,
+        limits: KeywordLimits<'_>,
         bm25: &Bm25,
         visibility: &Visibility,
     ) -> Result<Map<ChunkId, ChunkTerms>> {
         let Some(postings) = &self.postings else {
-            return self.by_index(caller, wanted.budget, wanted.documents, visibility);
+            return self.by_index(caller, limits.budget, limits.documents, visibility);
         };
-        let listed: Option<Set<i64>> = wanted.documents.map(|listed| listed.iter().copied().collect());
-        let budget = match wanted.documents {
-            Some(listed) if self.are_few(listed, wanted.budget) => i64::MAX,
-            Some(_) => wanted.budget.saturating_mul(LISTED_BUDGET),
-            None => wanted.budget,
+        let listed: Option<Set<i64>> = limits.documents.map(|listed| listed.iter().copied().collect());
+        let budget = match limits.documents {
+            Some(listed) if self.is_small(listed, limits.budget) => i64::MAX,
+            Some(_) => limits.budget.saturating_mul(LISTED_BUDGET_FACTOR),
+            None => limits.budget,
         };
-        let mut found = postings.best(bm25, wanted.window, budget, |documents| {
+        let mut found = postings.best(bm25, limits.window, budget, |documents| {
             match (&listed, visibility.check()) {
                 (Some(listed), _) => {
                     let listed = documents.iter().filter(|id| listed.contains(&id.document));
@@ -139,14 +139,14 @@ impl<'a> KeywordLeg<'a> {
         Ok(found)
     }
 
-    /// Whether documents have so few sections that all their words are read.
-    fn are_few(&self, documents: &[i64], budget: i64) -> bool {
-        documents.len() as f64 * self.lexical.sections_per_document <= budget.saturating_mul(LISTED_BUDGET) as f64
+    /// Whether the documents have few enough sections to read all their words.
+    fn is_small(&self, documents: &[i64], budget: i64) -> bool {
+        documents.len() as f64 * self.lexical.sections_per_document
+            <= budget.saturating_mul(LISTED_BUDGET_FACTOR) as f64
     }
 
-    /// Sections that hold the rarest words, until their number reaches the budget: a common word can never make a query
-    /// slow (see [`Lexical::readings`]). All words count in the score. With `documents`, sections of those only; else of
-    /// those that the caller sees.
+    /// Sections with the rarest words, up to the budget: a common word cannot make a query slow (see
+    /// [`Lexical::readings`]). All words count in the score. Searches `documents`, or else the visible ones.
     fn by_index(
         &self,
         caller: &mut Caller,
@@ -166,9 +166,9 @@ impl<'a> KeywordLeg<'a> {
             return self.matching(owner, &sections, self.lexical.readings(budget), budget, None);
         };
         let owner = &caller.as_owner()?;
-        let are_few = self.are_few(documents, budget);
-        let budget = budget.saturating_mul(LISTED_BUDGET);
-        if are_few {
+        let is_small = self.is_small(documents, budget);
+        let budget = budget.saturating_mul(LISTED_BUDGET_FACTOR);
+        if is_small {
             self.of_documents(owner, documents, self.lexical.readings(i64::MAX), budget)
         } else {
             let sections = format!(
@@ -179,7 +179,7 @@ impl<'a> KeywordLeg<'a> {
         }
     }
 
-    /// Sections of documents that hold what is read for.
+    /// Sections of documents that match the readings.
     fn of_documents(
         &self,
         owner: &Owner<'_>,
@@ -205,14 +205,14 @@ impl<'a> KeywordLeg<'a> {
         documents: Option<&[i64]>,
     ) -> Result<Map<ChunkId, ChunkTerms>> {
         let mut found = Map::default();
-        for wanted in readings {
+        for limits in readings {
             let left = budget.saturating_sub_unsigned(found.len() as u64);
             if left == 0 {
                 break;
             }
             let mut args = vec![
                 self.projects.argument(),
-                DatumWithOid::from(wanted),
+                DatumWithOid::from(limits),
                 DatumWithOid::from(left),
             ];
             args.extend(documents.map(|documents| DatumWithOid::from(documents.to_vec())));
@@ -230,7 +230,7 @@ impl<'a> KeywordLeg<'a> {
         Ok(found)
     }
 
-    /// The same of sections that the caller sees: only these take part of the budget.
+    /// The matching sections of visible documents; only these count towards the budget.
     fn visible(
         &self,
         caller: &mut Caller,
@@ -238,28 +238,28 @@ impl<'a> KeywordLeg<'a> {
         budget: i64,
         check: &VisibilityCheck,
     ) -> Result<Map<ChunkId, ChunkTerms>> {
-        let most = usize::try_from(budget).unwrap_or_default();
+        let max_sections = usize::try_from(budget).unwrap_or_default();
         let mut found: Vec<ChunkId> = Vec::new();
-        for wanted in self.lexical.readings(budget) {
+        for limits in self.lexical.readings(budget) {
             let read = |owner: &Owner<'_>, limit: i64| {
                 statement::rows(
                     owner,
                     &format!("SELECT c.project_id, c.document_id, c.chunk_no FROM {sections} LIMIT $3"),
                     &[
                         self.projects.argument(),
-                        DatumWithOid::from(wanted.as_str()),
+                        DatumWithOid::from(limits.as_str()),
                         DatumWithOid::from(limit),
                     ],
                     keys::chunk_id,
                 )
             };
-            found.extend(check.first(caller, most - found.len(), read, |id| id.document)?);
+            found.extend(check.first(caller, max_sections - found.len(), read, |id| id.document)?);
         }
         let owner = &caller.as_owner()?;
         self.of_chunks(owner, &found)
     }
 
-    /// The sections that have every word of the query, of documents that are not pending or that were read; `None` if there
+    /// The sections with every word of the query. Of pending documents, only sections that were read; `None` if there
     /// may be others.
     pub(crate) fn with_every_word(&self, read: &Map<ChunkId, ChunkTerms>, budget: i64) -> Option<Vec<ChunkId>> {
         let Some(postings) = &self.postings else {
@@ -303,8 +303,8 @@ impl<'a> KeywordLeg<'a> {
         Ok(rows.into_iter().collect())
     }
 
-    /// Documents that hold a phrase word for word, in one of these sections if they are given, or none if more than a few
-    /// do that the caller sees.
+    /// Visible documents that contain a phrase word for word, in one of the given sections if there are any. None if
+    /// more than [`MAX_PHRASE_DOCUMENTS`] do.
     pub(crate) fn holding(
         &self,
         caller: &mut Caller,

@@ -1,4 +1,4 @@
-//! The newest documents, where a query asks for nothing else.
+//! The newest documents, for queries about what is new.
 
 use docsearch_core::answer::delivery::{Confidence, SearchResult};
 use docsearch_core::query::rule::NewsNames;
@@ -17,29 +17,34 @@ use crate::search::conditions::CONDITIONS;
 use crate::search::group::Group;
 use crate::search::transform;
 
-/// Days since a document `d` was published; an infinite date says nothing.
+/// Age of document `d` in days; NULL for an infinite date.
 pub(super) const AGE: &str =
     "CASE WHEN isfinite(d.published_at) THEN extract(epoch FROM now() - d.published_at) / 86400 END::real";
-/// The day when it was, as a number of days since 1970.
+/// Its day of publication, in days since 1970.
 pub(super) const DAY: &str = "CASE WHEN isfinite(d.published_at) THEN d.published_at::date - date '1970-01-01' END";
 
-/// So many of the newest documents are looked at, and of those of a period.
+/// The newest documents that are read, and the newest of a period.
 const MAX_NEWEST: i64 = 50;
-/// Most documents that are called like release notes, changelogs and blogs.
+/// Documents with the name of release notes, changelogs or blogs that are read, at most.
 const MAX_NEWS: i64 = 10_000;
 
-/// Whether a query asks for nothing but what is new, or nothing but release notes, and the first result is. Then its words do
-/// not count.
-pub(super) fn is_answered(caller: &Caller, group: &Group<'_>, first: &SearchResult, weights: &Weights) -> Result<bool> {
-    let asked = &group.understanding;
+/// Whether a query asks only for what is new, or only for release notes, and the first result is that. Then the words
+/// of the query do not count in the grade.
+pub(super) fn answers_what_is_new(
+    caller: &Caller,
+    group: &Group<'_>,
+    first: &SearchResult,
+    weights: &Weights,
+) -> Result<bool> {
+    let query = &group.understanding;
     let is_release = || NewsNames::new(group.rules().tables()).is_release(&first.slug, &first.title);
     if weights.boost_recency <= 0.0
         || first.confidence == Confidence::Low
-        || !(asked.only_recent || asked.releases && is_release())
+        || !(query.only_recent || query.releases && is_release())
     {
         return Ok(false);
     }
-    let Some(period) = asked.period else {
+    let Some(period) = query.period else {
         return Ok(true);
     };
     let day = statement::one(
@@ -55,15 +60,15 @@ pub(super) fn is_answered(caller: &Caller, group: &Group<'_>, first: &SearchResu
     Ok(day.flatten().is_some_and(|day| days.contains(&Day(day))))
 }
 
-/// The newest documents, and what the query asks of time.
+/// The newest documents, for the period that the query names.
 #[derive(Default)]
 pub(super) struct Newest {
     newness: Option<Newness>,
-    /// How new each is, where nothing else is asked for.
+    /// The share of newness of each, if the query asks only for what is new.
     shares: Option<Map<DocumentId, f32>>,
 }
 
-struct Listed {
+struct DatedDocument {
     document: DocumentId,
     slug: String,
     title: String,
@@ -73,7 +78,7 @@ struct Listed {
 }
 
 row_type! {
-    struct ListedRow {
+    struct DatedRow {
         project: i64 = "d.project_id",
         document: i64 = "d.id",
         slug: String = "d.slug",
@@ -84,9 +89,9 @@ row_type! {
     }
 }
 
-impl Listed {
+impl DatedDocument {
     fn read(row: &Row) -> Result<Self> {
-        let row = ListedRow::read(row)?;
+        let row = DatedRow::read(row)?;
         Ok(Self {
             document: DocumentId {
                 project: row.project,
@@ -106,35 +111,35 @@ impl Newest {
         self.shares.iter().flat_map(Map::keys).copied().collect()
     }
 
-    /// Marks what was found.
+    /// Marks pages with their newness.
     pub(super) fn mark(&self, pages: &mut Map<DocumentId, Page>) {
         if let Some(newness) = &self.newness {
             newness.mark(pages, self.shares.as_ref());
         }
     }
 
-    /// The documents with the latest dates of publication, those of the period that is asked for, and of those that are
-    /// called like release notes the newest. `args` are those of [`CONDITIONS`].
+    /// Reads the documents with the latest dates of publication, the newest of the period, and the newest with a name
+    /// of release notes. `args` are those of [`CONDITIONS`].
     pub(super) fn of(
         caller: &Caller,
         group: &Group<'_>,
         weights: &Weights,
         mut args: Vec<DatumWithOid<'_>>,
     ) -> Result<Self> {
-        let asked = &group.understanding;
-        if !asked.recent && !asked.releases || weights.boost_recency <= 0.0 {
+        let query = &group.understanding;
+        if !query.recent && !query.releases || weights.boost_recency <= 0.0 {
             return Ok(Newest::default());
         }
         let today = transform::day(caller, None)?;
-        let newness = Newness::new(asked, today, weights.recency_half_life);
-        if !asked.only_recent && !asked.releases {
+        let newness = Newness::new(query, today, weights.recency_half_life);
+        if !query.only_recent && !query.releases {
             return Ok(Newest {
                 newness: Some(newness),
                 shares: None,
             });
         }
         let rules = group.rules().tables();
-        let period = asked.period.map(|period| period.days(today));
+        let period = query.period.map(|period| period.days(today));
         let names: Vec<String> = rules.news_names.values().flatten().cloned().collect();
         args.extend([
             DatumWithOid::from(MAX_NEWEST),
@@ -143,7 +148,7 @@ impl Newest {
             DatumWithOid::from(period.as_ref().map(|days| days.start.0)),
             DatumWithOid::from(period.as_ref().map(|days| days.end.0)),
         ]);
-        let columns = ListedRow::select_list();
+        let columns = DatedRow::select_list();
         let of_projects = format!(
             "FROM docsearch.document d WHERE {} AND {CONDITIONS}",
             group.projects.condition("d")
@@ -164,7 +169,7 @@ impl Newest {
                   ORDER BY d.published_at DESC NULLS LAST, d.project_id, d.id LIMIT $10)"
             ),
             &args,
-            Listed::read,
+            DatedDocument::read,
         )?;
         let candidates: Vec<NewnessCandidate<'_>> = listed
             .iter()
@@ -176,7 +181,7 @@ impl Newest {
                 day: listed.day,
             })
             .collect();
-        let shares = newness.applies(asked, &candidates, rules).then(|| {
+        let shares = newness.applies(query, &candidates, rules).then(|| {
             let new = newness.order(&candidates, rules).into_iter();
             let most = usize::try_from(MAX_NEWEST).unwrap_or_default();
             new.take(most).map(|(at, share)| (listed[at].document, share)).collect()

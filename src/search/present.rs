@@ -1,4 +1,4 @@
-//! What is shown of results: documents are read as the caller, sections as the owner.
+//! Reads what is shown of results: documents as the caller, sections as the owner.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -29,10 +29,10 @@ use crate::tables::document::{self, addressed_pages, as_iso, pages_column};
 use crate::tables::keys::{self, WANTED_CHUNKS, WANTED_DOCUMENTS};
 use crate::tables::project::{self, Project};
 
-/// Bytes of documents that are read in one search for what it takes to load them: 4 MB take some 80 ms.
-const COSTED_BYTES: usize = 4 << 20;
-/// Documents that are read at a time.
-const READ_TOGETHER: usize = 32;
+/// Bytes of documents that one search reads to count the tokens of loading them: 4 MB take some 80 ms.
+const MAX_COUNTED_BYTES: usize = 4 << 20;
+/// Documents that are read at once.
+const BATCH_SIZE: usize = 32;
 
 /// Reads what is shown of the chosen results.
 pub(crate) fn present(
@@ -65,10 +65,12 @@ pub(crate) fn present(
         let Some(chunks) = chunks.get(&project.id) else {
             continue;
         };
-        let seen = document_views(caller, project, chunks)?;
-        let visible = chunks.iter().filter(|chunk| seen.contains_key(&chunk.document));
+        let visible_documents = document_views(caller, project, chunks)?;
+        let visible = chunks
+            .iter()
+            .filter(|chunk| visible_documents.contains_key(&chunk.document));
         sections.extend(section_views(caller, visible, terms, config.snippet_length())?);
-        documents.extend(seen);
+        documents.extend(visible_documents);
     }
     let results = chosen.into_iter().filter_map(|result| {
         let document = documents.get(&result.chunk.document)?;
@@ -77,13 +79,13 @@ pub(crate) fn present(
         if let Some(entry) = &result.entry {
             section.narrow(entry, &document.title);
         } else if let Some(question) = question.filter(|question| !question.anchor.is_empty()) {
-            // Of small sections that stand together, the one that answers it.
+            // Of several small sections in the chunk, the one that answers the question.
             section.path.clone_from(&question.path);
             section.anchor.clone_from(&question.anchor);
         }
         let matches = result.sections.iter();
         let matches = matches.filter_map(|(chunk, score)| Some((sections.get(chunk)?, *score)));
-        // Of several chunks of a section the best one is shown.
+        // Of several chunks of a section, the best one is shown.
         let mut anchors = BTreeSet::new();
         let matches = matches.filter(|(section, _)| anchors.insert(section.anchor.as_str()));
         let matches = matches.take(SECTION_MATCHES);
@@ -125,30 +127,30 @@ pub(crate) fn present(
     }
     if detail == Detail::Sections {
         let bytes: HashMap<DocumentId, usize> = documents.iter().map(|(id, document)| (*id, document.bytes)).collect();
-        cost(caller, &mut results, &bytes)?;
+        count_load_tokens(caller, &mut results, &bytes)?;
     }
     Ok(results)
 }
 
-/// Notes what it takes to load each reference.
-fn cost(caller: &Caller, results: &mut [SearchResult], bytes: &HashMap<DocumentId, usize>) -> Result<()> {
-    let mut room = COSTED_BYTES;
+/// Counts the tokens of loading each result.
+fn count_load_tokens(caller: &Caller, results: &mut [SearchResult], bytes: &HashMap<DocumentId, usize>) -> Result<()> {
+    let mut bytes_left = MAX_COUNTED_BYTES;
     let mut readable = BTreeSet::new();
     let mut anchors: HashMap<DocumentId, BTreeMap<String, Option<u32>>> = HashMap::new();
     for result in results.iter() {
         let id = document_id(result);
         let bytes = bytes.get(&id).copied().unwrap_or_default();
-        if !anchors.contains_key(&id) && bytes <= room {
-            room -= bytes;
+        if !anchors.contains_key(&id) && bytes <= bytes_left {
+            bytes_left -= bytes;
             readable.insert(id);
         }
-        // Of a page that is too large to be read for it, the bytes tell.
+        // If a page is too large to read, its size gives an estimate.
         let estimate = u32::try_from(estimated_tokens(bytes)).ok();
         let known = anchors.entry(id).or_default();
         known.insert(result.anchor.clone(), estimate.filter(|_| result.anchor.is_empty()));
     }
     let readable: Vec<DocumentId> = readable.into_iter().collect();
-    for some in readable.chunks(READ_TOGETHER) {
+    for some in readable.chunks(BATCH_SIZE) {
         for (id, document) in document::of_ids(caller, some)? {
             let cost = LoadCost::new(&document);
             for (anchor, tokens) in anchors.get_mut(&id).into_iter().flatten() {
@@ -200,7 +202,7 @@ row_type! {
     }
 }
 
-/// The documents of the sections that the caller sees.
+/// The visible documents of the sections.
 fn document_views(caller: &Caller, project: &Project, chunks: &[ChunkId]) -> Result<HashMap<DocumentId, DocumentView>> {
     let documents: BTreeSet<DocumentId> = chunks.iter().map(|chunk| chunk.document).collect();
     let rows = statement::lookup(
@@ -244,7 +246,7 @@ struct SectionView {
 }
 
 impl SectionView {
-    /// Leads to one of the small sections that stand together here.
+    /// Points to one of several small sections of the chunk.
     fn narrow(&mut self, entry: &SectionEntry, title: &str) {
         let path = match entry.path.split_first() {
             Some((first, rest)) if is_repeated_by(title, first) => rest,
@@ -276,7 +278,7 @@ row_type! {
     }
 }
 
-/// Heading path and snippet of sections whose documents the caller sees. `terms` are those that are looked for in each.
+/// Heading path and snippet of sections of visible documents. `terms` returns the terms to highlight in a section.
 fn section_views<'a, 't>(
     caller: &mut Caller,
     chunks: impl Iterator<Item = &'a ChunkId>,
@@ -312,14 +314,14 @@ fn section_views<'a, 't>(
     Ok(rows.into_iter().collect())
 }
 
-/// Where the query's words stand in the body.
+/// The positions of the query's words in the body.
 fn body_matches(terms_of_chunk: &[u8], terms: &[LookupTerm]) -> Vec<Match> {
     let Some(vector) = TsVector::new(terms_of_chunk) else {
         return Vec::new();
     };
     let mut matches = Vec::new();
     for (term, wanted) in terms.iter().enumerate() {
-        // Longer words are rarer: good enough to choose a window.
+        // Longer words are rarer, which is good enough to choose a window.
         let weight = wanted.weight * wanted.lexemes.first().map_or(0, String::len) as f32;
         for (lexeme, _) in wanted.looked_up() {
             let body = vector.positions(lexeme).filter(|&(_, weight)| weight == Weight::D);

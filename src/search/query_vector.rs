@@ -1,4 +1,4 @@
-//! The vector of a query.
+//! The vectors of queries.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -17,51 +17,52 @@ use crate::settings;
 use crate::tables::model::ModelRow;
 use crate::tables::vectors::VectorTable;
 
-/// How long the remote models of a search over several projects may take together: one that fails must not keep the
-/// results of all others waiting.
-const REMOTE_PATIENCE: Duration = Duration::from_secs(1);
+/// Maximum time for all remote models of a search in several projects together: one that fails must not delay the
+/// results of the others.
+const REMOTE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The vectors of a search: of each of its texts one for each model. Those of models that this server runs are computed while
-/// the search goes on.
+/// The vectors of a search: one for each text and model. Models of this server compute them while the search goes on.
 pub(super) struct Embeddings {
-    /// By the number of the model.
-    models: HashMap<i32, OfModel>,
-    /// Whether remote models are waited for together.
+    /// By the id of the model.
+    models: HashMap<i32, ModelTexts>,
+    /// Whether remote models share one timeout.
     is_limited: bool,
-    patience: Duration,
+    /// What is left of it.
+    time_left: Duration,
     recalled: bool,
     problems: Vec<Notice>,
     milliseconds: f64,
 }
 
 #[derive(Default)]
-struct OfModel {
+struct ModelTexts {
     texts: Vec<String>,
     pending: Option<Box<dyn PendingQueries>>,
     known: HashMap<String, Option<Vec<f32>>>,
 }
 
 impl Embeddings {
-    /// Asks for the vectors of texts, of which each has its groups, in a search over several projects or one.
+    /// Requests the vectors of texts. `texts` are the groups of each text; `several` is whether several projects are
+    /// searched.
     pub(super) fn begin<'a, 'g: 'a>(
         caller: &mut Caller,
         texts: impl IntoIterator<Item = &'a [Group<'g>]>,
         several: bool,
     ) -> Self {
         let begun = Instant::now();
-        let mut models: HashMap<i32, OfModel> = HashMap::new();
+        let mut models: HashMap<i32, ModelTexts> = HashMap::new();
         let mut rows: Vec<&ModelRow> = Vec::new();
         for group in texts.into_iter().flatten() {
             let of_model = models.entry(group.model.id).or_insert_with(|| {
                 rows.push(group.model);
-                OfModel::default()
+                ModelTexts::default()
             });
             let text = group.understanding.embedded().into_owned();
             if !of_model.texts.contains(&text) {
                 of_model.texts.push(text);
             }
         }
-        // Remote ones are asked when their turn comes. What is wrong with a model is said then, too.
+        // Remote models are called when their vectors are needed; problems of all models are reported then.
         for row in rows.into_iter().filter(|row| !row.remote && VectorTable::exists(row)) {
             if let (Ok(model), Some(of_model)) = (embedder::of_row(caller, row), models.get_mut(&row.id)) {
                 of_model.pending = Some(model.begin_queries(&of_model.texts));
@@ -70,14 +71,14 @@ impl Embeddings {
         Self {
             models,
             is_limited: several,
-            patience: REMOTE_PATIENCE,
+            time_left: REMOTE_TIMEOUT,
             recalled: false,
             problems: Vec::new(),
             milliseconds: milliseconds(begun),
         }
     }
 
-    /// The vector of the text of a group, which is waited for.
+    /// Waits for the vector of the text of a group.
     pub(super) fn of(&mut self, caller: &mut Caller, group: &Group<'_>) -> Result<Option<Vec<f32>>> {
         let begun = Instant::now();
         let text = group.understanding.embedded().into_owned();
@@ -85,7 +86,7 @@ impl Embeddings {
         let mut problems = Vec::new();
         if let Some(pending) = of_model.pending.take() {
             for (text, embedded) in of_model.texts.iter().zip(pending.finish()) {
-                let (vector, problem) = settled(group.model, text, Ok(embedded));
+                let (vector, problem) = vector_or_notice(group.model, text, Ok(embedded));
                 self.recalled |= vector.is_some() && problem.is_some();
                 problems.extend(problem);
                 of_model.known.insert(text.clone(), vector);
@@ -93,11 +94,11 @@ impl Embeddings {
         }
         if !of_model.known.contains_key(&text) {
             let is_limited = group.model.remote && self.is_limited;
-            let (vector, problem) = embed(caller, group.model, &text, is_limited.then_some(self.patience))?;
+            let (vector, problem) = embed(caller, group.model, &text, is_limited.then_some(self.time_left))?;
             self.recalled |= vector.is_some() && problem.is_some();
             problems.extend(problem);
             if is_limited {
-                self.patience = self.patience.saturating_sub(begun.elapsed());
+                self.time_left = self.time_left.saturating_sub(begun.elapsed());
             }
             of_model.known.insert(text.clone(), vector);
         }
@@ -107,21 +108,21 @@ impl Embeddings {
         Ok(of_model.known.get(&text).cloned().flatten())
     }
 
-    /// How long the search has waited for vectors.
+    /// Time that the search has waited for vectors.
     pub(super) fn milliseconds(&self) -> f64 {
         self.milliseconds
     }
 
-    /// Notes in a search how its vectors came about.
-    pub(super) fn count_in(self, retrieval: &mut Retrieval<'_>) {
+    /// Adds times, notices and recalled vectors to a search.
+    pub(super) fn report_in(self, retrieval: &mut Retrieval<'_>) {
         retrieval.vector_recalled |= self.recalled;
         retrieval.notices.extend(self.problems);
         retrieval.timings.embed += self.milliseconds;
     }
 }
 
-/// The vector of a query; without a model, or one that answers within `limit`, the one that an equal query had before in this
-/// session, or none: then the search goes on with keywords. It says so.
+/// The vector of a query. If the model fails or exceeds `limit`, the vector that this session had for the same query,
+/// or none: then the search goes on with keywords. The notice reports either.
 fn embed(
     caller: &mut Caller,
     model: &ModelRow,
@@ -142,17 +143,17 @@ fn embed(
         .map(|limit| LocalSettings::apply(&[("docsearch.inference_timeout", &limit)]))
         .transpose()?;
     let embedded = embedder::of_row(caller, model).map(|opened| opened.embed_query(query));
-    Ok(settled(model, query, embedded))
+    Ok(vector_or_notice(model, query, embedded))
 }
 
-/// What became of the vector of a query, of a model that could be opened or not.
-fn settled(
+/// The vector of a query, or its substitute and a notice.
+fn vector_or_notice(
     model: &ModelRow,
     query: &str,
     embedded: Result<docsearch_inference::Result<Vec<f32>>>,
 ) -> (Option<Vec<f32>>, Option<Notice>) {
     let key = recent_vectors::Key::of(model, query);
-    // What may not be used at all is not used from memory either.
+    // Only after temporary failures: without the right to use a model, its recent vectors may not be used either.
     let may_recall = matches!(&embedded, Ok(Err(failure)) if failure.class().is_transient());
     let problem = match embedded.and_then(|embedded| embedded.map_err(|failure| report::inference(&failure))) {
         Ok(vector) => {
@@ -162,8 +163,8 @@ fn settled(
         Err(problem) => problem,
     };
     // SAFETY: asks about the current user.
-    let detailed = unsafe { pg_sys::superuser() };
-    let reason = if detailed {
+    let is_superuser = unsafe { pg_sys::superuser() };
+    let reason = if is_superuser {
         problem.message().to_owned()
     } else {
         format!("model \"{}\" cannot be used", model.name)

@@ -1,4 +1,4 @@
-//! A search that tries better queries until its answer is good enough.
+//! `search_refined`: tries better queries until the answer is good enough.
 
 use std::cell::RefCell;
 use std::time::Instant;
@@ -20,18 +20,19 @@ use crate::search::request::Request;
 use crate::search::retrieval::{Detail, Retrieval};
 use crate::search::transform;
 
-/// Greatest share of meaning in a second look by words. Of 369 queries of six development sets that were sent back,
-/// recall@10 rises from .7500 to .7554 with it and nDCG@10 from .5944 to .5960; with 0 to .7608, and nDCG falls to .5926.
-const BY_WORDS: f32 = 0.3;
+/// Maximum share of the vector score in a second search by words. Of 369 queries of six development sets that were
+/// refined, recall@10 rises from .7500 to .7554 with it and nDCG@10 from .5944 to .5960; with 0, recall rises to .7608
+/// and nDCG falls to .5926.
+const MAX_HYBRID_BY_WORDS: f32 = 0.3;
 
-/// An answer, and how long it took.
-struct Timed {
+/// An answer, and the time that it took.
+struct TimedAnswer {
     answer: Answer,
     milliseconds: f64,
 }
 
 impl Request<'_> {
-    /// A search with what its query finds besides when its words count for more, at least 1 less `hybrid`.
+    /// Adds the results of a second search in which the vector score counts for `hybrid` at most.
     fn fuse_words<'s>(
         &'s self,
         caller: &mut Caller,
@@ -39,7 +40,7 @@ impl Request<'_> {
         hybrid: f32,
         explained: usize,
     ) -> Result<Retrieval<'s>> {
-        let config = self.config.with_hybrid_at_most(hybrid);
+        let config = self.config.with_max_hybrid(hybrid);
         let found = self.run_configured(caller, &self.query, &config, explained, None)?;
         let other = SecondSearch {
             rule: "by_words",
@@ -51,30 +52,30 @@ impl Request<'_> {
     }
 }
 
-/// Searches, and tries up to `most` better queries while the grade of the answer asks for it.
-pub(crate) fn refined(caller: &mut Caller, request: &Request<'_>, most: usize) -> Result<Value> {
+/// Searches, and tries up to `max_refinements` better queries while the grade of the answer asks for it.
+pub(crate) fn search_refined(caller: &mut Caller, request: &Request<'_>, max_refinements: usize) -> Result<Value> {
     let begun = Instant::now();
     let explained = request.explained(Detail::Sections);
-    let own = request.run_own(caller, explained, None)?;
+    let own = request.run_untransformed(caller, explained, None)?;
     let by_words = match (own.found.ranked.is_empty(), request.config.transform) {
         (true, _) => ByWords::Never,
         (false, Transform::Model) => ByWords::Last,
         (false, Transform::None | Transform::Rules) => ByWords::First,
     };
-    // Those of a language model, in all attempts before.
+    // Wordings of the language model in all attempts before.
     let mut wordings: Vec<String> = Vec::new();
     let first = graded(caller, request, own.clone(), begun)?;
-    // Two closures share it, of which one runs at a time.
+    // Two closures share it; only one of them runs at a time.
     let borrowed = RefCell::new(&mut *caller);
     let mut refined = refine(
         first,
-        most,
+        max_refinements,
         by_words,
         |last| {
             let poor = (last.executed_query.as_str(), last.grade.reasoning.as_str());
-            let (made, notice) = transform::of(
+            let (made, notice) = transform::transform(
                 &mut borrowed.borrow_mut(),
-                &request.to_transform(&wordings),
+                &request.transform_input(&wordings),
                 &own,
                 Some(poor),
             )?;
@@ -88,7 +89,7 @@ pub(crate) fn refined(caller: &mut Caller, request: &Request<'_>, most: usize) -
             let begun = Instant::now();
             let mut retrieval = match retry {
                 Retry::Transformed(made) => request.fuse(caller, own.clone(), made, explained, None)?,
-                Retry::Words => request.fuse_words(caller, own.clone(), BY_WORDS, explained)?,
+                Retry::Words => request.fuse_words(caller, own.clone(), MAX_HYBRID_BY_WORDS, explained)?,
             };
             retrieval.notices.extend(notice);
             graded(caller, request, retrieval, begun)
@@ -109,13 +110,13 @@ pub(crate) fn refined(caller: &mut Caller, request: &Request<'_>, most: usize) -
     Ok(answer)
 }
 
-/// What was tried, each with what its query was made from.
-fn trace(query: &str, attempts: &[Attempt<Timed>]) -> Vec<Value> {
+/// The attempts, each with the input that its query was made from.
+fn trace(query: &str, attempts: &[Attempt<TimedAnswer>]) -> Vec<Value> {
     let before = std::iter::once(None).chain(attempts.iter().map(Some));
     let numbered = (1..).zip(attempts).zip(before);
     let lines = numbered.map(|((number, attempt), before): ((usize, _), _)| {
         let GradedAnswer {
-            answer: Timed { answer, milliseconds },
+            answer: TimedAnswer { answer, milliseconds },
             grade,
             ..
         } = &attempt.graded;
@@ -141,13 +142,13 @@ fn trace(query: &str, attempts: &[Attempt<Timed>]) -> Vec<Value> {
     lines.collect()
 }
 
-/// Presents and grades what was found: against the query as it was written, whatever was searched.
+/// Presents the results and grades them against the query as it was written.
 fn graded(
     caller: &mut Caller,
     request: &Request<'_>,
     mut retrieval: Retrieval<'_>,
     begun: Instant,
-) -> Result<GradedAnswer<Timed>> {
+) -> Result<GradedAnswer<TimedAnswer>> {
     let (mut answer, features) = request.present(caller, &mut retrieval, Detail::Sections, begun)?;
     let by_rules = request.grade(&features.unwrap_or_default(), answer.results.len());
     let asks = request.config.transform == Transform::Model && !answer.results.is_empty();
@@ -164,14 +165,14 @@ fn graded(
         grade,
         executed_query: answer.executed_query.clone(),
         has_results: !answer.results.is_empty(),
-        answer: Timed {
+        answer: TimedAnswer {
             answer,
             milliseconds: begun.elapsed().as_secs_f64() * 1000.0,
         },
     })
 }
 
-/// The grade that the language model gives, or why there is none.
+/// The grade by the language model, or why there is none.
 fn by_model(caller: &mut Caller, request: &Request<'_>, answer: &Answer) -> Result<std::result::Result<Grade, String>> {
     let read = &answer.results[..answer.results.len().min(MAX_CONTEXTS)];
     let contexts = contexts(caller, read, CONTEXT_CHARS)?;

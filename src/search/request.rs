@@ -32,14 +32,13 @@ use crate::search::grade;
 use crate::search::group::Group;
 use crate::search::present::present;
 use crate::search::query_vector::Embeddings;
-use crate::search::retrieval::{Detail, Named, Retrieval, Timings, milliseconds};
-use crate::search::transform::{self, Question};
+use crate::search::retrieval::{Detail, Retrieval, Timings, TitleMatch, milliseconds};
+use crate::search::transform::{self, TransformInput};
 use crate::tables::lock_limit::LockLimit;
 use crate::tables::project::{self, Project, Projects};
 use crate::tables::{rules, wake};
 
-/// The arguments that all functions that search have in common. Those that a function does not have keep their
-/// defaults.
+/// The arguments that the search functions share. Arguments that a function does not have keep their defaults.
 #[derive(Default)]
 pub(crate) struct Arguments<'a> {
     pub(crate) query: Option<&'a str>,
@@ -54,7 +53,7 @@ pub(crate) struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Checks the arguments.
+    /// Checks the arguments, and reads the projects.
     pub(crate) fn resolve(self, caller: &Caller) -> Result<Request<'a>> {
         let config = SearchConfig::resolve(self.max_results, self.min_score, self.dedup, self.config)?;
         let query = self.query.and_then(Query::parse).ok_or_else(|| {
@@ -64,20 +63,21 @@ impl<'a> Arguments<'a> {
             )
         })?;
         let also = self.also.unwrap_or_default();
-        let (query, also) = wording::distinct_wordings(query, also.iter().map(Option::as_deref)).map_err(refused)?;
+        let (query, also) =
+            wording::distinct_wordings(query, also.iter().map(Option::as_deref)).map_err(wording_error)?;
         let limit = LockLimit::begin()?;
         let (projects, left_out) = project::searched(caller, self.project)?;
         let config = match projects.as_slice() {
             [project] => config.of_project(project),
             _ => config,
         };
-        let given = self.filter.map_or(Value::Null, |JsonB(filter)| filter);
+        let filter = self.filter.map_or(Value::Null, |JsonB(filter)| filter);
         Ok(Request {
             query,
             also,
             category: self.category,
-            filter: parse_filter(caller, &given)?,
-            given_filter: given,
+            filter: parse_filter(caller, &filter)?,
+            filter_argument: filter,
             projects,
             left_out,
             config,
@@ -87,40 +87,40 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Why further wordings cannot be used.
-fn refused(problem: WordingError) -> ErrorReport {
+/// The error for further wordings that exceed the bounds.
+fn wording_error(problem: WordingError) -> ErrorReport {
     match problem {
         WordingError::TooMany(given) => invalid(
             format!("also has {given} elements"),
-            format!("Give at most {MAX_WORDINGS} further wordings."),
+            format!("Use at most {MAX_WORDINGS} further wordings."),
         ),
         WordingError::TooLong => invalid(
             "also is too long",
-            format!("Give at most {MAX_WORDING_CHARS} characters in all."),
+            format!("Use at most {MAX_WORDING_CHARS} characters in total."),
         ),
     }
 }
 
-/// What is asked for, checked.
+/// A search with checked arguments.
 pub(crate) struct Request<'a> {
     pub(crate) query: Query,
     /// Further wordings of the query, by the caller.
     pub(super) also: Vec<Query>,
     pub(super) category: Option<&'a str>,
     pub(super) filter: Filter,
-    /// As it was given.
-    given_filter: Value,
+    /// The filter as it was given.
+    filter_argument: Value,
     pub(crate) projects: Vec<Project>,
-    /// What is to be said of projects that cannot be searched.
+    /// Names projects that cannot be searched.
     left_out: Option<Notice>,
     pub(crate) config: SearchConfig,
-    /// Questions that this search may ask a language model.
+    /// Calls of the language model that this search may still make.
     pub(crate) calls: RefCell<Calls>,
     _limit: LockLimit,
 }
 
 impl Request<'_> {
-    /// Searches, and reads as much of the results as will be shown.
+    /// Searches, and reads what is shown of the results.
     pub(crate) fn answer(&self, caller: &mut Caller, detail: Detail) -> Result<Answer> {
         let begun = Instant::now();
         let mut retrieval = self.run(caller, self.explained(detail), None)?;
@@ -131,7 +131,7 @@ impl Request<'_> {
         Ok(answer)
     }
 
-    /// How many documents are explained, for what is shown of them.
+    /// Number of documents to explain.
     pub(crate) fn explained(&self, detail: Detail) -> usize {
         match detail {
             Detail::Rows => 0,
@@ -139,8 +139,7 @@ impl Request<'_> {
         }
     }
 
-    /// Reads as much of what a search found as will be shown, with the features of the answer if it is
-    /// graded.
+    /// Reads what is shown of the results of a search, and the features of the answer if it is graded.
     pub(crate) fn present(
         &self,
         caller: &mut Caller,
@@ -148,7 +147,7 @@ impl Request<'_> {
         detail: Detail,
         begun: Instant,
     ) -> Result<(Answer, Option<Features>)> {
-        let mut named = retrieval.named(caller, self.config.offset)?;
+        let mut title_match = retrieval.title_match(caller, self.config.offset)?;
         let chosen = retrieval.choose(caller, &self.config, detail)?;
         let presenting = Instant::now();
         let before = chosen.before;
@@ -158,9 +157,9 @@ impl Request<'_> {
             .map(|first| name::key(&first.slug))
             .filter(|_| self.config.offset == 0);
         if slug.is_some_and(|slug| slug == name::key(&self.query.text)) && self.projects.len() == 1 {
-            named = Named::Alone;
+            title_match = TitleMatch::Unique;
         }
-        if let (Named::Alone, Some(first)) = (named, results.first_mut())
+        if let (TitleMatch::Unique, Some(first)) = (title_match, results.first_mut())
             && first.score >= self.config.thresholds.min_score
         {
             first.confidence = Confidence::High;
@@ -175,7 +174,7 @@ impl Request<'_> {
         timings.extend(transformation.map(|_| ("transform_ms", retrieval.timings.transform)));
         let grading = Instant::now();
         let features = if self.config.grade {
-            let features = self.features(caller, retrieval, &results, named != Named::No)?;
+            let features = self.features(caller, retrieval, &results, title_match != TitleMatch::None)?;
             timings.push(("grade_ms", milliseconds(grading)));
             Some(features)
         } else {
@@ -184,16 +183,16 @@ impl Request<'_> {
         timings.push(("total_ms", milliseconds(begun)));
         let grade = features.as_ref().map(|features| self.grade(features, results.len()));
         results.truncate(self.config.shown);
-        // Without a project there is nothing to understand the query for.
-        let asked = retrieval.groups.first();
+        // Without projects, the query is not analysed.
+        let group = retrieval.groups.first();
         let mut answer = Answer {
             query: self.query.text.clone(),
             executed_query: transformation
                 .map_or(&self.query.text, |made| &made.transformed)
                 .clone(),
             transformation: transformation.map(serde_json::to_value).transpose().map_err(internal)?,
-            understood: match (detail, asked) {
-                (Detail::Sections, Some(_)) => retrieval.understood().map_err(internal)?,
+            understood: match (detail, group) {
+                (Detail::Sections, Some(_)) => retrieval.understanding_json().map_err(internal)?,
                 _ => Value::Null,
             },
             results,
@@ -208,13 +207,13 @@ impl Request<'_> {
             offset: before,
             syntax: self.config.syntax,
         };
-        let is_generic = asked.is_some_and(|group| group.understanding.class == Class::Generic);
-        let lone_generic_term = is_generic && named != Named::Alone;
+        let is_generic = group.is_some_and(|group| group.understanding.class == Class::Generic);
+        let lone_generic_term = is_generic && title_match != TitleMatch::Unique;
         let projects = Projects::new(&self.projects);
         let is_filtered = self.category.is_some() || !self.filter.is_empty();
-        // Better words help where there is something to find.
-        let hopeless = answer.results.is_empty() && (is_filtered || !have_documents(caller, &projects)?);
-        let tips: Vec<String> = match hopeless {
+        // Tips for better words do not help where nothing can be found.
+        let is_hopeless = answer.results.is_empty() && (is_filtered || !have_documents(caller, &projects)?);
+        let tips: Vec<String> = match is_hopeless {
             true => Vec::new(),
             false => {
                 let rows: Vec<String> = retrieval.rules.general().tables().tips.values().cloned().collect();
@@ -225,7 +224,7 @@ impl Request<'_> {
         if answer.results.is_empty() && before == 0 {
             let restriction = Restriction {
                 category: self.category,
-                filter: &self.given_filter,
+                filter: &self.filter_argument,
                 parsed: &self.filter,
             };
             answer.notices.extend(restriction.reason(caller, &projects)?);
@@ -233,7 +232,7 @@ impl Request<'_> {
         Ok((answer, features))
     }
 
-    /// The features of an answer by the wording that it answers best, of those by which the question may be understood.
+    /// The features of an answer by the trusted wording with the best grade.
     fn features(
         &self,
         caller: &mut Caller,
@@ -253,7 +252,7 @@ impl Request<'_> {
         Ok(best.map(|(_, features)| features).unwrap_or_default())
     }
 
-    /// The grade of an answer with these features and so many results.
+    /// The grade of an answer with these features and this number of results.
     pub(crate) fn grade(&self, features: &Features, results: usize) -> Grade {
         let grader = Grader::fitted();
         let grade = grader.grade(features, results, &self.config.minimum);
@@ -264,38 +263,38 @@ impl Request<'_> {
         }
     }
 
-    /// Ranks documents, also for the transformed query if one is asked for, and explains the best of them and
-    /// `focus`, which is ranked in any case.
+    /// Ranks documents for the query, and for its transformation if `config` has one. Explains the best documents, and
+    /// `focus`, which is ranked even if it was not found.
     pub(crate) fn run(
         &self,
         caller: &mut Caller,
         explained: usize,
         focus: Option<DocumentId>,
     ) -> Result<Retrieval<'_>> {
-        let mut retrieval = self.run_own(caller, explained, focus)?;
+        let mut retrieval = self.run_untransformed(caller, explained, focus)?;
         if self.config.transform != Transform::None {
             let begun = Instant::now();
-            let (transformation, notice) = transform::of(caller, &self.to_transform(&[]), &retrieval, None)?;
+            let (transformation, notice) = transform::transform(caller, &self.transform_input(&[]), &retrieval, None)?;
             retrieval.notices.extend(notice);
             let transform = milliseconds(begun);
             retrieval = self.fuse(caller, retrieval, transformation, explained, focus)?;
             retrieval.timings.transform = transform;
         }
-        // What several wordings did not find is explained as the further look finds it.
+        // A document that no wording found is explained by the further search.
         let added = retrieval.added.take();
         if let Some(added) = added {
             retrieval.found.drop(added);
         }
         if retrieval.is_part && (added.is_some() || retrieval.found.ranked.len() < self.config.wanted()) {
-            let excluded = retrieval.excluded_besides();
+            let excluded = retrieval.excluded_by_wordings();
             retrieval.append(self.run_excluding(caller, &excluded, &self.query, &self.config, explained, focus)?);
         }
         Ok(retrieval)
     }
 
-    /// What is to be transformed, after a language model has given `earlier` wordings of it.
-    pub(crate) fn to_transform<'s>(&'s self, earlier: &'s [String]) -> Question<'s> {
-        Question {
+    /// The query to transform, after a language model has given `earlier` wordings.
+    pub(crate) fn transform_input<'s>(&'s self, earlier: &'s [String]) -> TransformInput<'s> {
+        TransformInput {
             query: &self.query.text,
             also: &self.also,
             earlier,
@@ -305,7 +304,8 @@ impl Request<'_> {
         }
     }
 
-    /// A search with what its transformed query finds besides, or together with the wordings of a language model.
+    /// Adds the results of the transformed query to a search, or searches again together with the wordings of a
+    /// language model.
     pub(crate) fn fuse<'s>(
         &'s self,
         caller: &mut Caller,
@@ -315,7 +315,7 @@ impl Request<'_> {
         focus: Option<DocumentId>,
     ) -> Result<Retrieval<'s>> {
         if !transformation.wordings.is_empty() {
-            retrieval = self.run_reworded(caller, &retrieval, &transformation.wordings, explained, focus)?;
+            retrieval = self.run_model_wordings(caller, &retrieval, &transformation.wordings, explained, focus)?;
         } else if transformation.changed
             && let Some(query) = Query::parse(&transformation.transformed)
         {
@@ -331,8 +331,8 @@ impl Request<'_> {
         Ok(retrieval)
     }
 
-    /// Ranks documents for the query and its further wordings.
-    pub(crate) fn run_own(
+    /// Ranks documents for the query and the caller's further wordings.
+    pub(crate) fn run_untransformed(
         &self,
         caller: &mut Caller,
         explained: usize,
@@ -341,7 +341,7 @@ impl Request<'_> {
         if self.also.is_empty() {
             return self.run_query(caller, &self.query, explained, focus);
         }
-        self.run_worded(caller, &[], explained, focus)
+        self.run_wordings(caller, &[], explained, focus)
     }
 
     /// Ranks documents for a query, and for the questions in it if it has several sentences.
@@ -383,7 +383,7 @@ impl Request<'_> {
         self.run_excluding(caller, &[], query, config, explained, focus)
     }
 
-    /// Ranks documents for a query, without those that have what is `excluded` besides what the query excludes.
+    /// Ranks documents for a query without those that have an `excluded` word or a word that the query excludes.
     fn run_excluding(
         &self,
         caller: &mut Caller,
@@ -403,7 +403,7 @@ impl Request<'_> {
         let is_single = retrieval.groups.len() == 1;
         for group in &mut retrieval.groups {
             let begun = Instant::now();
-            let waited = embeddings.milliseconds();
+            let waited_before = embeddings.milliseconds();
             let config = group.config.clone();
             let search = Search {
                 category: self.category,
@@ -428,15 +428,15 @@ impl Request<'_> {
             retrieval.found.steps.extend(found.steps);
             retrieval.found.sections.extend(found.sections);
             retrieval.found.ranked.extend(found.ranked);
-            retrieval.timings.rank += milliseconds(begun) - (embeddings.milliseconds() - waited);
+            retrieval.timings.rank += milliseconds(begun) - (embeddings.milliseconds() - waited_before);
             retrieval.timings.rules += rules_ms;
         }
-        embeddings.count_in(&mut retrieval);
-        self.conclude(caller, &mut retrieval, &excluded)?;
+        embeddings.report_in(&mut retrieval);
+        self.report_left_out(caller, &mut retrieval, &excluded)?;
         Ok(retrieval)
     }
 
-    /// A search before anything was found.
+    /// A search without results yet.
     pub(super) fn begin(&self, caller: &mut Caller, query: &Query, config: &SearchConfig) -> Result<Retrieval<'_>> {
         wake::if_due(caller)?;
         let rules = rules::current(caller)?;
@@ -465,26 +465,28 @@ impl Request<'_> {
         Ok(retrieval)
     }
 
-    /// Says what was left out of what a search found.
-    pub(super) fn conclude(
+    /// Adds notices of what was left out of the results. An unknown category raises an error.
+    pub(super) fn report_left_out(
         &self,
         caller: &Caller,
         retrieval: &mut Retrieval<'_>,
         excluded: &HashSet<String>,
     ) -> Result<()> {
         if retrieval.too_distant > 0 {
-            let most = self.config.weights.max_distance;
-            retrieval.notices.push(Notice::too_distant(retrieval.too_distant, most));
+            let max_distance = self.config.weights.max_distance;
+            retrieval
+                .notices
+                .push(Notice::too_distant(retrieval.too_distant, max_distance));
         }
         let first = retrieval.groups.first();
         let words = first.map_or(&[][..], |group| group.understanding.excluded.as_slice());
-        let idle: Vec<&str> = words
+        let unused: Vec<&str> = words
             .iter()
             .filter(|word| !excluded.contains(*word))
             .map(String::as_str)
             .collect();
-        if !idle.is_empty() {
-            let notice = Notice::excluded_nothing(&idle, idle.len() < words.len());
+        if !unused.is_empty() {
+            let notice = Notice::excluded_nothing(&unused, unused.len() < words.len());
             retrieval.notices.push(notice);
         }
         if let Some(category) = self.category.filter(|_| retrieval.candidates == 0) {

@@ -1,4 +1,4 @@
-//! What a search found, before it is shown.
+//! The results of a search before they are shown.
 
 use std::rc::Rc;
 use std::time::Instant;
@@ -23,15 +23,15 @@ use crate::tables::keys;
 use crate::tables::rules::Rulebook;
 use crate::tables::vectors::VectorTable;
 
-/// Suggestions with a poor answer, at most.
-const SUGGESTIONS: usize = 3;
+/// Suggestions of an answer of low confidence, at most.
+const MAX_SUGGESTIONS: usize = 3;
 
-/// How much of each result is read and explained.
+/// How much is read of each result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// What fits into rows.
+    /// The columns of `search_docs`.
     Rows,
-    /// The further sections of each document and the steps to its score, too.
+    /// Also further sections of each document, and the steps to its score.
     Sections,
 }
 
@@ -39,32 +39,32 @@ pub(crate) enum Detail {
 #[derive(Clone)]
 pub(crate) struct Retrieval<'a> {
     pub(super) rules: Rc<Rulebook>,
-    /// What became of the query, if a transformation was asked for.
+    /// The transformation of the query, if `config` has one.
     pub(crate) transformation: Option<Transformation>,
     pub(crate) groups: Vec<Group<'a>>,
     /// Further wordings of the query.
     pub(crate) also: Vec<Wording<'a>>,
     pub(crate) found: RankedDocuments,
-    /// Whether it is brought together with other searches, and stopped at the first look.
+    /// Whether the results are merged with those of other searches; then the limits were not widened.
     pub(super) is_part: bool,
     pub(crate) notices: Vec<Notice>,
     pub(super) candidates: usize,
-    /// Whether a query could not be embedded and its vector is that of an equal one before.
+    /// Whether embedding failed and the vector is the one of the same query before.
     pub(super) vector_recalled: bool,
-    /// Documents with the query as their title, of those that the caller sees, if the search of a single group found them.
+    /// Visible documents with the query as their title, if a search in a single group found them.
     pub(super) titled: Option<Set<DocumentId>>,
-    /// A document to be explained that was added to what several wordings found.
+    /// The document to explain, if none of several wordings found it.
     pub(super) added: Option<DocumentId>,
-    /// Documents that were left out for their distance from the query.
+    /// Number of documents that were left out for their distance from the query.
     pub(super) too_distant: usize,
     pub(super) timings: Timings,
 }
 
-/// A further wording of a query, and what it means in each group of projects.
+/// A further wording of a query, as it is understood in each group of projects.
 #[derive(Clone)]
 pub(crate) struct Wording<'a> {
     pub(crate) text: String,
-    /// How far it counts, of 1 for all wordings together.
+    /// Its share of the score; those of all wordings add up to 1.
     pub(crate) share: f32,
     /// Whether a language model gave it, and not the caller.
     pub(crate) by_model: bool,
@@ -76,7 +76,7 @@ pub(crate) struct Wording<'a> {
 pub(super) struct Timings {
     pub(super) embed: f64,
     pub(super) rank: f64,
-    /// Of `rank`, what the rules took.
+    /// The part of `rank` that the rules took.
     pub(super) rules: f64,
     pub(super) transform: f64,
 }
@@ -86,44 +86,42 @@ pub(super) fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }
 
-/// Whether the query is the name of the best document.
+/// Whether the query is the title of the best document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Named {
-    /// It is not.
-    No,
-    /// It is, and of no other.
-    Alone,
-    /// It is the name of others, too.
-    AmongOthers,
+pub(super) enum TitleMatch {
+    None,
+    /// It is, and of no other result.
+    Unique,
+    /// Other results have the same title.
+    Shared,
 }
 
 impl<'a> Retrieval<'a> {
-    /// What a wording means in each group of projects; 0 is the question as it was written.
+    /// The groups of a wording; 0 is the query as it was written.
     pub(super) fn groups_of(&self, wording: usize) -> &[Group<'a>] {
-        let also = wording.checked_sub(1).and_then(|place| self.also.get(place));
+        let also = wording.checked_sub(1).and_then(|index| self.also.get(index));
         also.map_or(&self.groups, |wording| &wording.groups)
     }
 
-    /// The groups of the wordings by which the question may be understood, the question's first: those that count as much as
-    /// it does, which is half of what one that is wholly trusted counts. What a language model says of it is graded no better, and
-    /// makes no answer certain.
+    /// The groups of the query, and of the caller's wordings with at least its share. Half the share of a fully trusted
+    /// wording is enough. Wordings of a language model neither improve a grade nor raise the confidence.
     pub(super) fn trusted(&self) -> impl Iterator<Item = &[Group<'a>]> {
-        let question = 1.0 - self.also.iter().map(|wording| wording.share).sum::<f32>();
+        let own_share = 1.0 - self.also.iter().map(|wording| wording.share).sum::<f32>();
         let trusted = self
             .also
             .iter()
-            .filter(move |wording| !wording.by_model && wording.share >= question);
+            .filter(move |wording| !wording.by_model && wording.share >= own_share);
         std::iter::once(self.groups.as_slice()).chain(trusted.map(|wording| wording.groups.as_slice()))
     }
 
-    /// What further wordings exclude.
-    pub(super) fn excluded_besides(&self) -> Vec<Excluded> {
+    /// Words that further wordings exclude.
+    pub(super) fn excluded_by_wordings(&self) -> Vec<Excluded> {
         let groups = self.also.iter().flat_map(|wording| &wording.groups);
         groups.flat_map(|group| group.excluded.clone()).collect()
     }
 
-    /// What was understood of the question, and of its further wordings in `also`, with how far each counts.
-    pub(super) fn understood(&self) -> serde_json::Result<Value> {
+    /// The understanding of the query, with those of its further wordings and their shares in `also`.
+    pub(super) fn understanding_json(&self) -> serde_json::Result<Value> {
         let understood = |groups: &[Group<'_>]| {
             groups
                 .first()
@@ -146,52 +144,52 @@ impl<'a> Retrieval<'a> {
         Ok(all)
     }
 
-    /// Adds what another search found.
+    /// Adds the results of a search for another query.
     pub(super) fn fuse(&mut self, retrieval: Retrieval<'_>, other: SecondSearch<'_>) {
         self.found.fuse(retrieval.found, other);
-        self.count(retrieval.timings);
+        self.add_timings(retrieval.timings);
     }
 
-    /// Adds what a further look found.
+    /// Appends the results of a further search.
     pub(super) fn append(&mut self, further: Retrieval<'_>) {
         self.found.append(further.found);
-        self.count(further.timings);
+        self.add_timings(further.timings);
     }
 
-    pub(super) fn count(&mut self, added: Timings) {
+    pub(super) fn add_timings(&mut self, added: Timings) {
         self.candidates = self.candidates.max(self.found.ranked.len());
         self.timings.embed += added.embed;
         self.timings.rank += added.rank;
         self.timings.rules += added.rules;
     }
 
-    /// Whether the query is the title of the best document. Only documents that the caller sees and that
-    /// no filter leaves out are compared: names bring them all.
-    pub(super) fn named(&self, caller: &mut Caller, offset: usize) -> Result<Named> {
+    /// Whether the query is the title of the best document. Only results are compared: the name retriever finds every
+    /// visible document with the title that matches the filter.
+    pub(super) fn title_match(&self, caller: &mut Caller, offset: usize) -> Result<TitleMatch> {
         let (Some(first), 0) = (self.found.ranked.first(), offset) else {
-            return Ok(Named::No);
+            return Ok(TitleMatch::None);
         };
-        let same = match &self.titled {
+        let titled = match &self.titled {
             Some(known) => known.clone(),
             None => {
-                let asked = self.trusted().filter_map(<[Group<'_>]>::first);
-                self.titled(caller, asked.flat_map(Group::title_keys).collect())?
+                let groups = self.trusted().filter_map(<[Group<'_>]>::first);
+                self.documents_with_title(caller, groups.flat_map(Group::title_keys).collect())?
             }
         };
-        let mut named = self
+        let mut matching = self
             .found
             .ranked
             .iter()
-            .filter(|ranked| same.contains(&ranked.document.document));
-        Ok(match (same.contains(&first.document.document), named.nth(1)) {
-            (false, _) => Named::No,
-            (true, None) => Named::Alone,
-            (true, Some(_)) => Named::AmongOthers,
+            .filter(|ranked| titled.contains(&ranked.document.document));
+        Ok(match (titled.contains(&first.document.document), matching.nth(1)) {
+            (false, _) => TitleMatch::None,
+            (true, None) => TitleMatch::Unique,
+            (true, Some(_)) => TitleMatch::Shared,
         })
     }
 
-    /// Documents with one of these titles, by their keys.
-    fn titled(&self, caller: &mut Caller, keys: Vec<String>) -> Result<Set<DocumentId>> {
+    /// Documents with one of these keys of titles.
+    fn documents_with_title(&self, caller: &mut Caller, keys: Vec<String>) -> Result<Set<DocumentId>> {
         let projects = self.groups.iter().flat_map(|group| group.projects.ids());
         let _settings = LocalSettings::by_index()?;
         let owner = &caller.as_owner()?;
@@ -208,15 +206,15 @@ impl<'a> Retrieval<'a> {
         Ok(found.into_iter().collect())
     }
 
-    /// Adds what to ask instead to an answer of low confidence.
+    /// Adds suggestions to an answer of low confidence.
     pub(crate) fn suggest(&self, caller: &mut Caller, answer: &mut Answer) -> Result<()> {
         if answer.confidence != Confidence::Low {
             return Ok(());
         }
         let begun = Instant::now();
-        answer.suggestions = suggest::suggestions(caller, &self.groups, &answer.results, SUGGESTIONS)?;
+        answer.suggestions = suggest::suggestions(caller, &self.groups, &answer.results, MAX_SUGGESTIONS)?;
         if answer.suggestions.is_empty() {
-            answer.suggestions = suggest::topics(caller, &self.groups, SUGGESTIONS)?;
+            answer.suggestions = suggest::topics(caller, &self.groups, MAX_SUGGESTIONS)?;
         }
         let taken = milliseconds(begun);
         answer.timings.insert("suggest_ms".to_owned(), taken);
@@ -226,11 +224,11 @@ impl<'a> Retrieval<'a> {
 
     /// Chooses the sections that are shown, in order.
     pub(super) fn choose(&mut self, caller: &mut Caller, config: &SearchConfig, detail: Detail) -> Result<PageOfHits> {
-        let beside = match detail {
+        let further_sections = match detail {
             Detail::Rows => 0,
             Detail::Sections => SECTION_CHUNKS,
         };
-        let hits = hit::hits(std::mem::take(&mut self.found), config.wanted(), beside);
+        let hits = hit::hits(std::mem::take(&mut self.found), config.wanted(), further_sections);
         let vectors = match config.dedup {
             Dedup::Similar => self.vectors(caller, hit::compared(&hits, config.wanted()))?,
             Dedup::Document | Dedup::None => Map::default(),

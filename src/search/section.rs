@@ -1,4 +1,4 @@
-//! The section of a document that a query asks for: the one that an address names, or that defines a name.
+//! The section of a document that a query asks for: the target of an address, or the definition of a name.
 
 use docsearch_core::documents::definition::{anchor_names, defines, heading_defines};
 use docsearch_core::documents::grouped_page::GroupedPage;
@@ -22,28 +22,29 @@ use crate::search::group::Group;
 use crate::tables::document;
 use crate::tables::keys::{self, WANTED_CHUNKS};
 
-/// So many of the best documents have their sections looked at, however few are asked for: more are not read by anybody.
+/// The best documents whose sections are looked up, however many results are requested: readers look at few of them.
 const MAX_DOCUMENTS: usize = 20;
-/// Documents that are read for the section to which a fragment leads, at most, and so many bytes of each.
+/// Documents that are parsed for the target of a fragment, at most.
 const MAX_OUTLINED: usize = 3;
+/// Bytes of such a document, at most.
 const MAX_OUTLINED_BYTES: i32 = 4 << 20;
-/// The same for the section of a name, which a search can do without: 270 kB took 5 ms.
+/// Bytes of a document that is parsed for the section of a name, which a search can do without: 270 kB took 5 ms.
 const MAX_ENTRY_BYTES: i32 = 1 << 20;
-/// Sections that stand in one chunk, at most, as far as it matters.
-const MAX_TOGETHER: usize = 32;
-/// Sections whose text is read, at most.
-const MAX_READ: usize = 40;
+/// Small sections of one chunk that are searched, at most.
+const MAX_SECTIONS_OF_CHUNK: usize = 32;
+/// Chunks whose text is read, at most.
+const MAX_CHUNKS_READ: usize = 40;
 
-/// A document that defines a name, with the keys that it may have, likeliest first, and the sections that hold the query's
+/// A document that defines a name: the keys that the name may have, likeliest first, and the sections with the query's
 /// words, best first.
-struct Defining {
+struct DefiningDocument {
     document: DocumentId,
     title: String,
     keys: Vec<String>,
     sections: Vec<ChunkId>,
 }
 
-impl Defining {
+impl DefiningDocument {
     fn of(shown: &ScoredDocument, pages: &Map<DocumentId, Page>, keys: Vec<String>) -> Self {
         Self {
             document: shown.document,
@@ -56,69 +57,74 @@ impl Defining {
         }
     }
 
-    /// The place of the first key that is so.
-    fn first(&self, is: impl Fn(&str) -> bool) -> Option<usize> {
+    /// The index of the first matching key.
+    fn first_key(&self, is: impl Fn(&str) -> bool) -> Option<usize> {
         self.keys.iter().position(|key| is(key))
     }
 }
 
-/// The sections that the query asks for in the documents that are shown.
-pub(crate) fn asked_for(
+/// The sections that the query asks for, in the best documents.
+pub(crate) fn target_sections(
     caller: &mut Caller,
     group: &Group<'_>,
-    legs: &RetrieverResults,
+    retrieved: &RetrieverResults,
     pages: &Map<DocumentId, Page>,
     shown: &[Ranked],
 ) -> Result<Map<DocumentId, TargetSection>> {
     let shown = || shown.iter().take(MAX_DOCUMENTS).map(|ranked| &ranked.document);
-    let role = |id: &DocumentId| legs.names.get(id).map(|found| group.forms[found.form].role);
+    let role = |id: &DocumentId| retrieved.names.get(id).map(|found| group.forms[found.form].role);
     let is_addressed = |id: &DocumentId| matches!(role(id), Some(NameRole::Address | NameRole::AddressPath));
     let mut documents: Vec<DocumentId> = shown().map(|shown| shown.document).filter(is_addressed).collect();
     let address = Address::read(&group.understanding.text);
     let anchor = address.and_then(|address| address.anchor);
-    let pages_asked_for = match address {
-        Some(address) if !documents.is_empty() => of_pages(caller, address, &documents)?,
+    let target_pages = match address {
+        Some(address) if !documents.is_empty() => sections_of_page(caller, address, &documents)?,
         _ => Map::default(),
     };
-    documents.retain(|id| !pages_asked_for.contains_key(id));
+    documents.retain(|id| !target_pages.contains_key(id));
     let mut sections = match (documents.as_slice(), anchor) {
         ([], _) | (_, None) => Map::default(),
         (documents, Some(anchor)) => {
-            let mut found = addressed(caller, anchor, documents)?;
+            let mut found = sections_with_anchor(caller, anchor, documents)?;
             let others = documents.iter().filter(|id| !found.contains_key(*id)).copied();
             let others: Vec<DocumentId> = others.take(MAX_OUTLINED).collect();
             for id in others {
-                found.extend(led_to(caller, anchor, id)?.map(|section| (id, section)));
+                found.extend(section_of_fragment(caller, anchor, id)?.map(|section| (id, section)));
             }
             found
         }
     };
-    sections.extend(pages_asked_for);
-    // Anchors are made of what they stand at: `json.loads`, `GUC-WORK-MEM`.
+    sections.extend(target_pages);
+    // Anchors are made of names: `json.loads`, `GUC-WORK-MEM`.
     let keys = anchor.map(anchor_names).unwrap_or_default();
     let anchored =
         shown().filter(|shown| documents.contains(&shown.document) && !sections.contains_key(&shown.document));
     let anchored = anchored.filter(|_| !keys.is_empty());
-    let anchored: Vec<Defining> = anchored.map(|shown| Defining::of(shown, pages, keys.clone())).collect();
+    let anchored: Vec<DefiningDocument> = anchored
+        .map(|shown| DefiningDocument::of(shown, pages, keys.clone()))
+        .collect();
     let defines = shown().filter(|shown| pages.get(&shown.document).is_some_and(|page| page.definition > 0.0));
     let defines = defines.filter_map(|shown| {
-        let mut forms = legs.defining.iter().filter(|(document, _)| *document == shown.document);
+        let mut forms = retrieved
+            .defining
+            .iter()
+            .filter(|(document, _)| *document == shown.document);
         let (_, form) = forms.next()?;
-        Some(Defining::of(shown, pages, vec![group.forms[*form].key.clone()]))
+        Some(DefiningDocument::of(shown, pages, vec![group.forms[*form].key.clone()]))
     });
-    // An option of the command that the page is about.
+    // Options of the command that the page is about.
     let options = group.understanding.command_options();
     let commanded = shown().filter(|shown| !options.is_empty() && role(&shown.document) == Some(NameRole::Subject));
-    let commanded = commanded.map(|shown| Defining::of(shown, pages, options.clone()));
-    let defines: Vec<Defining> = defines.chain(anchored).chain(commanded).collect();
-    let (mut found, mut outlined) = (defining(caller, &defines)?, 0);
-    // The best first, so that the same search has the same entries each time.
+    let commanded = commanded.map(|shown| DefiningDocument::of(shown, pages, options.clone()));
+    let defines: Vec<DefiningDocument> = defines.chain(anchored).chain(commanded).collect();
+    let (mut found, mut outlined) = (definitions(caller, &defines)?, 0);
+    // Best document first: repeated searches have to parse the same documents.
     for document in shown().map(|shown| shown.document) {
         let Some(found) = found.remove(&document) else { continue };
         let mut entry = None;
         if let Some(within) = found.within.filter(|_| outlined < MAX_OUTLINED) {
             outlined += 1;
-            entry = entry_within(caller, document, &within)?;
+            entry = entry_in_chunk(caller, document, &within)?;
         }
         sections.entry(document).or_insert(TargetSection {
             chunk: found.chunk,
@@ -128,8 +134,12 @@ pub(crate) fn asked_for(
     Ok(sections)
 }
 
-/// The first sections with an anchor, whatever its case, in documents that an address names.
-fn addressed(caller: &mut Caller, anchor: &str, documents: &[DocumentId]) -> Result<Map<DocumentId, TargetSection>> {
+/// The first section with an anchor, in any case, of each document.
+fn sections_with_anchor(
+    caller: &mut Caller,
+    anchor: &str,
+    documents: &[DocumentId],
+) -> Result<Map<DocumentId, TargetSection>> {
     let owner = &caller.as_owner()?;
     let found = statement::lookup(
         owner,
@@ -152,8 +162,8 @@ fn addressed(caller: &mut Caller, anchor: &str, documents: &[DocumentId]) -> Res
     Ok(found.into_iter().map(|id| (id.document, whole(id))).collect())
 }
 
-/// The sections of documents that are pages with this address, or the sections there that its anchor names.
-fn of_pages(
+/// The sections that hold the grouped page with this address, or the target of the anchor in that page.
+fn sections_of_page(
     caller: &mut Caller,
     address: Address<'_>,
     documents: &[DocumentId],
@@ -168,32 +178,32 @@ fn of_pages(
         let below = address.anchor.map(|anchor| format!("{}.{anchor}", page.anchor));
         for anchor in below.iter().chain([&page.anchor]) {
             if !found.contains_key(&id) {
-                found.extend(addressed(caller, anchor, &[id])?);
+                found.extend(sections_with_anchor(caller, anchor, &[id])?);
             }
             if !found.contains_key(&id) {
-                found.extend(led_to(caller, anchor, id)?.map(|section| (id, section)));
+                found.extend(section_of_fragment(caller, anchor, id)?.map(|section| (id, section)));
             }
         }
     }
     Ok(found)
 }
 
-/// The section to which a fragment of a document leads that is no anchor of a chunk.
-fn led_to(caller: &mut Caller, fragment: &str, id: DocumentId) -> Result<Option<TargetSection>> {
+/// The section that a fragment points to, if it is no anchor of a chunk.
+fn section_of_fragment(caller: &mut Caller, fragment: &str, id: DocumentId) -> Result<Option<TargetSection>> {
     let Some((body, aliases)) = document::body_and_anchors(caller, id, MAX_OUTLINED_BYTES)? else {
         return Ok(None);
     };
     let outline = Outline::new(&body);
     let alias = |fragment: &str| aliases.get(fragment).map(String::as_str);
-    let Some(place) = outline.find_with(fragment, alias) else {
+    let Some(index) = outline.find_with(fragment, alias) else {
         return Ok(None);
     };
-    // Of small sections that stand in one chunk it has the anchor of the first.
-    let before = outline.sections()[..=place]
+    // A chunk of several small sections has the anchor of the first.
+    let before = outline.sections()[..=index]
         .iter()
         .rev()
         .map(|section| section.anchor.clone());
-    let anchors: Vec<String> = before.take(MAX_TOGETHER).collect();
+    let anchors: Vec<String> = before.take(MAX_SECTIONS_OF_CHUNK).collect();
     let found = {
         let owner = &caller.as_owner()?;
         statement::one(
@@ -209,29 +219,29 @@ fn led_to(caller: &mut Caller, fragment: &str, id: DocumentId) -> Result<Option<
             |row| Ok((row.required::<i32>(1)?, row.required::<String>(2)?)),
         )?
     };
-    let section = &outline.sections()[place];
+    let section = &outline.sections()[index];
     Ok(found.map(|(chunk, anchor)| TargetSection {
         chunk,
         entry: entry(section).filter(|entry| entry.anchor != anchor),
     }))
 }
 
-/// The section with a heading among those that stand together, of which the first has an anchor.
-fn entry_within(caller: &Caller, id: DocumentId, within: &Within) -> Result<Option<SectionEntry>> {
+/// The small section with a heading in a chunk, as an entry.
+fn entry_in_chunk(caller: &Caller, id: DocumentId, within: &SmallSection) -> Result<Option<SectionEntry>> {
     let Some(body) = document::body(caller, id, MAX_ENTRY_BYTES)? else {
         return Ok(None);
     };
     let outline = Outline::new(&body);
-    let mut together = outline
+    let mut of_chunk = outline
         .sections()
         .iter()
-        .skip_while(|section| section.anchor != within.begins)
-        .take(MAX_TOGETHER);
-    let found = together.find(|section| section.heading_path.last() == Some(&within.heading));
+        .skip_while(|section| section.anchor != within.chunk_anchor)
+        .take(MAX_SECTIONS_OF_CHUNK);
+    let found = of_chunk.find(|section| section.heading_path.last() == Some(&within.heading));
     Ok(found.and_then(entry))
 }
 
-/// A section as an entry; `None` for what stands before the first heading.
+/// A section as an entry; `None` for the text before the first heading.
 fn entry(section: &Section) -> Option<SectionEntry> {
     (!section.heading_path.is_empty()).then(|| SectionEntry {
         path: section.heading_path.clone(),
@@ -241,35 +251,35 @@ fn entry(section: &Section) -> Option<SectionEntry> {
 
 /// Where a document defines a name.
 struct Definition {
-    /// Which of its keys.
+    /// Index of the key.
     key: usize,
     chunk: i32,
-    /// Where in it, if its own heading does not define the name.
-    within: Option<Within>,
+    /// The small section in the chunk, if the heading of the chunk does not define the name.
+    within: Option<SmallSection>,
 }
 
-/// One of several small sections that stand together.
-struct Within {
-    /// The anchor of the first of them.
-    begins: String,
+/// One of several small sections in a chunk.
+struct SmallSection {
+    /// The anchor of the chunk.
+    chunk_anchor: String,
     heading: String,
 }
 
-impl Within {
-    /// The first section in a text whose heading defines the name.
-    fn find(body: &str, begins: String, key: &str, title: &str) -> Option<Self> {
+impl SmallSection {
+    /// The first section of a chunk whose heading defines the name.
+    fn find(body: &str, chunk_anchor: String, key: &str, title: &str) -> Option<Self> {
         let mut headings = sections(body).into_iter().filter_map(|section| {
             let first = section.heading_path.first().cloned().unwrap_or_default();
             Some((first, section.heading_path.into_iter().last()?))
         });
         let defines = |(first, heading): &(String, String)| heading_defines([title, first], heading, key);
         let (_, heading) = headings.find(defines)?;
-        Some(Self { begins, heading })
+        Some(Self { chunk_anchor, heading })
     }
 }
 
-/// The sections that define the names: by their headings, or else by a line of their text.
-fn defining(caller: &mut Caller, wanted: &[Defining]) -> Result<Map<DocumentId, Definition>> {
+/// The sections that define the names, by their headings or else by a line of their text.
+fn definitions(caller: &mut Caller, wanted: &[DefiningDocument]) -> Result<Map<DocumentId, Definition>> {
     let mut found: Map<DocumentId, Definition> = Map::default();
     if wanted.is_empty() {
         return Ok(found);
@@ -297,15 +307,15 @@ fn defining(caller: &mut Caller, wanted: &[Defining]) -> Result<Map<DocumentId, 
     for (id, heading, first) in headings {
         for of in wanted.iter().filter(|of| of.document == id.document) {
             let owners = [of.title.as_str(), &first];
-            if let Some(key) = of.first(|key| heading_defines(owners, &heading, key)) {
-                note(&mut found, of, key, id.chunk, None);
+            if let Some(key) = of.first_key(|key| heading_defines(owners, &heading, key)) {
+                record(&mut found, of, key, id.chunk, None);
             }
         }
     }
     let unnamed = wanted.iter().filter(|of| !found.contains_key(&of.document));
     let read: Vec<ChunkId> = unnamed
         .flat_map(|of| of.sections.iter().copied())
-        .take(MAX_READ)
+        .take(MAX_CHUNKS_READ)
         .collect();
     let bodies = statement::lookup(
         owner,
@@ -324,17 +334,23 @@ fn defining(caller: &mut Caller, wanted: &[Defining]) -> Result<Map<DocumentId, 
     )?;
     for (id, body, anchor) in bodies {
         for of in wanted.iter().filter(|of| of.document == id.document) {
-            if let Some(key) = of.first(|key| defines(&body, key)) {
-                let within = Within::find(&body, anchor.clone(), &of.keys[key], &of.title);
-                note(&mut found, of, key, id.chunk, within);
+            if let Some(key) = of.first_key(|key| defines(&body, key)) {
+                let within = SmallSection::find(&body, anchor.clone(), &of.keys[key], &of.title);
+                record(&mut found, of, key, id.chunk, within);
             }
         }
     }
     Ok(found)
 }
 
-/// Notes where a document defines one of the names, unless it is known to define a likelier one.
-fn note(found: &mut Map<DocumentId, Definition>, of: &Defining, key: usize, chunk: i32, within: Option<Within>) {
+/// Records where a document defines a name, unless a likelier name is recorded.
+fn record(
+    found: &mut Map<DocumentId, Definition>,
+    of: &DefiningDocument,
+    key: usize,
+    chunk: i32,
+    within: Option<SmallSection>,
+) {
     if found.get(&of.document).is_none_or(|known| key < known.key) {
         found.insert(of.document, Definition { key, chunk, within });
     }

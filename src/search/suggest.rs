@@ -1,4 +1,4 @@
-//! Completions and corrections of what was typed.
+//! Suggestions: completions, corrections, plainer phrasings and topics.
 
 use std::collections::HashMap;
 
@@ -17,22 +17,22 @@ use crate::search::vocabulary;
 use crate::tables::keys::{self, WANTED_DOCUMENTS};
 use crate::tables::names;
 
-/// Documents whose keywords are read for topics.
+/// Newest documents whose keywords are read for topics.
 const TOPIC_DOCUMENTS: i64 = 500;
-/// Keywords, most frequent first, that are compared by their stems for topics.
-const STEMMED: i64 = 60;
-/// Sections with a word that are read at least.
-const DOCUMENTS_READ: i64 = 200;
-/// Sections whose documents are read for how a word is written.
-const TEXTS: usize = 5;
+/// Most frequent keywords that are grouped by their stems for topics.
+const STEMMED_KEYWORDS: i64 = 60;
+/// Documents with a word that are read, at least.
+const MIN_DOCUMENTS_READ: i64 = 200;
+/// Documents that are read for the spelling of a word.
+const SPELLING_DOCUMENTS: usize = 5;
 
-/// Whether suggestions need to know what a search finds.
+/// Whether suggestions need the results of a search.
 pub(crate) fn needs_results(groups: &[Group<'_>]) -> bool {
     let first = groups.first();
     first.is_some_and(|group| suggestion::is_vague(&group.understanding, group.rules()))
 }
 
-/// Suggestions for the query of the groups, of what the caller sees. `results` are those of a search for it, if
+/// Suggestions for the query of the groups, from visible documents. `results` are those of a search for the query, if
 /// [`needs_results`].
 pub(crate) fn suggestions(
     caller: &mut Caller,
@@ -62,7 +62,7 @@ pub(crate) fn suggestions(
     found.extend(suggestion::suggestions(&first.understanding.topic, words, limit));
     suggestion::without_named(&mut found);
     if first.understanding.terms.is_empty() {
-        // Many names begin like words that say little.
+        // Many names begin like a stop word.
         found.retain(|suggestion| suggestion.kind == SuggestionKind::Name);
     }
     let pages = results.iter().map(|result| TitledPage {
@@ -86,7 +86,7 @@ pub(crate) fn suggestions(
     Ok(found)
 }
 
-/// What most of the documents that the caller sees are about, of the newest ones.
+/// The most frequent keywords of the newest visible documents.
 pub(crate) fn topics(caller: &Caller, groups: &[Group<'_>], limit: usize) -> Result<Vec<Suggestion>> {
     let mut topics = Vec::new();
     for group in groups {
@@ -108,7 +108,7 @@ pub(crate) fn topics(caller: &Caller, groups: &[Group<'_>], limit: usize) -> Res
                 group.projects.argument(),
                 DatumWithOid::from(TOPIC_DOCUMENTS),
                 DatumWithOid::from(limit as i64),
-                DatumWithOid::from(STEMMED),
+                DatumWithOid::from(STEMMED_KEYWORDS),
             ],
             |row| Ok((row.required::<i64>(2)?, row.required::<String>(1)?)),
         )?);
@@ -123,7 +123,7 @@ pub(crate) fn topics(caller: &Caller, groups: &[Group<'_>], limit: usize) -> Res
     Ok(topics.collect())
 }
 
-/// Titles and slugs of those of the documents that the caller sees.
+/// Titles and slugs of the visible ones among the documents.
 fn titles(caller: &Caller, documents: &Set<DocumentId>) -> Result<Map<DocumentId, (String, String)>> {
     let rows = statement::lookup(
         caller,
@@ -137,7 +137,7 @@ fn titles(caller: &Caller, documents: &Set<DocumentId>) -> Result<Map<DocumentId
     Ok(rows.into_iter().collect())
 }
 
-/// Words of documents that the caller sees, near to words of the query that no document has.
+/// Words of visible documents that are near to words of the query that no document has.
 fn near_words(caller: &mut Caller, group: &Group<'_>) -> Result<Vec<String>> {
     let (projects, visibility) = (&group.projects, &group.visibility);
     let lexemes = group.terms.iter().flat_map(|term| term.lexemes.iter().cloned());
@@ -153,30 +153,29 @@ fn near_words(caller: &mut Caller, group: &Group<'_>) -> Result<Vec<String>> {
     let mut near: HashMap<String, Vec<DocumentId>> = HashMap::new();
     for found in found.into_iter().flat_map(|(found, _)| found) {
         let read = |owner: &Owner<'_>, limit: i64| {
-            visibility.documents_with(owner, projects, &found.lexeme, limit.max(DOCUMENTS_READ))
+            visibility.documents_with(owner, projects, &found.lexeme, limit.max(MIN_DOCUMENTS_READ))
         };
-        let documents = visibility.first(caller, TEXTS, read, |id| *id)?;
+        let documents = visibility.first(caller, SPELLING_DOCUMENTS, read, |id| *id)?;
         near.insert(found.lexeme, documents);
     }
     let documents: Set<DocumentId> = near.values().flatten().copied().collect();
-    let seen = titles(caller, &documents)?;
+    let titles = titles(caller, &documents)?;
     let owner = &caller.as_owner()?;
     let mut words = Vec::new();
     for (lexeme, documents) in near {
-        let seen: Vec<DocumentId> = documents
+        let visible: Vec<DocumentId> = documents
             .into_iter()
-            .filter(|id| seen.contains_key(id))
-            .take(TEXTS)
+            .filter(|id| titles.contains_key(id))
+            .take(SPELLING_DOCUMENTS)
             .collect();
-        words.extend(as_written(owner, &lexeme, &seen)?);
+        words.extend(full_word(owner, &lexeme, &visible)?);
     }
     words.sort_unstable();
     Ok(words)
 }
 
-/// The most frequent word that begins with a lexeme, in the first sections of documents that have it. The dictionaries may
-/// have taken its ending off.
-fn as_written(owner: &Owner<'_>, lexeme: &str, documents: &[DocumentId]) -> Result<Option<String>> {
+/// The most frequent word of the documents that begins with a lexeme, whose ending a dictionary may have removed.
+fn full_word(owner: &Owner<'_>, lexeme: &str, documents: &[DocumentId]) -> Result<Option<String>> {
     let (projects, ids): (Vec<i64>, Vec<i64>) = documents.iter().map(|id| (id.project, id.document)).unzip();
     statement::one(
         owner,

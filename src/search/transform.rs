@@ -1,4 +1,4 @@
-//! What a query could have said: by the rules and the documents, or by a language model.
+//! Transforms a query by rules and documents, or by a language model.
 
 use std::cell::RefCell;
 
@@ -27,62 +27,67 @@ use crate::search::retrieval::Retrieval;
 use crate::search::suggest;
 use crate::tables::project::{Project, Projects};
 
-/// Documents whose keywords are read.
+/// Best documents whose keywords are read.
 const KEYWORD_DOCUMENTS: usize = 10;
-/// Of what says what the documentation is about: titles, categories and keywords.
-const TITLES: usize = 5;
-const CATEGORIES: i64 = 8;
-const TOPICS: usize = 8;
-/// Documents whose categories are counted.
-const READ_FOR_CATEGORIES: i64 = 500;
+/// Titles, categories and topics that describe the documentation to a language model, at most.
+const MAX_TITLES: usize = 5;
+const MAX_CATEGORIES: i64 = 8;
+const MAX_TOPICS: usize = 8;
+/// Newest documents whose categories are counted.
+const CATEGORY_DOCUMENTS: i64 = 500;
 
-/// The query that is to be transformed, and how.
-pub(crate) struct Question<'a> {
+/// A query to transform.
+pub(crate) struct TransformInput<'a> {
     pub(crate) query: &'a str,
-    /// Further wordings that the caller has given.
+    /// Further wordings by the caller.
     pub(crate) also: &'a [Query],
-    /// Those that a language model has given before.
+    /// Earlier wordings by a language model.
     pub(crate) earlier: &'a [String],
     pub(crate) projects: &'a [Project],
     pub(crate) transform: Transform,
-    /// Questions that the search may ask a language model.
+    /// Calls of the language model that the search may still make.
     pub(crate) calls: &'a RefCell<Calls>,
 }
 
-/// What the configuration makes of the query of a search that was run, and why the language model did not, if it was
-/// to. `poor` are the query of an answer that was not good enough, and why.
-pub(crate) fn of(
+/// Transforms the query of a search that was run, with a notice if the language model failed and the rules did it.
+/// `poor` is the query of an answer that was not good enough, with the reasoning of its grade.
+pub(crate) fn transform(
     caller: &mut Caller,
-    asked: &Question<'_>,
+    input: &TransformInput<'_>,
     retrieval: &Retrieval<'_>,
     poor: Option<(&str, &str)>,
 ) -> Result<(Transformation, Option<Notice>)> {
     let now = day(caller, None)?;
-    let rules = |caller: &mut Caller| by_rules(caller, retrieval, asked.projects, now);
-    if asked.transform != Transform::Model || names_what_it_means(retrieval) {
+    let rules = |caller: &mut Caller| by_rules(caller, retrieval, input.projects, now);
+    if input.transform != Transform::Model || is_page_name(retrieval) {
         return Ok((rules(caller)?, None));
     }
     let recency = retrieval.groups.first().is_some_and(|group| group.understanding.recent);
-    let query = asked.query;
-    let also: Vec<&str> = asked.also.iter().map(|wording| wording.text.as_str()).collect();
-    let user = prompt::wording_prompt(query, &now.date(), &about(caller, retrieval, asked.projects)?, poor);
+    let query = input.query;
+    let also: Vec<&str> = input.also.iter().map(|wording| wording.text.as_str()).collect();
+    let user = prompt::wording_prompt(
+        query,
+        &now.date(),
+        &description(caller, retrieval, input.projects)?,
+        poor,
+    );
     let made = language_model::ask(
-        &mut asked.calls.borrow_mut(),
+        &mut input.calls.borrow_mut(),
         Purpose::Transform,
         prompt::WORDINGS,
         &user,
-        |answer| Transformation::by_model(query, &also, asked.earlier, answer, recency),
+        |answer| Transformation::by_model(query, &also, input.earlier, answer, recency),
     );
     let reason = match made {
         Ok(Some(made)) => return Ok((made, None)),
-        Ok(None) => "the language model said nothing new".to_owned(),
+        Ok(None) => "the language model gave no new wording".to_owned(),
         Err(failure) => failure.message().to_owned(),
     };
     Ok((rules(caller)?, Some(Notice::transform_fallback(&reason))))
 }
 
-/// Whether the query is a page's name.
-fn names_what_it_means(retrieval: &Retrieval<'_>) -> bool {
+/// Whether the query is the name of a page.
+fn is_page_name(retrieval: &Retrieval<'_>) -> bool {
     retrieval
         .found
         .ranked
@@ -90,7 +95,7 @@ fn names_what_it_means(retrieval: &Retrieval<'_>) -> bool {
         .is_some_and(|first| first.score > EVIDENCE_CAP)
 }
 
-/// What the rules, and the documents that a search found, add to its query. The name of a page says what it means.
+/// Adds terms to a query, by the rules and the documents that a search for it found. The name of a page stays as it is.
 pub(crate) fn by_rules(
     caller: &mut Caller,
     retrieval: &Retrieval<'_>,
@@ -102,9 +107,9 @@ pub(crate) fn by_rules(
     };
     let asked = &group.understanding;
     let need = need(asked, group.rules());
-    // A question with an acronym is no name, though a page is called like the acronym.
+    // A question with an acronym is not a page name, even if a page has the name of the acronym.
     let is_written_out = asked.class == Class::Question && has_acronym(asked, group.rules());
-    if names_what_it_means(retrieval) && !is_written_out || need == Need::Nothing {
+    if is_page_name(retrieval) && !is_written_out || need == Need::Nothing {
         return Ok(Transformation::unchanged(
             &asked.text,
             asked.recent,
@@ -113,11 +118,11 @@ pub(crate) fn by_rules(
     }
     let keywords = match need {
         Need::Context if is_known(caller, group)? => keywords(caller, projects, &retrieval.found.ranked)?,
-        // Those that are new come first.
+        // The newest documents rank first.
         Need::Topics => keywords(caller, projects, &retrieval.found.ranked)?,
         Need::Nothing | Need::Synonyms | Need::Context => Vec::new(),
     };
-    let related = telling_words(caller, group, projects, &keywords)?;
+    let related = informative_keywords(caller, group, projects, &keywords)?;
     Ok(transformation::transform(
         &group.understanding,
         group.rules(),
@@ -127,7 +132,7 @@ pub(crate) fn by_rules(
     ))
 }
 
-/// Whether the documents hold a word of the query: what else was found for it has nothing to do with it.
+/// Whether the documents contain a word of the query. If none does, the keywords of what was found are unrelated to it.
 fn is_known(caller: &mut Caller, group: &Group<'_>) -> Result<bool> {
     let lexemes: Vec<String> = group
         .terms
@@ -138,15 +143,15 @@ fn is_known(caller: &mut Caller, group: &Group<'_>) -> Result<bool> {
     Ok(lexemes.iter().any(|lexeme| frequencies.sum(lexeme) > 0.0))
 }
 
-/// The keywords that tell most of the documents that have them.
-fn telling_words(
+/// The keywords that distinguish best the documents that have them.
+fn informative_keywords(
     caller: &mut Caller,
     group: &Group<'_>,
     projects: &[Project],
     keywords: &[Vec<String>],
 ) -> Result<Vec<String>> {
     let mut related = related(&group.understanding, group.rules(), keywords.iter().map(Vec::as_slice));
-    // What all documents are about does not distinguish any.
+    // The name of the project distinguishes no document.
     let is_project = |word: &str| {
         projects
             .iter()
@@ -169,7 +174,7 @@ fn telling_words(
     Ok(telling(related, &rarities))
 }
 
-/// The lexemes of texts, one after the other.
+/// The lexemes of each text.
 fn lexemes(caller: &Caller, group: &Group<'_>, texts: Vec<String>) -> Result<Vec<Vec<String>>> {
     statement::rows(
         caller,
@@ -180,7 +185,7 @@ fn lexemes(caller: &Caller, group: &Group<'_>, texts: Vec<String>) -> Result<Vec
     )
 }
 
-/// What the documents that the caller sees have of the abbreviations of the query.
+/// Whether visible documents use the abbreviations of the query, and their long forms.
 fn usage(caller: &mut Caller, group: &Group<'_>) -> Result<Usage> {
     let terms = group.understanding.terms.iter();
     let (short, long): (Vec<String>, Vec<String>) = terms
@@ -206,9 +211,9 @@ fn usage(caller: &mut Caller, group: &Group<'_>) -> Result<Usage> {
     })
 }
 
-/// What the documents that the caller sees are about: the titles of the best of them, categories and keywords.
-fn about(caller: &Caller, retrieval: &Retrieval<'_>, projects: &[Project]) -> Result<String> {
-    let ranked = retrieval.found.ranked.iter().take(TITLES);
+/// Describes the visible documents to a language model: titles of the best ones, categories and keywords.
+fn description(caller: &Caller, retrieval: &Retrieval<'_>, projects: &[Project]) -> Result<String> {
+    let ranked = retrieval.found.ranked.iter().take(MAX_TITLES);
     let best: Vec<i64> = ranked.map(|ranked| ranked.document.document.document).collect();
     let projects = Projects::new(projects);
     let mut texts: Vec<String> = statement::rows(
@@ -224,17 +229,17 @@ fn about(caller: &Caller, retrieval: &Retrieval<'_>, projects: &[Project]) -> Re
         &[
             projects.argument(),
             DatumWithOid::from(best),
-            DatumWithOid::from(READ_FOR_CATEGORIES),
-            DatumWithOid::from(CATEGORIES),
+            DatumWithOid::from(CATEGORY_DOCUMENTS),
+            DatumWithOid::from(MAX_CATEGORIES),
         ],
         |row| row.required(1),
     )?;
-    let topics = suggest::topics(caller, &retrieval.groups, TOPICS)?;
+    let topics = suggest::topics(caller, &retrieval.groups, MAX_TOPICS)?;
     texts.extend(topics.into_iter().map(|topic| topic.suggestion));
     Ok(texts.join("; "))
 }
 
-/// Keywords of the best documents, of those that the caller sees.
+/// Keywords of the best visible documents.
 fn keywords(caller: &Caller, projects: &[Project], ranked: &[Ranked]) -> Result<Vec<Vec<String>>> {
     let projects = Projects::new(projects);
     let best = ranked.iter().take(KEYWORD_DOCUMENTS);
@@ -253,7 +258,7 @@ fn keywords(caller: &Caller, projects: &[Project], ranked: &[Ranked]) -> Result<
     )
 }
 
-/// The day of a time, or the present one, in the time zone of the session.
+/// The day of a time, or today, in the time zone of the session.
 pub(crate) fn day(caller: &Caller, now: Option<TimestampWithTimeZone>) -> Result<Day> {
     let days: Option<Option<i32>> = statement::one(
         caller,
@@ -264,5 +269,10 @@ pub(crate) fn day(caller: &Caller, now: Option<TimestampWithTimeZone>) -> Result
         |row| row.optional(1),
     )?;
     let day = days.flatten().map(Day);
-    day.ok_or_else(|| invalid("now cannot be used", "Give a time of the years 1 to 9999, or omit it."))
+    day.ok_or_else(|| {
+        invalid(
+            "now is out of range",
+            "Use a time from the years 1 to 9999, or omit it.",
+        )
+    })
 }

@@ -1,4 +1,4 @@
-//! The words of the documents, where a query has one that none of them holds.
+//! Expands words of a query that no document contains to near words of the documents.
 
 use std::collections::BTreeSet;
 
@@ -12,18 +12,19 @@ use crate::tables::project::Projects;
 use crate::tables::statistics::{self, Between};
 use crate::tables::visibility::Visibility;
 
-/// Most words that stand in for one.
-const STAND_INS: usize = 3;
-/// A word stands in if it is this much as near as the nearest one.
-const NEARLY: f32 = 0.95;
-/// Most words that are looked at for those that the caller sees, and how many at once.
-const LOOKED_AT: usize = 256;
-const AT_ONCE: usize = 16;
-/// Most words of a query that are corrected where that is looked at word by word.
-const CHECKED_WORDS: usize = 16;
+/// Words that one word expands to, at most.
+const MAX_EXPANSIONS: usize = 3;
+/// A word expands to words with at least this share of the strength of the nearest.
+const MIN_STRENGTH_SHARE: f32 = 0.95;
+/// Near words whose visibility is checked, at most.
+const MAX_CHECKED: usize = 256;
+/// Near words that are checked at once.
+const CHECKED_AT_ONCE: usize = 16;
+/// Words of a query that are expanded where visibility is checked, at most.
+const MAX_CHECKED_QUERY_WORDS: usize = 16;
 
-/// Takes words of the vocabulary for those of a query that no document holds: half typed words and such with a mistake or
-/// two. The caller sees a document with each of them.
+/// Expands the words of a query that no document contains to words of the vocabulary: partial words, and words with one
+/// or two typing errors. A visible document has each expansion.
 pub(crate) fn correct(
     caller: &mut Caller,
     visibility: &Visibility,
@@ -34,7 +35,7 @@ pub(crate) fn correct(
     let is_known = |term: &LookupTerm| term.looked_up().any(|(lexeme, _)| frequencies.sum(lexeme) > 0.0);
     let known = terms.iter().filter(|term| is_known(term));
     let known: BTreeSet<String> = known.filter_map(|term| term.lexemes.last().cloned()).collect();
-    // Beside other words: alone it may be half of a longer name.
+    // Two known words written as one are no error, unless the word is alone: then it may be part of a longer name.
     let is_alone = terms.iter().filter(|term| term.whole).count() == 1;
     let unknown = |term: &&mut LookupTerm| {
         let is_mistaken = |word: &String| is_word(word) && (is_alone || !is_made_of(word, |part| known.contains(part)));
@@ -52,8 +53,8 @@ pub(crate) fn correct(
     Ok(())
 }
 
-/// The nearest words of the vocabulary to each of some words, nearest first, of those that the caller sees, with their
-/// frequencies. A word is given by its lexemes, itself the last.
+/// For each word, the nearest words of visible documents, nearest first, with their frequencies. A word is given by its
+/// lexemes, of which the last is itself.
 pub(crate) fn nearest(
     caller: &mut Caller,
     visibility: &Visibility,
@@ -62,7 +63,7 @@ pub(crate) fn nearest(
 ) -> Result<Vec<(Vec<NearWord>, ChunkFrequencies)>> {
     let words = match visibility {
         Visibility::All | Visibility::Listed(_) => words,
-        Visibility::Checked(_) => &words[..words.len().min(CHECKED_WORDS)],
+        Visibility::Checked(_) => &words[..words.len().min(MAX_CHECKED_QUERY_WORDS)],
     };
     let around = |lexemes: &[String]| WordRange::of(lexemes.last().map_or("", String::as_str));
     let listed = match visibility {
@@ -82,7 +83,7 @@ pub(crate) fn nearest(
     for (lexemes, vocabulary) in words.iter().zip(vocabularies) {
         let near = by_nearness(lexemes, &vocabulary);
         found.push(if visibility.check().is_some() {
-            nearest_seen(caller, visibility, projects, near)?
+            nearest_visible(caller, visibility, projects, near)?
         } else {
             let near = nearest_of_all(near);
             let mut frequencies = ChunkFrequencies::default();
@@ -95,17 +96,17 @@ pub(crate) fn nearest(
     Ok(found)
 }
 
-/// The first of the words, and those nearly as near.
+/// The first words, as far as they are near enough.
 fn nearest_of_all(mut near: Vec<NearWord>) -> Vec<NearWord> {
-    near.truncate(STAND_INS);
-    let least = near.first().map_or(0.0, |best| best.strength * NEARLY);
+    near.truncate(MAX_EXPANSIONS);
+    let least = near.first().map_or(0.0, |best| best.strength * MIN_STRENGTH_SHARE);
     near.retain(|near| near.strength >= least);
     near
 }
 
-/// The same of the words that the caller sees, with the frequencies that count for him. What is hidden takes no place: it is
-/// passed over, some words at a time; nor does it decide which of equally near words come first.
-fn nearest_seen(
+/// The nearest words of visible documents, with their visible frequencies. Hidden words are skipped before the limit
+/// applies, and hidden documents do not decide the order of equally near words.
+fn nearest_visible(
     caller: &mut Caller,
     visibility: &Visibility,
     projects: &Projects,
@@ -113,17 +114,19 @@ fn nearest_seen(
 ) -> Result<(Vec<NearWord>, ChunkFrequencies)> {
     near.sort_by(|a, b| b.strength.total_cmp(&a.strength).then_with(|| a.lexeme.cmp(&b.lexeme)));
     let mut found: Vec<NearWord> = Vec::new();
-    let mut near = near.into_iter().take(LOOKED_AT).peekable();
+    let mut near = near.into_iter().take(MAX_CHECKED).peekable();
     let is_enough = |found: &[NearWord], next: &NearWord| {
-        let last = found.get(STAND_INS - 1);
+        let last = found.get(MAX_EXPANSIONS - 1);
         last.is_some_and(|last| next.strength < last.strength)
-            || found.first().is_some_and(|best| next.strength < best.strength * NEARLY)
+            || found
+                .first()
+                .is_some_and(|best| next.strength < best.strength * MIN_STRENGTH_SHARE)
     };
     while near.peek().is_some_and(|next| !is_enough(&found, next)) {
-        let part: Vec<NearWord> = near.by_ref().take(AT_ONCE).collect();
-        let seen =
+        let part: Vec<NearWord> = near.by_ref().take(CHECKED_AT_ONCE).collect();
+        let visible =
             visibility.visible_lexemes(caller, projects, part.iter().map(|near| near.lexeme.clone()).collect())?;
-        found.extend(part.into_iter().filter(|near| seen.contains(&near.lexeme)));
+        found.extend(part.into_iter().filter(|near| visible.contains(&near.lexeme)));
     }
     let frequencies =
         visibility.frequencies(caller, projects, found.iter().map(|near| near.lexeme.clone()).collect())?;
@@ -136,15 +139,15 @@ fn nearest_seen(
     Ok((nearest_of_all(found), frequencies))
 }
 
-/// The words that are near to each of some, in the statistics of the projects.
+/// The near words of each word, from the statistics of the projects.
 fn read(caller: &mut Caller, words: &[&[String]], projects: &Projects) -> Result<Vec<ChunkFrequencies>> {
-    let (mut parts, mut places) = (Vec::new(), Vec::new());
-    for (place, lexemes) in words.iter().enumerate() {
+    let (mut parts, mut word_of) = (Vec::new(), Vec::new());
+    for (word, lexemes) in words.iter().enumerate() {
         let around = WordRange::of(lexemes.last().map_or("", String::as_str));
         for (from, to) in around.ranges() {
             let lengths = around.lengths.clone();
             parts.push(Between { from, to, lengths });
-            places.push(place);
+            word_of.push(word);
         }
     }
     let mut vocabularies: Vec<ChunkFrequencies> = words.iter().map(|_| ChunkFrequencies::default()).collect();
@@ -152,10 +155,11 @@ fn read(caller: &mut Caller, words: &[&[String]], projects: &Projects) -> Result
         return Ok(vocabularies);
     }
     let owner = &caller.as_owner()?;
-    let found =
-        statistics::frequencies_between(owner, projects, &parts, |part, word| is_near(words[places[part]], word))?;
-    for (found, &place) in found.into_iter().zip(&places) {
-        vocabularies[place].join(found);
+    let found = statistics::frequencies_between(owner, projects, &parts, |part, word| {
+        is_near(words[word_of[part]], word)
+    })?;
+    for (found, &word) in found.into_iter().zip(&word_of) {
+        vocabularies[word].join(found);
     }
     Ok(vocabularies)
 }

@@ -1,5 +1,5 @@
-//! Attached tables that cannot be read, whose changes are not noticed, or whose documents are visible to roles that may not
-//! read the rows.
+//! Attached tables that cannot be read, whose changes are not noticed, or whose documents are visible to roles that may
+//! not read the rows.
 
 use std::collections::HashSet;
 

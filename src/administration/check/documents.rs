@@ -79,8 +79,8 @@ row_type! {
     }
 }
 
-/// Documents with a chunk whose hash is not that of its text. The hash of a document does not serve: it covers the arguments of
-/// indexing, of which summary and keywords may have been replaced by generated ones.
+/// Documents with a chunk whose hash is not that of its text. The hash of a document does not serve: it covers the
+/// arguments of indexing, of which summary and keywords may have been replaced by generated ones.
 fn outdated(owner: &Owner<'_>, project: &Project) -> Result<Vec<i64>> {
     let mut outdated = BTreeSet::new();
     in_batches(owner, project, |from, to| {
@@ -113,8 +113,8 @@ fn outdated(owner: &Owner<'_>, project: &Project) -> Result<Vec<i64>> {
     Ok(outdated.into_iter().collect())
 }
 
-/// Documents whose names do not match title, slug, aliases and text, or whose containers are missing. Containers outlive their
-/// documents, so surplus ones are no problem.
+/// Documents whose names do not match title, slug, aliases and text, or whose containers are missing. Containers
+/// outlive their documents, so surplus ones are no problem.
 pub(super) fn names(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (place, project) in checked.projects.iter().enumerate() {

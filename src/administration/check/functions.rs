@@ -18,8 +18,8 @@ const MEMBERS: &str = "SELECT p.oid, p.probin, pg_catalog.format('%I.%I(%s) %s',
      JOIN pg_namespace n ON n.oid = p.pronamespace
      WHERE e.extname = 'pg_docsearch'";
 
-/// The result of the function `p`, read from its body as `sql/declared.sql` writes it: one signature a line, between the first
-/// and the last line. Only the owner of the extension may call it.
+/// The result of the function `p`, read from its body as `sql/declared.sql` writes it: one signature a line, between
+/// the first and the last line. Only the owner of the extension may call it.
 const DECLARED: &str = r"pg_catalog.trim_array((pg_catalog.string_to_array(p.prosrc, E'\n'))[2:], 1)";
 
 pub(super) fn functions(owner: &mut Owner<'_>, _: &CheckScope) -> Result<Vec<Finding>> {

@@ -7,8 +7,8 @@ use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
 use crate::postgres::statement;
 
-/// Tables whose rows have a parent. Foreign keys hold most of them, unless rows were loaded without triggers. Rules of a dropped
-/// project have no effect and are not checked.
+/// Tables whose rows have a parent. Foreign keys hold most of them, unless rows were loaded without triggers. Rules of
+/// a dropped project have no effect and are not checked.
 const OWNED: [(&str, Parent); 12] = [
     ("document", Parent::Project),
     ("chunk", Parent::Document),

@@ -16,8 +16,8 @@ use crate::tables::vectors::{Nearest, VectorTable};
 
 /// Pages that a finding lists, at most.
 const MAX_LISTED: usize = 5;
-/// Comparisons of questions with chunks in one project, which take some seconds: they decide the size of the sample, within the
-/// bounds below. Chosen, not measured.
+/// Comparisons of questions with chunks in one project, which take some seconds: they decide the size of the sample,
+/// within the bounds below. Chosen, not measured.
 const MAX_COMPARISONS: usize = 50_000_000;
 /// Questions of the sample, at most and at least.
 const MAX_SAMPLE: usize = 2_000;
@@ -68,8 +68,8 @@ fn without_chunks(owner: &Owner<'_>, project: &Project) -> Result<Vec<i64>> {
     )
 }
 
-/// Documents whose headings are questions without a chunk, or with chunks of headings that are none: indexed by an earlier version,
-/// or under other rules.
+/// Documents whose headings are questions without a chunk, or with chunks of headings that are none: indexed by an
+/// earlier version, or under other rules.
 fn with_other_headings(owner: &mut Owner<'_>, project: &Project) -> Result<Vec<i64>> {
     let rules = rules::current(owner)?;
     let stored = question::is_stored("c.chunk_no");

@@ -12,8 +12,8 @@ use crate::postgres::role::Owner;
 use crate::tables::project::Project;
 use crate::tables::vectors::VectorTable;
 
-/// Projects whose vectors another processor or library computed from the same files. A search compares them with vectors of
-/// queries, which this server computes.
+/// Projects whose vectors another processor or library computed from the same files. A search compares them with
+/// vectors of queries, which this server computes.
 pub(super) fn differing(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (place, project) in checked.projects.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `docsearch mcp`: documents for assistants, over the Model Context Protocol.
+//! `docsearch mcp`: serves documents to assistants over the Model Context Protocol.
 
 mod lines;
 mod message;
@@ -14,7 +14,7 @@ use crate::library::Audience;
 use crate::process::error::Error;
 use crate::process::outcome::Outcome;
 use crate::serving::mcp_server::DocumentServer;
-use crate::serving::serve::{self, HttpArgs, Offer};
+use crate::serving::serve::{self, Endpoints, HttpArgs};
 use crate::serving::session::{SessionArgs, serving_runtime};
 use lines::Lines;
 
@@ -24,22 +24,22 @@ Examples:
   docsearch mcp --role reader --chatgpt
   docsearch mcp --http 8765
 
-A client starts this program and speaks to it through standard input and output:
+A client starts this program and communicates with it through standard input and output:
   {\"mcpServers\": {\"docs\": {\"command\": \"docsearch\", \"args\": [\"mcp\", \"--url\", \"postgres://localhost/mydb\"]}}}
 
 It ends when its input ends. With --http, clients connect to http://ADDRESS/mcp; `docsearch serve`
-offers the same and plain JSON.
+offers the same and a JSON API.
 
 Exit codes:
-  0  the client is done
-  2  wrong usage, or messages that are none";
+  0  the client has disconnected
+  2  usage error, or invalid messages";
 
 /// Serve the documents to assistants (Model Context Protocol).
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct McpArgs {
-    /// Serve over HTTP at this address (a port, or an address and a port) instead of through
-    /// standard input and output
+    /// Serve over HTTP at this address (a port, or an address and a port), not through standard input
+    /// and output
     #[arg(long = "http", value_name = "ADDRESS")]
     address: Option<String>,
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &McpArgs, connection: &ConnectionArgs) -> Result<Outcome
     let target = connection.target()?;
     serving_runtime()?.block_on(async {
         match &args.address {
-            Some(address) => serve::listen(address, Offer::Mcp, &args.session, &args.http, &target).await,
+            Some(address) => serve::listen(address, Endpoints::Mcp, &args.session, &args.http, &target).await,
             None => serve_pipes(args, &target).await,
         }
     })
@@ -61,9 +61,9 @@ pub(crate) fn run(args: &McpArgs, connection: &ConnectionArgs) -> Result<Outcome
 async fn serve_pipes(args: &McpArgs, target: &Target) -> Result<Outcome, Error> {
     let library = args.session.library(target, None, Audience::Operator)?;
     if io::stdin().is_terminal() {
-        eprintln!("docsearch: waiting for a client on standard input; docsearch mcp --help says how it is configured");
+        eprintln!("docsearch: waiting for a client on standard input; see docsearch mcp --help");
     }
-    // The first request need not wait for a connection; it reports what is wrong with it.
+    // Connects early, so that the first request need not wait. It reports errors of the connection.
     let warm = tokio::spawn({
         let library = library.clone();
         async move { library.ping().await }

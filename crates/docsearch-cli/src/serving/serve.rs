@@ -1,16 +1,16 @@
-//! `docsearch serve`: documents over HTTP, for assistants (MCP) and for other programs (JSON).
+//! `docsearch serve`: serves documents over HTTP, to assistants (MCP) and other programs (JSON).
 
 mod api;
 mod body;
 mod clients;
-mod failure;
+mod connection_slots;
 mod framing;
 #[cfg(test)]
 pub(crate) mod fuzz;
 mod gate;
 mod health;
 mod host;
-mod places;
+mod http_error;
 mod tokens;
 
 use std::collections::HashMap;
@@ -48,28 +48,28 @@ Examples:
 
 Paths:
   /mcp                        Model Context Protocol (streamable HTTP)
-  /v1/search?query=...        as search_docs_json
-  /v1/docs                    as list_docs
-  /v1/docs/PROJECT/SLUG       as load_doc
-  /openapi.json               a description of these
-  /healthz                    whether the database answers
+  /v1/search?query=...        search_docs_json
+  /v1/docs                    list_docs
+  /v1/docs/PROJECT/SLUG       load_doc
+  /openapi.json               OpenAPI description of these
+  /healthz                    whether the database responds
 
-A line of the token file is a token, and if you like the database role of those who send it.
+Each line of the token file is a token, optionally followed by the database role of its users.
 
 Exit codes:
-  0  ended by SIGINT or SIGTERM
-  2  wrong usage, or the address cannot be listened at";
+  0  stopped by SIGINT or SIGTERM
+  2  usage error, or the address is not available";
 
-/// Between two looks at the addresses that were limited.
+/// Interval for removing idle addresses from the rate limiter.
 const FORGET_INTERVAL: Duration = Duration::from_secs(60);
-/// For connections to end once the server does.
+/// Time for open connections to finish when the server stops.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Serve the documents over HTTP: MCP and a JSON API.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ServeArgs {
-    /// Where to listen: a port, or an address and a port
+    /// Address to listen at: a port, or an address and a port
     #[arg(value_name = "ADDRESS", default_value = "127.0.0.1:8765")]
     address: String,
     #[command(flatten)]
@@ -78,43 +78,43 @@ pub(crate) struct ServeArgs {
     http: HttpArgs,
 }
 
-/// Who may ask over HTTP, and how much.
+/// Options for access over HTTP.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "HTTP")]
 pub(crate) struct HttpArgs {
-    /// Bearer tokens, one on a line, each with the role it stands for if not that of --role;
-    /// DOCSEARCH_TOKEN gives one more
+    /// File of bearer tokens, one a line, each optionally followed by a database role;
+    /// DOCSEARCH_TOKEN adds one
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     #[arg(long, env = "DOCSEARCH_TOKEN", hide = true, hide_env_values = true)]
     token: Option<String>,
-    /// Let in who sends no token, also from other machines
+    /// Allow requests without a token, also from other machines
     #[arg(long)]
     allow_anonymous: bool,
-    /// A name by which this server is reached; localhost is one
+    /// Name of this server, besides localhost; may be repeated
     #[arg(long, value_name = "HOST[:PORT]")]
     allow_host: Vec<Host>,
-    /// An origin whose pages may ask, such as https://app.example.com
+    /// Origin whose pages may send requests, such as https://app.example.com
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
-    /// Requests a second from one address, four times as many at once; 0 is no limit
+    /// Requests per second from one address, with bursts of four times as many; 0 for no limit
     #[arg(long, value_name = "N", default_value_t = 20)]
     rate: u32,
-    /// Largest body of a request
+    /// Maximum size of a request body, in KB
     #[arg(long, value_name = "KB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     max_body: u32,
-    /// Connections at the same time; a further one takes the place of one that asks for nothing, or waits
+    /// Maximum number of connections; a further one replaces an idle one, or waits
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     max_connections: u32,
-    /// For a client to send the head of its first or next request, and to take more of an answer;
-    /// then its connection ends
+    /// Close a connection if its client takes longer than this to send its next request or to read
+    /// more of a response
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     client_timeout: u64,
 }
 
-/// What is offered over HTTP.
+/// What is served over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Offer {
+pub(crate) enum Endpoints {
     Mcp,
     McpAndJson,
 }
@@ -123,31 +123,31 @@ pub(crate) fn run(args: &ServeArgs, connection: &ConnectionArgs) -> Result<Outco
     let target = connection.target()?;
     serving_runtime()?.block_on(listen(
         &args.address,
-        Offer::McpAndJson,
+        Endpoints::McpAndJson,
         &args.session,
         &args.http,
         &target,
     ))
 }
 
-/// Serves until a signal ends it.
+/// Serves until a signal.
 pub(crate) async fn listen(
     address: &str,
-    offer: Offer,
+    endpoints: Endpoints,
     session: &SessionArgs,
     http: &HttpArgs,
     target: &Target,
 ) -> Result<Outcome, Error> {
-    let listener = TcpListener::bind(completed(address))
+    let listener = TcpListener::bind(with_loopback(address))
         .await
         .map_err(|error| Error::Usage(format!("cannot listen at {address}: {error}")))?;
     let address = listener.local_addr().map_err(Error::file("socket"))?;
-    let mut libraries = Libraries::new();
+    let mut libraries = RoleLibraries::new();
     let library = libraries.of(None, session, target)?;
     let stop = CancellationToken::new();
     let policy = policy(http, session, target, address, &mut libraries)?;
     let gate = Arc::new(Gate::new(policy, address, stop.clone()));
-    let router = router(offer, session.chatgpt, http, &library, &gate, &stop);
+    let router = router(endpoints, session.chatgpt, http, &library, &gate, &stop);
     tokio::spawn(async move {
         let mut clock = tokio::time::interval(FORGET_INTERVAL);
         loop {
@@ -157,19 +157,19 @@ pub(crate) async fn listen(
     });
     eprintln!(
         "docsearch: serving {} at http://{address}",
-        match offer {
-            Offer::Mcp => "/mcp",
-            Offer::McpAndJson => "/mcp and /v1",
+        match endpoints {
+            Endpoints::Mcp => "/mcp",
+            Endpoints::McpAndJson => "/mcp and /v1",
         }
     );
-    let ended = ending(stop)?;
-    // Answers are small: waiting for more to send with them would cost milliseconds.
+    let ended = stop_signal(stop)?;
+    // Responses are small: waiting to combine packets would cost milliseconds.
     let listener = listener.tap_io(|stream| {
         stream.set_nodelay(true).ok();
     });
     let limits = ClientLimits {
         connections: usize::try_from(http.max_connections).unwrap_or(1),
-        patience: Duration::from_secs(http.client_timeout),
+        client_timeout: Duration::from_secs(http.client_timeout),
         grace: GRACE,
     };
     clients::serve(listener, &router, limits, ended).await;
@@ -179,23 +179,23 @@ pub(crate) async fn listen(
     Ok(Outcome::Complete)
 }
 
-/// A port alone is one of this machine.
-fn completed(address: &str) -> String {
+/// Completes a port with the loopback address.
+fn with_loopback(address: &str) -> String {
     match address.strip_prefix(':').unwrap_or(address) {
         port if port.parse::<u16>().is_ok() => format!("127.0.0.1:{port}"),
         _ => address.to_owned(),
     }
 }
 
-/// What each role sees; roles that several tokens stand for share their connections.
-struct Libraries(HashMap<Option<String>, Library>);
+/// Libraries by role. Tokens of the same role share connections.
+struct RoleLibraries(HashMap<Option<String>, Library>);
 
-impl Libraries {
+impl RoleLibraries {
     fn new() -> Self {
         Self(HashMap::new())
     }
 
-    /// What a role sees; `None` is that of the program.
+    /// The library of a role; `None` for the role of the program.
     fn of(&mut self, role: Option<&str>, session: &SessionArgs, target: &Target) -> Result<Library, Error> {
         let key = role.map(str::to_owned);
         if let Some(library) = self.0.get(&key) {
@@ -212,7 +212,7 @@ fn policy(
     session: &SessionArgs,
     target: &Target,
     address: SocketAddr,
-    libraries: &mut Libraries,
+    libraries: &mut RoleLibraries,
 ) -> Result<Policy, Error> {
     let mut known = Vec::new();
     for token in tokens::read(http.token_file.as_deref(), http.token.as_deref())? {
@@ -222,8 +222,8 @@ fn policy(
     let anonymous = libraries.of(None, session, target)?;
     if known.is_empty() && !address.ip().is_loopback() && !http.allow_anonymous {
         return Err(Error::Usage(format!(
-            "everybody who reaches {address} could read the documents\nHINT:  Set --token-file, or --allow-anonymous \
-             if that is what you want."
+            "without tokens, anyone who reaches {address} can read the documents\nHINT:  Set --token-file, or \
+             --allow-anonymous to allow this."
         )));
     }
     Ok(Policy {
@@ -237,13 +237,13 @@ fn policy(
     })
 }
 
-/// Most bytes of a body.
+/// Maximum size of a body in bytes.
 fn max_body(http: &HttpArgs) -> u64 {
     u64::from(http.max_body) * 1024
 }
 
 fn router(
-    offer: Offer,
+    endpoints: Endpoints,
     with_chatgpt: bool,
     http: &HttpArgs,
     library: &Library,
@@ -254,7 +254,7 @@ fn router(
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_sse_keep_alive(None)
-        // The gate has checked it, for every path.
+        // The gate checks it for all paths.
         .disable_allowed_hosts()
         .with_max_request_body_bytes(usize::try_from(http.max_body).unwrap_or(1).saturating_mul(1024))
         .with_cancellation_token(stop.child_token());
@@ -265,7 +265,7 @@ fn router(
         config,
     );
     let mut guarded = Router::new().route("/mcp", any_service(mcp));
-    if offer == Offer::McpAndJson {
+    if endpoints == Endpoints::McpAndJson {
         guarded = guarded.merge(api::router());
     }
     let health = Router::new()
@@ -274,16 +274,16 @@ fn router(
         .layer(Extension(Arc::<Health>::default()));
     let read_body = middleware::from_fn_with_state(max_body(http), body::read);
     guarded
-        .fallback(api::nothing)
-        .method_not_allowed_fallback(api::other_method)
+        .fallback(api::not_found)
+        .method_not_allowed_fallback(api::method_not_allowed)
         .layer(read_body.clone())
-        .layer(middleware::from_fn_with_state(Arc::clone(gate), gate::identify))
+        .layer(middleware::from_fn_with_state(Arc::clone(gate), gate::authenticate))
         .merge(health.layer(read_body))
-        .layer(middleware::from_fn_with_state(Arc::clone(gate), gate::admit))
+        .layer(middleware::from_fn_with_state(Arc::clone(gate), gate::check))
 }
 
-/// Done at the first SIGINT or SIGTERM; what is under way is cancelled then.
-fn ending(stop: CancellationToken) -> Result<impl Future<Output = ()>, Error> {
+/// Completes at the first SIGINT or SIGTERM, and cancels running requests.
+fn stop_signal(stop: CancellationToken) -> Result<impl Future<Output = ()>, Error> {
     let watch = |kind| signal(kind).map_err(Error::file("signals"));
     let (mut interrupt, mut terminate) = (watch(SignalKind::interrupt())?, watch(SignalKind::terminate())?);
     Ok(async move {
@@ -300,10 +300,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_alone_is_one_of_this_machine() {
-        assert_eq!(completed("8765"), "127.0.0.1:8765");
-        assert_eq!(completed(":8765"), "127.0.0.1:8765");
-        assert_eq!(completed("0.0.0.0:8765"), "0.0.0.0:8765");
-        assert_eq!(completed("[::1]:8765"), "[::1]:8765");
+    fn a_port_alone_is_bound_to_loopback() {
+        assert_eq!(with_loopback("8765"), "127.0.0.1:8765");
+        assert_eq!(with_loopback(":8765"), "127.0.0.1:8765");
+        assert_eq!(with_loopback("0.0.0.0:8765"), "0.0.0.0:8765");
+        assert_eq!(with_loopback("[::1]:8765"), "[::1]:8765");
     }
 }

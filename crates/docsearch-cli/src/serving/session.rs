@@ -1,4 +1,4 @@
-//! What every command that serves has to know: how the database is asked, and what runs it all.
+//! Options and runtime of the commands that serve.
 
 use std::time::Duration;
 
@@ -9,33 +9,33 @@ use crate::connection::Target;
 use crate::library::{Audience, ConnectionLimits, Library};
 use crate::process::error::Error;
 
-/// How the database is asked.
+/// Options for access to the database.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SessionArgs {
-    /// Database role whose rights every request has; the user of the connection without it
+    /// Database role that runs the requests [default: the user of the connection]
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
-    /// Connections to the database at the same time, for each role
+    /// Maximum number of database connections for each role
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=1000))]
     connections: u16,
-    /// For a statement, and for a connection to become free
+    /// Seconds for a statement, and for a connection to become free
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
-    /// Offer the tools `search` and `fetch`, too, which ChatGPT asks for
+    /// Also offer the tools `search` and `fetch`, which ChatGPT requires
     #[arg(long)]
     pub(crate) chatgpt: bool,
 }
 
-/// What a request takes besides its statement and the wait for a connection.
+/// Time of a request besides its statement and the wait for a connection.
 const OVERHEAD: Duration = Duration::from_secs(30);
 
 impl SessionArgs {
-    /// After which a request is given up.
+    /// Time after which a request is aborted.
     pub(crate) fn longest_request(&self) -> Duration {
         2 * Duration::from_secs(self.timeout) + OVERHEAD
     }
 
-    /// The documents as a role sees them; that of the arguments if it is `None`.
+    /// Access to the documents as `role`, or as the role in the arguments.
     pub(crate) fn library(&self, target: &Target, role: Option<&str>, audience: Audience) -> Result<Library, Error> {
         let limits = ConnectionLimits {
             connections: self.connections.into(),
@@ -47,7 +47,7 @@ impl SessionArgs {
     }
 }
 
-/// The runtime of a program that serves.
+/// The runtime of a server.
 pub(crate) fn serving_runtime() -> Result<runtime::Runtime, Error> {
     runtime::Builder::new_multi_thread()
         .worker_threads(2)

@@ -1,5 +1,5 @@
-//! Messages through pipes, one on a line. The transport of `rmcp` says nothing to a line that is no message, or is too
-//! long, and whoever sent it waits for ever.
+//! Messages through pipes, one a line. Unlike the transport of `rmcp`, this one answers lines that are invalid or too
+//! long, so that their sender does not wait forever.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,31 +13,31 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::message::{self, Reading};
+use super::message::{self, ParsedLine};
 
-/// Longest line, in bytes. As values in memory, its parts may take thirty times as much.
+/// Maximum length of a line in bytes. In memory, its parsed values may take thirty times as much.
 const MAX_LINE: usize = 4 * 1024 * 1024;
-/// So much of a longer one is kept, to find its id.
+/// Number of bytes of a longer line that are kept, to find its id.
 const BEGINNING: usize = 64 * 1024;
-/// For the client to take what it was sent, once it has ended its input.
+/// Time for the client to read pending responses after it has closed its input.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The messages of a client, and the answers.
+/// A transport for the messages of a client.
 pub(super) struct Lines<R, W> {
     input: BufReader<R>,
-    /// A line as far as it was read. Whoever waits for one may be cancelled.
+    /// The part of a line that was read: reading may be cancelled.
     line: Vec<u8>,
-    /// Whether the line is longer than it may be.
-    is_over: bool,
-    /// An error for the client.
+    /// Whether the line is too long.
+    is_too_long: bool,
+    /// An error to send to the client.
     error: Option<Vec<u8>>,
     output: Arc<Mutex<Output<W>>>,
 }
 
-/// What a client is sent.
+/// The output to a client.
 struct Output<W> {
     writer: Option<W>,
-    /// Lines, the first one perhaps without its beginning: writing may be cancelled.
+    /// Unwritten bytes: writing may be cancelled within a line.
     waiting: VecDeque<u8>,
 }
 
@@ -60,7 +60,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
         Self {
             input: BufReader::new(input),
             line: Vec::new(),
-            is_over: false,
+            is_too_long: false,
             error: None,
             output: Arc::new(Mutex::new(Output {
                 writer: Some(output),
@@ -69,17 +69,17 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
         }
     }
 
-    /// Reads to the end of the line, or of the input. Whether there was anything.
+    /// Reads to the end of the line or of the input. Returns whether there was anything.
     async fn read_line(&mut self) -> io::Result<bool> {
         loop {
             let available = self.input.fill_buf().await?;
             let end = available.iter().position(|byte| *byte == b'\n');
             let part = &available[..end.unwrap_or(available.len())];
             let taken = end.map_or(part.len(), |end| end + 1);
-            if !self.is_over {
+            if !self.is_too_long {
                 self.line.extend_from_slice(part);
                 if self.line.len() > MAX_LINE {
-                    self.is_over = true;
+                    self.is_too_long = true;
                     self.line.truncate(BEGINNING);
                     self.line.shrink_to_fit();
                 }
@@ -94,19 +94,19 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
         }
     }
 
-    /// What the line is that was read, which is then forgotten.
-    fn take(&mut self) -> Reading {
-        let reading = match self.is_over {
-            true => Reading::Refused(message::too_long(&self.line, MAX_LINE)),
+    /// Parses the line that was read, and clears it.
+    fn parse_line(&mut self) -> ParsedLine {
+        let reading = match self.is_too_long {
+            true => ParsedLine::Error(message::too_long(&self.line, MAX_LINE)),
             false => message::read(&self.line),
         };
-        self.is_over = false;
+        self.is_too_long = false;
         self.line.clear();
         self.line.shrink_to(BEGINNING);
         reading
     }
 
-    /// Sends the error, before more is read: a client that takes none is not read either.
+    /// Sends the error before reading more: a client that does not read its responses is not read either.
     async fn send_error(&mut self) -> io::Result<()> {
         if self.error.is_none() {
             return Ok(());
@@ -142,16 +142,16 @@ where
             if !self.read_line().await.ok()? {
                 return None;
             }
-            match self.take() {
-                Reading::Message(message) => return Some(*message),
-                Reading::Nothing => {}
-                Reading::Refused(error) => self.error = Some(format!("{error}\n").into_bytes()),
+            match self.parse_line() {
+                ParsedLine::Message(message) => return Some(*message),
+                ParsedLine::Ignored => {}
+                ParsedLine::Error(error) => self.error = Some(format!("{error}\n").into_bytes()),
             }
         }
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        // An answer that nobody takes must not keep the program from ending.
+        // A response that the client does not read must not keep the program from ending.
         if let Ok(mut output) = timeout(GRACE, self.output.lock()).await {
             output.writer = None;
         }
@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    /// What is answered to the input, and the methods of the messages in it.
+    /// The responses to the input, and the methods of the messages in it.
     async fn answers(input: Vec<u8>, room: usize) -> (Vec<Value>, Vec<Value>) {
         let (here, there) = duplex(room);
         let mut lines = Lines::new(split(there));
@@ -194,7 +194,7 @@ mod tests {
     const PING: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
 
     #[tokio::test]
-    async fn the_line_behind_one_that_is_no_message_is_read() {
+    async fn lines_after_an_invalid_one_are_read() {
         let long = format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":5,\"params\":\"{}\"}}",
             "x".repeat(2 * MAX_LINE)
@@ -220,11 +220,11 @@ mod tests {
     async fn a_long_line_is_not_kept() {
         let mut lines = Lines::new((&[b'x'; 3 * MAX_LINE][..], Vec::new()));
         assert!(lines.read_line().await.unwrap());
-        assert!(lines.is_over && lines.line.capacity() <= 2 * BEGINNING);
+        assert!(lines.is_too_long && lines.line.capacity() <= 2 * BEGINNING);
     }
 
     #[tokio::test]
-    async fn an_answer_survives_that_reading_is_cancelled() {
+    async fn an_error_is_sent_even_if_reading_is_cancelled() {
         let (here, there) = duplex(1);
         let (mut reader, _) = split(here);
         let mut lines = Lines::new((
@@ -233,7 +233,7 @@ mod tests {
         ));
         tokio::select! {
             biased;
-            _ = lines.receive() => panic!("nobody has taken the error"),
+            _ = lines.receive() => panic!("the error was not read"),
             () = std::future::ready(()) => {}
         }
         let reading = tokio::spawn(async move {

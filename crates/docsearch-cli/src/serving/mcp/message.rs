@@ -1,4 +1,4 @@
-//! A line as a message, and what is answered to one that is none.
+//! Parses a line into a message, or into the error to send back.
 
 use std::fmt;
 
@@ -7,76 +7,76 @@ use rmcp::service::RxJsonRpcMessage;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Value, json};
 
-/// What JSON-RPC calls a text that is no JSON, and JSON that is no message.
+/// JSON-RPC error codes.
 const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
 
-/// What a line is.
-pub(super) enum Reading {
+/// The result of parsing a line.
+pub(super) enum ParsedLine {
     Message(Box<RxJsonRpcMessage<RoleServer>>),
-    /// Blank, or something that must not be answered: a notification that nobody knows, an answer to nothing.
-    Nothing,
-    /// An error, which has to be sent.
-    Refused(Value),
+    /// A blank line, or something that must not be answered: an unknown notification or a stray response.
+    Ignored,
+    /// An error to send.
+    Error(Value),
 }
 
-/// Reads a line.
-pub(super) fn read(line: &[u8]) -> Reading {
+/// Parses a line.
+pub(super) fn read(line: &[u8]) -> ParsedLine {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
     if line.is_empty() {
-        return Reading::Nothing;
+        return ParsedLine::Ignored;
     }
     let Ok(text) = std::str::from_utf8(line) else {
-        return refused(PARSE_ERROR, "the message is not valid UTF-8", Id::Missing);
+        return invalid(PARSE_ERROR, "the message is not valid UTF-8", Id::Missing);
     };
     if let Ok(message) = serde_json::from_str(text) {
-        return Reading::Message(Box::new(message));
+        return ParsedLine::Message(Box::new(message));
     }
-    let mut shape = Shape::default();
+    let mut envelope = Envelope::default();
     let mut input = serde_json::Deserializer::from_str(text);
-    if shape.deserialize(&mut input).and_then(|()| input.end()).is_err() {
-        return refused(PARSE_ERROR, "the message is not valid JSON", Id::Missing);
+    if envelope.deserialize(&mut input).and_then(|()| input.end()).is_err() {
+        return invalid(PARSE_ERROR, "the message is not valid JSON", Id::Missing);
     }
-    match shape {
-        Shape { is_object: false, .. } => refused(
+    match envelope {
+        Envelope { is_object: false, .. } => invalid(
             INVALID_REQUEST,
             "a message is one JSON object; batches are not supported",
             Id::Missing,
         ),
-        Shape {
+        Envelope {
             method: None,
-            is_answer: true,
+            is_response: true,
             ..
         }
-        | Shape {
+        | Envelope {
             method: Some(true),
             id: Id::Missing,
             ..
-        } => Reading::Nothing,
-        Shape { id, .. } => refused(INVALID_REQUEST, "the message is not a JSON-RPC 2.0 request", id),
+        } => ParsedLine::Ignored,
+        Envelope { id, .. } => invalid(INVALID_REQUEST, "the message is not a JSON-RPC 2.0 request", id),
     }
 }
 
-/// What is answered to a message that is longer than `most` bytes, by its beginning.
-pub(super) fn too_long(beginning: &[u8], most: usize) -> Value {
-    let mut shape = Shape::default();
-    // It ends somewhere inside: what was read before is known.
-    let _ = shape.deserialize(&mut serde_json::Deserializer::from_slice(beginning));
+/// The error for a message that is longer than `max_bytes`, from its beginning.
+pub(super) fn too_long(beginning: &[u8], max_bytes: usize) -> Value {
+    let mut envelope = Envelope::default();
+    // The text ends within the message: the fields before are known.
+    let _ = envelope.deserialize(&mut serde_json::Deserializer::from_slice(beginning));
     error(
         INVALID_REQUEST,
-        &format!("the message is longer than {most} bytes"),
-        shape.id,
+        &format!("the message is longer than {max_bytes} bytes"),
+        envelope.id,
     )
 }
 
-fn refused(code: i32, message: &str, id: Id) -> Reading {
-    Reading::Refused(error(code, message, id))
+fn invalid(code: i32, message: &str, id: Id) -> ParsedLine {
+    ParsedLine::Error(error(code, message, id))
 }
 
 fn error(code: i32, message: &str, id: Id) -> Value {
     let id = match id {
-        Id::Usable(id) => id,
-        Id::Missing | Id::Odd => Value::Null,
+        Id::Valid(id) => id,
+        Id::Missing | Id::Invalid => Value::Null,
     };
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
@@ -86,22 +86,22 @@ fn error(code: i32, message: &str, id: Id) -> Value {
 enum Id {
     #[default]
     Missing,
-    /// A text or a whole number, as MCP has it.
-    Usable(Value),
-    Odd,
+    /// A string or an integer, as MCP requires.
+    Valid(Value),
+    Invalid,
 }
 
-/// What can be told of a message without knowing it. It may nest as deep as it likes: nothing recurses.
+/// The fields of a message that can be read without knowing its type. Ignores nesting of any depth without recursion.
 #[derive(Default, Debug)]
-struct Shape {
+struct Envelope {
     is_object: bool,
     id: Id,
-    /// Whether the method is a text.
+    /// Whether the method is a string.
     method: Option<bool>,
-    is_answer: bool,
+    is_response: bool,
 }
 
-impl<'de> DeserializeSeed<'de> for &mut Shape {
+impl<'de> DeserializeSeed<'de> for &mut Envelope {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -109,7 +109,7 @@ impl<'de> DeserializeSeed<'de> for &mut Shape {
     }
 }
 
-impl<'de> Visitor<'de> for &mut Shape {
+impl<'de> Visitor<'de> for &mut Envelope {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -118,7 +118,7 @@ impl<'de> Visitor<'de> for &mut Shape {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         self.is_object = true;
-        // Only what something follows is whole.
+        // A value is complete only if something follows it.
         let mut id = None;
         while let Some(key) = map.next_key::<String>()? {
             if let Some(id) = id.take() {
@@ -128,7 +128,7 @@ impl<'de> Visitor<'de> for &mut Shape {
                 "id" => id = Some(map.next_value::<Scalar>()?.into_id()),
                 "method" => self.method = Some(matches!(map.next_value()?, Scalar::Text(_))),
                 "result" | "error" => {
-                    self.is_answer = true;
+                    self.is_response = true;
                     map.next_value::<IgnoredAny>()?;
                 }
                 _ => {
@@ -171,7 +171,7 @@ impl<'de> Visitor<'de> for &mut Shape {
     }
 }
 
-/// A value that may be an id or the name of a method.
+/// A value that may be an id or a method.
 enum Scalar {
     Text(String),
     Number(i64),
@@ -181,9 +181,9 @@ enum Scalar {
 impl Scalar {
     fn into_id(self) -> Id {
         match self {
-            Self::Text(text) => Id::Usable(text.into()),
-            Self::Number(number) => Id::Usable(number.into()),
-            Self::Other => Id::Odd,
+            Self::Text(text) => Id::Valid(text.into()),
+            Self::Number(number) => Id::Valid(number.into()),
+            Self::Other => Id::Invalid,
         }
     }
 }
@@ -240,17 +240,17 @@ impl<'de> Visitor<'de> for ScalarVisitor {
 mod tests {
     use super::*;
 
-    /// The code and the id of the error that is answered, if one is.
+    /// The code and id of the error for a line, if any.
     fn answer(line: &[u8]) -> Option<(i64, Value)> {
         match read(line) {
-            Reading::Refused(error) => Some((error["error"]["code"].as_i64().unwrap(), error["id"].clone())),
-            Reading::Nothing => None,
-            Reading::Message(_) => panic!("{} is a message", String::from_utf8_lossy(line)),
+            ParsedLine::Error(error) => Some((error["error"]["code"].as_i64().unwrap(), error["id"].clone())),
+            ParsedLine::Ignored => None,
+            ParsedLine::Message(_) => panic!("{} is a message", String::from_utf8_lossy(line)),
         }
     }
 
     #[test]
-    fn what_is_no_json_is_a_parse_error_without_an_id() {
+    fn invalid_json_is_a_parse_error_without_an_id() {
         for line in [
             &b"nonsense"[..],
             b"{",
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn json_that_is_no_message_is_an_invalid_request_with_its_id() {
+    fn other_json_is_an_invalid_request_with_its_id() {
         let deep = format!(
             r#"{{"jsonrpc":"2.0","id":9,"method":"x","params":{}{}}}"#,
             "[".repeat(100_000),
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_be_answered_is_not() {
+    fn notifications_and_responses_are_not_answered() {
         for line in [
             "",
             " \t\r",
@@ -319,14 +319,14 @@ mod tests {
             r#"{"id":null,"error":{"code":-32700,"message":"the message is not valid JSON"},"jsonrpc":"2.0"}"#,
         ] {
             match read(line.as_bytes()) {
-                Reading::Refused(error) => panic!("{line}: {error}"),
-                Reading::Nothing | Reading::Message(_) => {}
+                ParsedLine::Error(error) => panic!("{line}: {error}"),
+                ParsedLine::Ignored | ParsedLine::Message(_) => {}
             }
         }
     }
 
     #[test]
-    fn the_id_of_a_long_message_is_known_if_it_stands_at_the_beginning() {
+    fn the_id_of_a_long_message_is_known_if_it_is_at_the_beginning() {
         for (beginning, id) in [
             (
                 r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"a":"xxx"#,

@@ -1,24 +1,24 @@
-//! Arguments of tools as language models write them: other names, numbers as text, wrapped once more.
+//! Arguments of tools as language models write them: with other names, numbers as strings, or an extra level of nesting.
 
 use docsearch_core::values::bounds::shown;
 use serde_json::{Map, Value};
 
-/// An argument, with the names that it is often given by mistake.
+/// An argument, with names that are often used for it by mistake.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parameter {
     pub(super) name: &'static str,
     pub(super) aliases: &'static [&'static str],
 }
 
-/// The arguments of one call under their right names. Those that were not given are `None`.
+/// The arguments of one call under their proper names.
 #[derive(Debug, Default)]
 pub(super) struct Arguments(Map<String, Value>);
 
-/// What calls are sometimes wrapped in.
+/// Names of an extra level of nesting.
 const WRAPPERS: [&str; 5] = ["arguments", "args", "input", "kwargs", "params"];
 
 impl Arguments {
-    /// Sorts out the names; an argument that means nothing is an error which lists those that do.
+    /// Resolves the names. An unknown argument is an error that lists the known ones.
     pub(super) fn new(tool: &str, given: Option<Map<String, Value>>, known: &[Parameter]) -> Result<Self, String> {
         let mut found = Map::new();
         for (key, value) in unwrapped(given.unwrap_or_default(), known) {
@@ -28,7 +28,7 @@ impl Arguments {
                 format!("unknown argument \"{key}\"\nHINT:  {tool} takes {}.", names.join(", "))
             })?;
             let is_empty = value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty());
-            // The right name goes before an alias.
+            // The proper name overrides an alias.
             if !is_empty && (key == name || !found.contains_key(name)) {
                 found.insert(name.to_owned(), value);
             }
@@ -48,13 +48,13 @@ impl Arguments {
             Some(Value::Number(number)) => Ok(Some(number.to_string())),
             Some(Value::Array(values)) => match values.as_slice() {
                 [Value::String(text)] => Ok(Some(text.clone())),
-                _ => Err(format!("{name} must be one text\nHINT:  Call once for each.")),
+                _ => Err(format!("{name} must be a string\nHINT:  Call the tool once for each.")),
             },
-            Some(_) => Err(format!("{name} must be a text")),
+            Some(_) => Err(format!("{name} must be a string")),
         }
     }
 
-    /// Several texts: a list, one text alone, or a list that is written as text.
+    /// Several strings: a list, a single string, or a JSON list in a string.
     pub(super) fn texts(&self, name: &str) -> Result<Vec<String>, String> {
         let values = match self.0.get(name) {
             None => return Ok(Vec::new()),
@@ -63,12 +63,12 @@ impl Arguments {
                 Err(_) => return Ok(vec![text.clone()]),
             },
             Some(Value::Array(values)) => values,
-            Some(_) => return Err(format!("{name} must be a list of texts")),
+            Some(_) => return Err(format!("{name} must be a list of strings")),
         };
         let texts = values.iter().filter(|value| !value.is_null()).map(|value| match value {
             Value::String(text) => Ok(text.clone()),
             Value::Number(number) => Ok(number.to_string()),
-            _ => Err(format!("{name} must be a list of texts")),
+            _ => Err(format!("{name} must be a list of strings")),
         });
         texts.collect()
     }
@@ -78,7 +78,7 @@ impl Arguments {
             return Ok(None);
         };
         if number.fract() != 0.0 || number.abs() > f64::from(i32::MAX) {
-            return Err(format!("{name} must be a whole number"));
+            return Err(format!("{name} must be an integer"));
         }
         Ok(Some(number as i32))
     }
@@ -96,7 +96,7 @@ impl Arguments {
         }
     }
 
-    /// A JSON object, which may be written as text.
+    /// A JSON object, which may be in a string.
     pub(super) fn object(&self, name: &str) -> Result<Option<Value>, String> {
         let object = match self.0.get(name) {
             None => return Ok(None),
@@ -129,7 +129,7 @@ fn parameter(key: &str, known: &[Parameter]) -> Option<&'static str> {
     found.map(|parameter| parameter.name)
 }
 
-/// `maxResults` and `max-results` are `max_results`.
+/// Converts `maxResults` and `max-results` to `max_results`.
 fn snake_case(key: &str) -> String {
     let mut name = String::with_capacity(key.len() + 4);
     for character in key.chars() {

@@ -1,4 +1,4 @@
-//! Arguments as language models write them, and addresses.
+//! Fuzz targets for arguments of tools and URIs of resources.
 
 use docsearch_fuzz::{Format, Target, text};
 use serde_json::{Map, Value};
@@ -40,7 +40,7 @@ fn arguments(input: &[u8]) {
 fn addresses(input: &[u8]) {
     let text = &*text(input);
     for address in [text, &format!("docsearch://{text}")] {
-        if let Some(found) = resources::Address::parse(address) {
+        if let Some(found) = resources::ResourceUri::parse(address) {
             assert!(found.reference().contains('/'));
         }
         tool::reference(address);

@@ -1,4 +1,4 @@
-//! `list_docs` as text within a budget: projects first, documents of a project.
+//! `list_docs` as text: projects first, or documents of a project.
 
 use docsearch_core::answer::delivery::without_references;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::library::{DocumentList, Library, ListRequest, OutputFormat, ProjectEntry};
 use crate::process::error::Error;
 
-/// The projects, if none was asked for and there are several; else the documents.
+/// The projects, if none was given and there are several; otherwise the documents.
 pub(super) async fn list(library: &Library, request: ListRequest) -> Result<String, Error> {
     let is_open = request.project.is_none() && request.category.is_none() && request.kind.is_none();
     if is_open && request.offset == 0 && request.sort_by.is_none() {
@@ -50,7 +50,10 @@ fn projects_text(projects: &[ProjectEntry]) -> String {
 
 fn documents_text(listing: &DocumentList, offset: i64) -> String {
     if listing.entries.is_empty() {
-        return format!("note: nothing to list after {offset} of {}", documents(listing.total));
+        return format!(
+            "note: no documents after offset {offset}, of {}",
+            documents(listing.total)
+        );
     }
     let mut text = format!("{}\n{}", documents(listing.total), listing.entries.join("\n"));
     if let Some(next) = listing.next_offset {

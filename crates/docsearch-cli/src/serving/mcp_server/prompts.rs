@@ -1,4 +1,4 @@
-//! Prompts: what somebody can have an assistant do with the documentation.
+//! Prompts: tasks that a user can give an assistant.
 
 use std::collections::HashSet;
 
@@ -16,10 +16,10 @@ pub(super) const WRITE_QUESTIONS: &str = "write_questions";
 pub(super) const PROJECT: &str = "project";
 const DESCRIPTION: &str = "Write the questions that pages of a project answer, in the words of their readers, into \
                            docsearch.questions.jsonl";
-/// Pages that are looked at for sections without a question, and sections that are listed.
+/// Maximum number of pages searched for sections without a question, and of sections listed.
 const PAGES: i64 = 100;
 const SECTIONS: usize = 50;
-/// Characters of a heading and of the name of a file: what is longer is left to be looked up in the page.
+/// Maximum length of a heading and a file name; longer ones are left out of the list.
 const MAX_CHARS: usize = 300;
 
 pub(super) fn all() -> Vec<Prompt> {
@@ -52,7 +52,7 @@ pub(super) async fn get(library: &Library, request: &GetPromptRequestParams) -> 
     Ok(GetPromptResult::new(vec![message]).with_description(DESCRIPTION))
 }
 
-/// What the assistant is to do.
+/// The text of the prompt.
 fn text(project: &str, pages: &[PageQuestions]) -> String {
     let sections = sections(project, pages);
     let list = match sections.as_slice() {
@@ -93,7 +93,7 @@ its words.
     )
 }
 
-/// Sections without a question as lines of JSON.
+/// Sections without a question as JSON lines.
 fn sections(project: &str, pages: &[PageQuestions]) -> Vec<String> {
     let lines = pages.iter().flat_map(|page| {
         let answered: HashSet<String> = page.anchors.iter().cloned().collect();

@@ -15,13 +15,13 @@ use crate::library::{Library, ListRequest, LoadRequest, OutputFormat};
 use crate::process::error::Error;
 
 const SCHEME: &str = "docsearch://";
-/// Expands to whole slugs; a client that knows `{slug}` only may encode their slashes.
+/// Expands to whole slugs. A client that only knows `{slug}` may encode their slashes.
 const TEMPLATE: &str = "docsearch://{project}/{+slug}";
 const MARKDOWN: &str = "text/markdown";
-/// Resources of one page.
+/// Number of resources in a page.
 const PAGE: i64 = 100;
 
-/// What may stand in a segment as it is.
+/// Characters that are not encoded.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -32,15 +32,15 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b':')
     .remove(b'/');
 
-/// Where a document is.
+/// The URI of a document or section.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Address {
+pub(super) struct ResourceUri {
     project: String,
     slug: String,
     section: Option<String>,
 }
 
-impl Address {
+impl ResourceUri {
     pub(super) fn new(project: &str, slug: &str) -> Self {
         Self {
             project: project.to_owned(),
@@ -49,7 +49,7 @@ impl Address {
         }
     }
 
-    /// The address that a URI is; `None` if it is of another kind.
+    /// Parses a URI; `None` if it is of another form.
     pub(super) fn parse(uri: &str) -> Option<Self> {
         let rest = uri.strip_prefix(SCHEME)?;
         let (path, section) = match rest.split_once('#') {
@@ -71,14 +71,14 @@ impl Address {
         })
     }
 
-    /// What `load_doc` takes.
+    /// The reference for `load_doc`.
     pub(super) fn reference(&self) -> String {
         let section = self.section.as_ref().map(|section| format!("#{section}"));
         format!("{}/{}{}", self.project, self.slug, section.unwrap_or_default())
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for ResourceUri {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let encode = |text| utf8_percent_encode(text, SEGMENT);
         write!(out, "{SCHEME}{}/{}", encode(&self.project), encode(&self.slug))
@@ -92,7 +92,7 @@ pub(super) fn template() -> ResourceTemplate {
         .with_mime_type(MARKDOWN)
 }
 
-/// A page of the documents. The cursor is where it begins.
+/// A page of the documents. The cursor is its offset.
 pub(super) async fn list(library: &Library, cursor: Option<String>) -> Result<ListResourcesResult, ErrorData> {
     let offset = match cursor {
         None => 0,
@@ -116,27 +116,27 @@ pub(super) async fn list(library: &Library, cursor: Option<String>) -> Result<Li
 
 fn resource(document: &Value) -> Resource {
     let text = |key: &str| document[key].as_str().unwrap_or_default();
-    let address = Address::new(text("project"), text("slug"));
-    let mut resource = Resource::new(address.to_string(), address.reference())
+    let uri = ResourceUri::new(text("project"), text("slug"));
+    let mut resource = Resource::new(uri.to_string(), uri.reference())
         .with_title(text("title"))
         .with_mime_type(MARKDOWN);
     resource.description = document["description"].as_str().map(str::to_owned);
     resource
 }
 
-/// The document at an address, whole.
+/// Reads the document or section at a URI.
 pub(super) async fn read(library: &Library, uri: &str) -> Result<ResourceContents, ErrorData> {
-    let Some(address) = Address::parse(uri) else {
+    let Some(parsed) = ResourceUri::parse(uri) else {
         let message = format!(
-            "\"{}\" is no resource of this server; the form is {TEMPLATE}",
+            "\"{}\" is not a resource of this server; the form is {TEMPLATE}",
             shown(uri)
         );
         return Err(ErrorData::resource_not_found(message, None));
     };
     let request = LoadRequest {
-        project: Some(address.project.clone()),
-        section: address.section.clone(),
-        ..LoadRequest::new(&address.slug)
+        project: Some(parsed.project.clone()),
+        section: parsed.section.clone(),
+        ..LoadRequest::new(&parsed.slug)
     };
     let text = library
         .load(&request)
@@ -148,7 +148,7 @@ pub(super) async fn read(library: &Library, uri: &str) -> Result<ResourceContent
     Ok(ResourceContents::text(text, uri).with_mime_type(MARKDOWN))
 }
 
-/// Projects, or the slugs of the project that is settled already.
+/// Completes projects, or slugs in the project that is already given.
 pub(super) async fn complete(library: &Library, request: &CompleteRequestParams) -> Result<CompletionInfo, ErrorData> {
     let argument = request.argument.name.as_str();
     let unknown = match &request.r#ref {
@@ -178,8 +178,8 @@ pub(super) async fn complete(library: &Library, request: &CompleteRequestParams)
                 .collect()
         }
         "slug" | "+slug" => {
-            let settled = request.context.as_ref().and_then(|context| context.arguments.as_ref());
-            let project = settled.and_then(|settled| settled.get("project")).map(String::as_str);
+            let given = request.context.as_ref().and_then(|context| context.arguments.as_ref());
+            let project = given.and_then(|given| given.get("project")).map(String::as_str);
             let limit = i64::try_from(most + 1).unwrap_or(i64::MAX);
             library.complete_slug(project, typed, limit).await.map_err(internal)?
         }
@@ -204,22 +204,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_hold_any_slug() {
+    fn uris_can_contain_any_slug() {
         for (project, slug, uri) in [
             ("swiftui", "view/frame", "docsearch://swiftui/view/frame"),
             ("my-docs", "a b#c/ü", "docsearch://my-docs/a%20b%23c/%C3%BC"),
         ] {
-            let address = Address::new(project, slug);
-            assert_eq!(address.to_string(), uri);
-            assert_eq!(Address::parse(uri), Some(address));
+            let document = ResourceUri::new(project, slug);
+            assert_eq!(document.to_string(), uri);
+            assert_eq!(ResourceUri::parse(uri), Some(document));
         }
         assert_eq!(
-            Address::parse("docsearch://swiftui/view%2Fframe#overview")
+            ResourceUri::parse("docsearch://swiftui/view%2Fframe#overview")
                 .unwrap()
                 .reference(),
             "swiftui/view/frame#overview"
         );
-        assert_eq!(Address::parse("docsearch://swiftui"), None);
-        assert_eq!(Address::parse("file:///etc/passwd"), None);
+        assert_eq!(ResourceUri::parse("docsearch://swiftui"), None);
+        assert_eq!(ResourceUri::parse("file:///etc/passwd"), None);
     }
 }

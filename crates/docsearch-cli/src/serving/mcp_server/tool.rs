@@ -1,4 +1,4 @@
-//! What all tools have in common.
+//! Helpers for all tools.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use docsearch_core::answer::delivery::MCP_MAX_TOKENS;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-use super::resources::Address;
+use super::resources::ResourceUri;
 use crate::process::error::Error;
 
-/// Tokens that no answer exceeds, whatever the caller says: clients cut what is longer.
-pub(super) const MOST_TOKENS: i32 = MCP_MAX_TOKENS as i32;
+/// Maximum number of tokens of an answer, whatever the caller requests: clients cut longer ones.
+pub(super) const TOKEN_LIMIT: i32 = MCP_MAX_TOKENS as i32;
 
-/// A tool that only reads, here and nowhere else.
+/// A read-only tool, without access to anything outside.
 pub(super) fn tool(
     name: &'static str,
     title: &'static str,
@@ -35,12 +35,12 @@ pub(super) fn tool(
     )
 }
 
-/// What the caller of a tool is told of an error.
+/// The message for an error.
 pub(super) fn message(error: Error) -> String {
     error.to_string()
 }
 
-/// A reference as it is, in the brackets it was printed in, or as the address of a resource.
+/// Parses a reference: plain, in brackets as printed, or as the URI of a resource.
 pub(super) fn reference(given: &str) -> String {
     let mut plain = given.trim();
     let count = |text: &str, bracket: char| text.matches(bracket).count();
@@ -49,8 +49,8 @@ pub(super) fn reference(given: &str) -> String {
     } else if count(plain, '[') != count(plain, ']') {
         plain = plain.trim_start_matches('[').trim_end_matches(']');
     }
-    match Address::parse(plain) {
-        Some(address) => address.reference(),
+    match ResourceUri::parse(plain) {
+        Some(uri) => uri.reference(),
         None => plain.to_owned(),
     }
 }
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_are_taken_however_they_were_shown() {
+    fn references_are_accepted_in_all_forms() {
         assert_eq!(reference("[swiftui/button#overview]"), "swiftui/button#overview");
         assert_eq!(reference("docsearch://swiftui/view/frame"), "swiftui/view/frame");
         assert_eq!(reference(" [next/app/[id]] "), "next/app/[id]");

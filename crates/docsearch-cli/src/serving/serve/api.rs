@@ -1,4 +1,4 @@
-//! The three functions as plain JSON.
+//! The JSON API.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
-use super::failure::Failure;
 use super::health::Health;
+use super::http_error::HttpError;
 use crate::library::{Library, ListRequest, LoadRequest, OutputFormat, SearchRequest, Syntax};
 use crate::process::error::Error;
 
 const DESCRIPTION: &str = include_str!("openapi.json");
-/// Documents of a list, unless told otherwise, and at most.
+/// Default and maximum number of documents in a list.
 const DEFAULT_LIMIT: i64 = 100;
 const MAX_LIMIT: i64 = 1_000;
 
@@ -51,8 +51,8 @@ struct SearchQuery {
 }
 
 impl SearchQuery {
-    /// The parameters of a request, of which `also` may be repeated.
-    fn parse(uri: &Uri) -> Result<Self, Failure> {
+    /// Parses the parameters of a request. Only `also` may be repeated.
+    fn parse(uri: &Uri) -> Result<Self, HttpError> {
         let mut also = Vec::new();
         let parameters = uri.query().unwrap_or_default().split('&');
         let others = parameters.filter(|parameter| match form_urlencoded::parse(parameter.as_bytes()).next() {
@@ -91,10 +91,10 @@ struct LoadQuery {
     max_tokens: Option<i32>,
 }
 
-async fn search(Extension(library): Extension<Library>, uri: Uri) -> Result<Response, Failure> {
+async fn search(Extension(library): Extension<Library>, uri: Uri) -> Result<Response, HttpError> {
     let query = SearchQuery::parse(&uri)?;
     let filter = query.filter.as_deref().map(serde_json::from_str::<Value>).transpose();
-    let filter = filter.map_err(|error| bad_request(format!("filter is no JSON: {error}")))?;
+    let filter = filter.map_err(|error| bad_request(format!("filter is not valid JSON: {error}")))?;
     let request = SearchRequest {
         query: query.query,
         also: query.also,
@@ -117,13 +117,13 @@ async fn search(Extension(library): Extension<Library>, uri: Uri) -> Result<Resp
 async fn list(
     Extension(library): Extension<Library>,
     query: Result<Query<ListQuery>, QueryRejection>,
-) -> Result<Json<Value>, Failure> {
+) -> Result<Json<Value>, HttpError> {
     let Query(query) = query?;
     let limit = query.limit.unwrap_or(DEFAULT_LIMIT);
     let offset = query.offset.unwrap_or_default();
     if !(1..=MAX_LIMIT).contains(&limit) || offset < 0 {
-        let message = format!("limit is {limit} and offset {offset}");
-        return Err(bad_request(message).hint(format!("limit is 1 to {MAX_LIMIT}, offset at least 0.")));
+        let message = format!("limit {limit} or offset {offset} is out of range");
+        return Err(bad_request(message).hint(format!("limit must be 1 to {MAX_LIMIT}, offset at least 0.")));
     }
     let request = ListRequest {
         project: query.project,
@@ -142,7 +142,7 @@ async fn load(
     Extension(library): Extension<Library>,
     path: Result<Path<(String, String)>, PathRejection>,
     query: Result<Query<LoadQuery>, QueryRejection>,
-) -> Result<Json<Value>, Failure> {
+) -> Result<Json<Value>, HttpError> {
     let Path((project, slug)) = path.map_err(|rejection| bad_request(rejection.body_text()))?;
     let Query(query) = query?;
     let request = LoadRequest {
@@ -156,46 +156,46 @@ async fn load(
     Ok(Json(library.load_json(&request).await?))
 }
 
-async fn describe() -> Result<Json<Value>, Failure> {
+async fn describe() -> Result<Json<Value>, HttpError> {
     let mut description: Value =
-        serde_json::from_str(DESCRIPTION).map_err(|error| Failure::from(Error::Usage(error.to_string())))?;
+        serde_json::from_str(DESCRIPTION).map_err(|error| HttpError::from(Error::Usage(error.to_string())))?;
     description["info"]["version"] = env!("CARGO_PKG_VERSION").into();
     Ok(Json(description))
 }
 
-/// Whether the database answers.
+/// Whether the database responds.
 pub(super) async fn health(
     Extension(library): Extension<Library>,
     Extension(health): Extension<Arc<Health>>,
-) -> Result<Json<Value>, Failure> {
-    match health.is_good(library.ping()).await {
+) -> Result<Json<Value>, HttpError> {
+    match health.is_healthy(library.ping()).await {
         true => Ok(Json(json!({"status": "ok"}))),
-        false => Err(Failure::new(
+        false => Err(HttpError::new(
             StatusCode::SERVICE_UNAVAILABLE,
-            "the database does not answer",
+            "the database does not respond",
         )),
     }
 }
 
-/// For everything that is not there.
-pub(super) async fn nothing() -> Failure {
-    Failure::new(StatusCode::NOT_FOUND, "there is nothing at this path").hint("/openapi.json says what there is.")
+/// The response for unknown paths.
+pub(super) async fn not_found() -> HttpError {
+    HttpError::new(StatusCode::NOT_FOUND, "no such path").hint("See /openapi.json for the available paths.")
 }
 
-/// For a path that has other methods.
-pub(super) async fn other_method() -> Failure {
-    Failure::new(StatusCode::METHOD_NOT_ALLOWED, "this path has no such method")
-        .hint("/openapi.json says what there is: searches and documents are read with GET.")
+/// The response for unsupported methods.
+pub(super) async fn method_not_allowed() -> HttpError {
+    HttpError::new(StatusCode::METHOD_NOT_ALLOWED, "method not allowed for this path")
+        .hint("Use GET for searches and documents; see /openapi.json.")
 }
 
-fn bad_request(message: String) -> Failure {
-    Failure::new(StatusCode::BAD_REQUEST, message)
+fn bad_request(message: String) -> HttpError {
+    HttpError::new(StatusCode::BAD_REQUEST, message)
 }
 
-impl From<QueryRejection> for Failure {
+impl From<QueryRejection> for HttpError {
     fn from(rejection: QueryRejection) -> Self {
         let text = rejection.body_text();
         let reason = text.split_once(": ").map_or(text.as_str(), |(_, reason)| reason);
-        bad_request(format!("the parameters are not understood: {reason}")).hint("/openapi.json lists them.")
+        bad_request(format!("invalid parameters: {reason}")).hint("See /openapi.json for the parameters.")
     }
 }

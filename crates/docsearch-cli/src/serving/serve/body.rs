@@ -1,4 +1,4 @@
-//! Bodies of requests, read before anything else looks at them: what is wrong with one is the client's mistake.
+//! Reads request bodies before other layers, so that errors in them are errors of the client.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -9,35 +9,35 @@ use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::failure::Failure;
+use super::http_error::HttpError;
 
-/// Gives a request with a body on when the whole of it is there, and it is no larger than it may be.
-pub(super) async fn read(State(most): State<u64>, request: Request, next: Next) -> Response {
+/// Passes on a request once its whole body was read, if the body is not too large.
+pub(super) async fn read(State(max_bytes): State<u64>, request: Request, next: Next) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;
     }
     let (head, body) = request.into_parts();
-    match whole(body, most).await {
+    match whole(body, max_bytes).await {
         Ok(body) => next.run(Request::from_parts(head, body.into())).await,
         Err(failure) => failure.into_response(),
     }
 }
 
-/// Why a body is not taken that is larger.
-pub(super) fn too_large(most: u64) -> Failure {
-    Failure::new(
+/// The error for a body that is too large.
+pub(super) fn too_large(max_bytes: u64) -> HttpError {
+    HttpError::new(
         StatusCode::PAYLOAD_TOO_LARGE,
-        format!("the body is larger than {most} bytes"),
+        format!("the body is larger than {max_bytes} bytes"),
     )
 }
 
-async fn whole(mut body: Body, most: u64) -> Result<Vec<u8>, Failure> {
+async fn whole(mut body: Body, max_bytes: u64) -> Result<Vec<u8>, HttpError> {
     let mut bytes = Vec::new();
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
-        let frame = frame.map_err(|_| Failure::new(StatusCode::BAD_REQUEST, "the body is not valid HTTP/1.1"))?;
+        let frame = frame.map_err(|_| HttpError::new(StatusCode::BAD_REQUEST, "the body is not valid HTTP/1.1"))?;
         if let Ok(data) = frame.into_data() {
-            if bytes.len() as u64 + data.len() as u64 > most {
-                return Err(too_large(most));
+            if bytes.len() as u64 + data.len() as u64 > max_bytes {
+                return Err(too_large(max_bytes));
             }
             bytes.extend_from_slice(&data);
         }

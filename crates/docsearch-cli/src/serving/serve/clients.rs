@@ -1,4 +1,4 @@
-//! The connections of clients: how many there may be, and how long they may leave the server waiting.
+//! Connections of clients: their maximum number, and timeouts.
 
 use std::io;
 use std::net::SocketAddr;
@@ -22,52 +22,52 @@ use tokio::time::{Sleep, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::framing::Framed;
-use super::places::{Place, Places};
+use super::connection_slots::{ConnectionSlots, Slot};
+use super::framing::StrictFraming;
 
-/// For the head of a request, and for what is read ahead of a body.
+/// Size of the buffer for a request head and for the beginning of a body.
 const BUFFER: usize = 64 * 1024;
 
-/// For the last answer to be taken by a client whose place is given away.
+/// Time for a client to read its last response before its connection is closed.
 const LAST_ANSWER: Duration = Duration::from_secs(1);
 
-/// What clients may take together and each.
+/// Limits for clients.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClientLimits {
-    /// Connections at the same time, at least 1. A further one takes the place of one that asks for nothing; if all
-    /// have a request under way, it waits.
+    /// Maximum number of connections, at least 1. A further one replaces an idle connection; if all have a running request,
+    /// it waits.
     pub(super) connections: usize,
-    /// For the head of a request to be there, after the connection was made or the last answer sent; and for some
-    /// of an answer to be taken.
-    pub(super) patience: Duration,
-    /// For connections to end once the server does.
+    /// Time for a client to send a request head, after connecting or after the last response, and to read more of a
+    /// response.
+    pub(super) client_timeout: Duration,
+    /// Time for open connections to finish when the server stops.
     pub(super) grace: Duration,
 }
 
-/// Serves whoever connects until `ended`; then those who are connected get what is under way.
+/// Serves connections until `ended`; then lets open connections finish their requests.
 pub(super) async fn serve<L>(mut listener: L, router: &Router, limits: ClientLimits, ended: impl Future<Output = ()>)
 where
     L: Listener<Addr = SocketAddr>,
 {
-    let places = Arc::new(Places::new(limits.connections));
+    let slots = Arc::new(ConnectionSlots::new(limits.connections));
     let (open, ending) = (TaskTracker::new(), CancellationToken::new());
     let mut ended = std::pin::pin!(ended);
     loop {
         let next = async {
             let (stream, address) = listener.accept().await;
-            (stream, address, places.take().await)
+            (stream, address, slots.take().await)
         };
-        let (stream, address, place) = tokio::select! {
-            (stream, address, Some(place)) = next => (stream, address, place),
+        let (stream, address, slot) = tokio::select! {
+            (stream, address, Some(slot)) = next => (stream, address, slot),
             () = &mut ended => break,
         };
-        let stream = Impatient::new(stream, limits.patience);
-        open.spawn(converse(
+        let stream = WriteTimeout::new(stream, limits.client_timeout);
+        open.spawn(serve_connection(
             stream,
             address,
-            place,
+            slot,
             router.clone(),
-            limits.patience,
+            limits.client_timeout,
             ending.clone(),
         ));
     }
@@ -77,22 +77,22 @@ where
     timeout(limits.grace, open.wait()).await.ok();
 }
 
-/// Answers the requests of one connection.
-async fn converse(
+/// Serves the requests of one connection.
+async fn serve_connection(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     address: SocketAddr,
-    place: Place,
+    slot: Slot,
     router: Router,
-    patience: Duration,
+    client_timeout: Duration,
     ending: CancellationToken,
 ) {
     let answers = TowerToHyperService::new(router);
-    let (answers, place) = (&answers, &place);
+    let (answers, slot) = (&answers, &slot);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(address));
-        // Nothing looks for the next head behind chunks.
+        // The framing does not parse heads after chunked bodies.
         let is_last = request.headers().contains_key(TRANSFER_ENCODING);
-        place.asks();
+        slot.begin_request();
         let answer = answers.call(request);
         async move {
             let mut answer = answer.await;
@@ -101,25 +101,25 @@ async fn converse(
                     .headers_mut()
                     .insert(CONNECTION, HeaderValue::from_static("close"));
             }
-            place.has_answer();
+            slot.end_request();
             answer
         }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(patience)
+        .header_read_timeout(client_timeout)
         .max_buf_size(BUFFER)
         .max_header_size(BUFFER)
-        .serve_connection(TokioIo::new(Framed::new(stream)), service);
+        .serve_connection(TokioIo::new(StrictFraming::new(stream)), service);
     let mut connection = std::pin::pin!(connection);
-    // How a connection ends is the client's affair.
+    // Errors of the connection are up to the client.
     let _ = tokio::select! {
         end = &mut connection => end,
-        () = place.is_given_away() => {
-            if !place.has_asked() {
+        () = slot.evicted() => {
+            if !slot.has_requested() {
                 return;
             }
-            // The last answer may not have been sent.
+            // The last response may not have been sent yet.
             connection.as_mut().graceful_shutdown();
             return drop(timeout(LAST_ANSWER, connection).await);
         }
@@ -130,46 +130,46 @@ async fn converse(
     };
 }
 
-/// A stream that fails when the other side takes nothing of what is written for a while.
-struct Impatient<S> {
+/// A stream whose writes fail if the client reads nothing for a while.
+struct WriteTimeout<S> {
     stream: S,
-    patience: Duration,
-    /// Runs while something waits to be taken.
+    client_timeout: Duration,
+    /// Runs while a write is pending.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Impatient<S> {
-    fn new(stream: S, patience: Duration) -> Self {
+impl<S> WriteTimeout<S> {
+    fn new(stream: S, client_timeout: Duration) -> Self {
         Self {
             stream,
-            patience,
+            client_timeout,
             stalled: None,
         }
     }
 
-    /// What has become of a write, unless it has waited for too long.
-    fn judge(&mut self, context: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    /// The result of a write, or an error if it was pending for too long.
+    fn check(&mut self, context: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if written.is_ready() {
             self.stalled = None;
             return written;
         }
-        let patience = self.patience;
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(patience)));
+        let client_timeout = self.client_timeout;
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(client_timeout)));
         ready!(stalled.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(context, into)
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.judge(context, written)
+        self.check(context, written)
     }
 
     fn poll_write_vectored(
@@ -178,7 +178,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
-        self.judge(context, written)
+        self.check(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -210,17 +210,17 @@ mod tests {
     use super::*;
 
     const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    /// Passes before a test can end.
+    /// Passes within a test.
     const SHORT: Duration = Duration::from_millis(20);
-    /// Does not pass.
+    /// Does not pass within a test.
     const LONG: Duration = Duration::from_secs(24 * 60 * 60);
 
-    async fn serving(router: Router, connections: usize, patience: Duration) -> SocketAddr {
+    async fn serving(router: Router, connections: usize, client_timeout: Duration) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let limits = ClientLimits {
             connections,
-            patience,
+            client_timeout,
             grace: LONG,
         };
         tokio::spawn(async move { serve(listener, &router, limits, std::future::pending()).await });
@@ -231,7 +231,7 @@ mod tests {
         Router::new().route("/", get(|| async { "hello" }))
     }
 
-    /// What the server sends until it ends the connection.
+    /// The data that the server sends until it closes the connection.
     async fn rest(mut client: TcpStream) -> String {
         let mut text = Vec::new();
         // A connection may also be reset.
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_does_not_go_on_with_a_request_is_left() {
+    async fn an_incomplete_request_times_out() {
         let address = serving(greeting(), 10, SHORT).await;
         for beginning in ["", "GET / HT", "GET / HTTP/1.1\r\nHost: localhost\r\n"] {
             let mut client = TcpStream::connect(address).await.unwrap();
@@ -250,10 +250,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_asks_nothing_more_is_left() {
-        // Whoever is slower than the limit is left before: then it is tried with a longer one.
-        for patience in (0..).map(|power| SHORT * 2_u32.pow(power)) {
-            let mut client = TcpStream::connect(serving(greeting(), 10, patience).await)
+    async fn an_idle_connection_times_out() {
+        // The limit may be shorter than the client needs: then it is doubled.
+        for client_timeout in (0..).map(|power| SHORT * 2_u32.pow(power)) {
+            let mut client = TcpStream::connect(serving(greeting(), 10, client_timeout).await)
                 .await
                 .unwrap();
             client.write_all(GET).await.unwrap();
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_asks_in_time_may_ask_again() {
+    async fn a_connection_may_send_several_requests() {
         let mut client = TcpStream::connect(serving(greeting(), 10, LONG).await).await.unwrap();
         for _ in 0..3 {
             client.write_all(GET).await.unwrap();
@@ -276,18 +276,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_head_that_does_not_end_is_not_kept() {
+    async fn an_endless_head_is_rejected() {
         let mut client = TcpStream::connect(serving(greeting(), 10, LONG).await).await.unwrap();
         client
             .write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ")
             .await
             .unwrap();
-        // Written until nobody takes it any more.
+        // Writes until the server stops reading.
         while client.write_all(&[b'x'; 1024]).await.is_ok() {}
         assert!(!rest(client).await.contains("hello"));
     }
 
-    /// A body without an end, which tells when it is given up.
+    /// An endless body that reports when it is dropped.
     struct Endless(UnboundedSender<()>);
 
     impl HttpBody for Endless {
@@ -306,19 +306,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_does_not_read_an_answer_is_left() {
+    async fn a_client_that_does_not_read_times_out() {
         let (given_up, mut is_given_up) = unbounded_channel();
         let router = Router::new().route("/", get(async move || Body::new(Endless(given_up.clone()))));
         let address = serving(router, 10, SHORT).await;
         let mut client = TcpStream::connect(address).await.unwrap();
         client.write_all(GET).await.unwrap();
-        // The client is there and reads nothing.
+        // The client stays connected and reads nothing.
         is_given_up.recv().await.unwrap();
         drop(client);
     }
 
     #[tokio::test]
-    async fn further_connections_wait_until_there_is_room() {
+    async fn further_connections_wait_for_a_slot() {
         static INSIDE: AtomicUsize = AtomicUsize::new(0);
         static MOST: AtomicUsize = AtomicUsize::new(0);
         let doors = Arc::new(Semaphore::new(0));
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_asks_nothing_makes_room_for_who_does() {
+    async fn an_idle_connection_is_replaced() {
         for beginning in ["", "GET / HTTP/1.1\r\nHost: ", "GET / HTTP/1.1\r\nHost: localhost\r\n"] {
             let address = serving(greeting(), 1, LONG).await;
             let mut silent = TcpStream::connect(address).await.unwrap();
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_makes_room_still_gets_the_answer() {
+    async fn a_replaced_connection_still_gets_its_response() {
         let address = serving(greeting(), 1, LONG).await;
         let mut clients = Vec::new();
         for _ in 0..50 {
@@ -387,7 +387,7 @@ mod tests {
         }
         let last = clients.pop().unwrap();
         for client in clients {
-            // It is told to go, having asked or not.
+            // The server closes the connection, with or without a response.
             let answer = rest(client).await;
             assert!(answer.ends_with("hello") || answer.is_empty(), "{answer}");
         }
@@ -395,12 +395,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn those_who_say_nothing_do_not_hold_up_the_end() {
+    async fn silent_clients_do_not_delay_the_end() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let limits = ClientLimits {
             connections: 2,
-            patience: LONG,
+            client_timeout: LONG,
             grace: SHORT,
         };
         let (end, ended) = tokio::sync::oneshot::channel::<()>();

@@ -1,9 +1,9 @@
-//! Requests whose ends everybody finds in the same place.
+//! Rejects requests whose end is ambiguous.
 //!
-//! A head that one program takes for one request and the next for two is how requests are smuggled past a proxy. hyper is
-//! as lenient as the standard allows: a line feed alone ends a line, `Content-Length` may stand there twice or beside
-//! `Transfer-Encoding`. Here nothing of this is allowed: the first byte that makes a head ambiguous becomes one that no head may
-//! hold, and hyper answers 400 and ends the connection, as for all that it refuses itself.
+//! If a proxy and a server disagree on where a request ends, requests can be smuggled past the proxy. hyper is as lenient
+//! as the standard allows: a line feed alone ends a line, and `Content-Length` may be repeated or appear beside
+//! `Transfer-Encoding`. Here, none of this is allowed. The first byte that makes a head ambiguous is replaced by one that
+//! no head may contain; hyper then answers 400 and closes the connection, as for other invalid heads.
 
 use std::io;
 use std::pin::Pin;
@@ -11,16 +11,16 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Bytes of a line that are looked at; more than the fields that count here need.
-const LOOKED_AT: usize = 256;
+/// Number of bytes of a line that are examined, more than the relevant fields need.
+const MAX_LINE: usize = 256;
 
-/// A stream of requests that gives no head that could be read in two ways.
-pub(super) struct Framed<S> {
+/// A stream of requests that rejects ambiguous heads.
+pub(super) struct StrictFraming<S> {
     stream: S,
     framing: Framing,
 }
 
-impl<S> Framed<S> {
+impl<S> StrictFraming<S> {
     pub(super) fn new(stream: S) -> Self {
         Self {
             stream,
@@ -29,10 +29,10 @@ impl<S> Framed<S> {
     }
 }
 
-/// Where in the requests a connection is.
+/// The parser state of a connection.
 #[derive(Debug, Default)]
 struct Framing {
-    place: Place,
+    position: Position,
     /// The beginning of the line, with its carriage return.
     line: Vec<u8>,
     last: u8,
@@ -42,42 +42,42 @@ struct Framing {
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Position {
     #[default]
     Head,
-    /// So many bytes of a body are left.
+    /// Within a body, with the number of bytes left.
     Body(u64),
-    /// A body in chunks, behind which the connection ends.
+    /// Within a chunked body, after which the connection is closed.
     Chunks,
-    /// Behind what is ambiguous.
-    Spoilt,
+    /// After an ambiguous head.
+    Rejected,
 }
 
-/// That a head can be read in two ways.
+/// The error for an ambiguous head.
 struct Ambiguous;
 
 impl Framing {
-    /// Follows what is read, up to what is ambiguous, and spoils that.
-    fn follow(&mut self, bytes: &mut [u8]) {
+    /// Parses bytes up to the first ambiguous one, and overwrites that.
+    fn parse(&mut self, bytes: &mut [u8]) {
         let mut at = 0;
         while at < bytes.len() {
-            match self.place {
-                Place::Head => {
+            match self.position {
+                Position::Head => {
                     if self.head(bytes[at]).is_err() {
                         bytes[at] = 0;
-                        self.place = Place::Spoilt;
+                        self.position = Position::Rejected;
                     }
                     at += 1;
                 }
-                Place::Body(left) => {
+                Position::Body(left) => {
                     let taken = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len() - at);
                     at += taken;
-                    self.place = match left - taken as u64 {
-                        0 => Place::Head,
-                        left => Place::Body(left),
+                    self.position = match left - taken as u64 {
+                        0 => Position::Head,
+                        left => Position::Body(left),
                     };
                 }
-                Place::Chunks | Place::Spoilt => return,
+                Position::Chunks | Position::Rejected => return,
             }
         }
     }
@@ -88,7 +88,7 @@ impl Framing {
             (b'\r', b'\n') => self.end_of_line(),
             (_, b'\n') | (b'\r', _) => Err(Ambiguous),
             _ => {
-                if self.line.len() < LOOKED_AT {
+                if self.line.len() < MAX_LINE {
                     self.line.push(byte);
                 }
                 Ok(())
@@ -99,7 +99,7 @@ impl Framing {
     fn end_of_line(&mut self) -> Result<(), Ambiguous> {
         self.last = 0;
         let mut line = std::mem::take(&mut self.line);
-        let is_whole = line.len() < LOOKED_AT;
+        let is_whole = line.len() < MAX_LINE;
         if line.last() == Some(&b'\r') {
             line.pop();
         }
@@ -137,11 +137,11 @@ impl Framing {
     }
 
     fn end_of_head(&mut self) -> Result<(), Ambiguous> {
-        self.place = match (self.length, self.is_chunked) {
+        self.position = match (self.length, self.is_chunked) {
             (Some(_), true) => return Err(Ambiguous),
-            (None, true) => Place::Chunks,
-            (None | Some(0), false) => Place::Head,
-            (Some(length), false) => Place::Body(length),
+            (None, true) => Position::Chunks,
+            (None | Some(0), false) => Position::Head,
+            (Some(length), false) => Position::Body(length),
         };
         self.is_behind_request_line = false;
         self.length = None;
@@ -149,20 +149,20 @@ impl Framing {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Framed<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for StrictFraming<S> {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        if self.framing.place == Place::Spoilt {
-            // The end: what is there of the head is all that there will be.
+        if self.framing.position == Position::Rejected {
+            // Signals the end of the stream: nothing follows the head.
             return Poll::Ready(Ok(()));
         }
         let before = into.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(context, into))?;
-        self.framing.follow(&mut into.filled_mut()[before..]);
+        self.framing.parse(&mut into.filled_mut()[before..]);
         Poll::Ready(Ok(()))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Framed<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for StrictFraming<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
@@ -194,12 +194,12 @@ mod tests {
 
     use super::*;
 
-    /// Where the first byte stands that is ambiguous, read in pieces of this size.
-    fn spoilt(sent: &[u8], piece: usize) -> Option<usize> {
+    /// The position of the first ambiguous byte, if the bytes are read in pieces of this size.
+    fn rejected(sent: &[u8], piece: usize) -> Option<usize> {
         let (mut framing, mut read) = (Framing::default(), sent.to_vec());
         for piece in read.chunks_mut(piece) {
-            framing.follow(piece);
-            if framing.place == Place::Spoilt {
+            framing.parse(piece);
+            if framing.position == Position::Rejected {
                 break;
             }
         }
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_can_be_read_in_one_way_only_are_left_alone() {
+    fn unambiguous_requests_are_not_changed() {
         for sent in [
             "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
             "\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -216,13 +216,13 @@ mod tests {
             "POST / HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n5\r\na\nb\n\n\r\n0\r\n\r\n",
         ] {
             for piece in [1, 7, sent.len()] {
-                assert_eq!(spoilt(sent.as_bytes(), piece), None, "{sent}");
+                assert_eq!(rejected(sent.as_bytes(), piece), None, "{sent}");
             }
         }
     }
 
     #[test]
-    fn what_can_be_read_in_two_ways_is_spoilt() {
+    fn ambiguous_requests_are_rejected() {
         let long = format!("POST / HTTP/1.1\r\nContent-Length: {}5\r\n|", "0".repeat(300));
         for sent in [
             "GET / HTTP/1.1\n|Host: a\n\n",
@@ -248,14 +248,14 @@ mod tests {
             let end = sent.find('|').unwrap();
             let sent = sent.replace('|', "");
             for piece in [1, 7, sent.len()] {
-                assert_eq!(spoilt(sent.as_bytes(), piece), Some(end - 1), "{sent}");
+                assert_eq!(rejected(sent.as_bytes(), piece), Some(end - 1), "{sent}");
             }
         }
     }
 
     proptest! {
         #[test]
-        fn bodies_are_left_alone_whatever_they_hold(
+        fn bodies_are_not_changed(
             bodies in proptest::collection::vec(proptest::collection::vec(prop_oneof![Just(b'\n'), Just(b'\r'), any::<u8>()], 0..40), 1..5),
             piece in 1usize..30,
         ) {
@@ -264,10 +264,10 @@ mod tests {
                 sent.extend(format!("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n", body.len()).bytes());
                 sent.extend(body);
             }
-            prop_assert_eq!(spoilt(&sent, piece), None);
+            prop_assert_eq!(rejected(&sent, piece), None);
             let end = sent.len();
             sent.extend(b"GET / HTTP/1.1\n");
-            prop_assert_eq!(spoilt(&sent, piece), Some(end + b"GET / HTTP/1.1".len()));
+            prop_assert_eq!(rejected(&sent, piece), Some(end + b"GET / HTTP/1.1".len()));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Files of tokens.
+//! Fuzz target for token files.
 
 use docsearch_fuzz::{Format, Target, text};
 

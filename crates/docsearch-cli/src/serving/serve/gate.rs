@@ -1,4 +1,4 @@
-//! Who is let in: the checks that every request passes before anything else looks at it.
+//! Checks of every request before other layers: host, origin, rate, size and token.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
@@ -20,29 +20,29 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::body;
-use super::failure::Failure;
 use super::host::Host;
+use super::http_error::HttpError;
 use super::tokens::{self, Token};
 use crate::library::Library;
 
 type Limiter = RateLimiter<IpAddr, HashMapStateStore<IpAddr>, DefaultClock>;
 
-/// Requests that may come at once, as a multiple of those of a second.
+/// Size of a burst, as a multiple of the requests per second.
 const BURST: u32 = 4;
-/// Where a request comes from, in the words of the browser that sends it.
+/// The relation between the site of a page and this server, set by browsers.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// What is let in, and as whom.
+/// Decides which requests are allowed, and as which role.
 pub(super) struct Gate {
-    /// What `Host` may be.
+    /// Allowed values of `Host`.
     hosts: Vec<Host>,
-    /// Origins of pages that may ask.
+    /// Origins of pages that may send requests.
     origins: Vec<String>,
-    /// Whether pages of this machine may ask, too.
+    /// Whether pages of the local machine may send requests, too.
     with_local_origins: bool,
-    /// Those who are known by a token.
+    /// Libraries by token.
     known: Vec<(Token, Library)>,
-    /// What the others see, if they are let in at all.
+    /// The library for requests without a token, if they are allowed.
     anonymous: Option<Library>,
     limiter: Option<Limiter>,
     max_body: u64,
@@ -50,20 +50,20 @@ pub(super) struct Gate {
     stop: CancellationToken,
 }
 
-/// What a gate is made of.
+/// The settings of a gate.
 pub(super) struct Policy {
     pub(super) hosts: Vec<Host>,
     pub(super) origins: Vec<String>,
     pub(super) known: Vec<(Token, Library)>,
     pub(super) anonymous: Option<Library>,
-    /// Requests from one address, if there is a limit.
+    /// Limit on requests from one address, if any.
     pub(super) rate: Option<Quota>,
     pub(super) max_body: u64,
     pub(super) timeout: Duration,
 }
 
 impl Gate {
-    /// A gate of a server that listens at `address`; what is under way is given up with `stop`.
+    /// A gate of a server that listens at `address`. `stop` aborts running requests.
     pub(super) fn new(policy: Policy, address: SocketAddr, stop: CancellationToken) -> Self {
         let mut hosts = policy.hosts;
         hosts.extend(Host::local());
@@ -87,29 +87,31 @@ impl Gate {
         }
     }
 
-    /// Forgets addresses that have been silent for a while.
+    /// Removes addresses that were idle for a while.
     pub(super) fn forget(&self) {
         if let Some(limiter) = &self.limiter {
             limiter.retain_recent();
         }
     }
 
-    fn check(&self, address: IpAddr, uri: &Uri, headers: &HeaderMap) -> Result<(), Failure> {
+    fn check(&self, address: IpAddr, uri: &Uri, headers: &HeaderMap) -> Result<(), HttpError> {
         if !self.allows_host(uri, headers) {
-            return Err(Failure::new(StatusCode::FORBIDDEN, "this Host is not served here").hint("--allow-host"));
+            return Err(HttpError::new(StatusCode::FORBIDDEN, "this Host is not allowed")
+                .hint("Start the server with --allow-host."));
         }
         if !self.allows_sender(headers) {
-            return Err(Failure::new(StatusCode::FORBIDDEN, "pages of this Origin may not ask").hint("--allow-origin"));
+            return Err(HttpError::new(StatusCode::FORBIDDEN, "this Origin is not allowed")
+                .hint("Start the server with --allow-origin."));
         }
         if let Some(limiter) = &self.limiter
-            && limiter.check_key(&counted(address)).is_err()
+            && limiter.check_key(&rate_key(address)).is_err()
         {
-            return Err(Failure::new(
+            return Err(HttpError::new(
                 StatusCode::TOO_MANY_REQUESTS,
                 "too many requests from this address",
             ));
         }
-        // Not by tower-http's limit, whose answer is not JSON.
+        // tower-http has such a limit, but its response is not JSON.
         let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
         let length: Option<u64> = length.and_then(|length| length.parse().ok());
         if length.is_some_and(|length| length > self.max_body) {
@@ -117,7 +119,7 @@ impl Gate {
         }
         let mut expected = headers.get_all(EXPECT).iter();
         if expected.any(|expected| !expected.as_bytes().eq_ignore_ascii_case(b"100-continue")) {
-            return Err(Failure::new(
+            return Err(HttpError::new(
                 StatusCode::EXPECTATION_FAILED,
                 "only 100-continue can be expected",
             ));
@@ -125,23 +127,23 @@ impl Gate {
         Ok(())
     }
 
-    /// Every place where a request can say whom it is for has to say one of ours: which of them counts is not the
-    /// same for everybody who passes it on.
+    /// Checks every host that a request names, in its target and in `Host`: proxies and servers disagree on which one
+    /// counts.
     fn allows_host(&self, uri: &Uri, headers: &HeaderMap) -> bool {
         let named = headers.get_all(HOST).iter().map(HeaderValue::to_str);
         let named: Result<Vec<&str>, _> = named.collect();
         let Ok(named) = named else { return false };
         let target = uri.authority().map(|authority| authority.as_str());
-        let allows = |asked: &str| {
-            asked
+        let allows = |requested: &str| {
+            requested
                 .parse()
-                .is_ok_and(|asked| self.hosts.iter().any(|host| host.covers(&asked)))
+                .is_ok_and(|requested| self.hosts.iter().any(|host| host.covers(&requested)))
         };
         named.len() <= 1 && named.len() + target.iter().len() > 0 && named.into_iter().chain(target).all(allows)
     }
 
-    /// A browser names the page that asks. Where it leaves that out, as for an image, it still says that the page is
-    /// one of another site.
+    /// Browsers name the origin of the page that sends a request. For some requests, such as for images, they leave it out,
+    /// but say whether the page is of another site.
     fn allows_sender(&self, headers: &HeaderMap) -> bool {
         let mut origins = headers.get_all(ORIGIN).iter();
         match (origins.next(), origins.next()) {
@@ -162,22 +164,22 @@ impl Gate {
         self.origins.contains(&origin) || (self.with_local_origins && is_local(&origin))
     }
 
-    fn library(&self, headers: &HeaderMap) -> Result<&Library, Failure> {
-        let refused = |message| Failure::new(StatusCode::UNAUTHORIZED, message);
+    fn library(&self, headers: &HeaderMap) -> Result<&Library, HttpError> {
+        let refused = |message| HttpError::new(StatusCode::UNAUTHORIZED, message);
         let mut sent = headers.get_all(AUTHORIZATION).iter();
         let token = match (sent.next(), sent.next()) {
-            (Some(_), Some(_)) => return Err(refused("more than one Authorization")),
+            (Some(_), Some(_)) => return Err(refused("more than one Authorization header")),
             (value, _) => value.and_then(bearer_token),
         };
         match token {
-            // Whoever sends one means to be somebody. What stands for nobody any more is not let in as anybody.
+            // A client with an unknown or revoked token must not be treated as anonymous.
             Some(token) => tokens::position(self.known.iter().map(|(token, _)| token), &token)
                 .map(|at| &self.known[at].1)
-                .ok_or_else(|| refused("this token is not known")),
+                .ok_or_else(|| refused("unknown token")),
             None => self
                 .anonymous
                 .as_ref()
-                .ok_or_else(|| refused("a bearer token is needed")),
+                .ok_or_else(|| refused("a bearer token is required")),
         }
     }
 
@@ -190,38 +192,38 @@ impl Gate {
             StatusCode::NO_CONTENT.into_response()
         } else {
             tokio::select! {
-                // Not by tower-http's timeout, whose answer is empty.
+                // tower-http has a timeout, but its response is empty.
                 answered = timeout(self.timeout, next.run(request)) => answered.unwrap_or_else(|_| {
-                    Failure::new(StatusCode::REQUEST_TIMEOUT, "the request took too long").into_response()
+                    HttpError::new(StatusCode::REQUEST_TIMEOUT, "the request timed out").into_response()
                 }),
                 () = self.stop.cancelled() => {
-                    Failure::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping").into_response()
+                    HttpError::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping").into_response()
                 }
             }
         };
         if let Some(origin) = origin {
-            share(response.headers_mut(), origin);
+            allow_cors(response.headers_mut(), origin);
         }
         response
     }
 }
 
-/// What limits the requests of an address to so many a second; `None`, no limit, for 0.
+/// The quota for `rate` requests per second; `None` for 0, no limit.
 pub(super) fn quota(rate: u32) -> Option<Quota> {
     let rate = NonZeroU32::new(rate)?;
     let burst = rate.saturating_mul(NonZeroU32::new(BURST).unwrap_or(NonZeroU32::MIN));
     Some(Quota::per_second(rate).allow_burst(burst))
 }
 
-/// What the requests of an address are counted under. Whoever has one address of version 6 has its whole network.
-fn counted(address: IpAddr) -> IpAddr {
+/// The address that requests are counted under: for IPv6 the /64 network, since a client may have all of it.
+fn rate_key(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
         address => address,
     }
 }
 
-/// Whether an origin is one of the machine itself.
+/// Whether an origin is the local machine.
 fn is_local(origin: &str) -> bool {
     let host = origin
         .strip_prefix("http://")
@@ -230,15 +232,15 @@ fn is_local(origin: &str) -> bool {
         .is_some_and(|host| Host::local().iter().any(|local| local.covers(&host)))
 }
 
-/// The token of an `Authorization` of this kind, which may be empty.
+/// The token in an `Authorization` header of the scheme Bearer; may be empty.
 fn bearer_token(value: &HeaderValue) -> Option<String> {
     let value = String::from_utf8_lossy(value.as_bytes());
     let (scheme, token) = value.split_once(char::is_whitespace).unwrap_or((&value, ""));
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
 }
 
-/// Lets a request through that passes the checks, or answers it.
-pub(super) async fn admit(
+/// Passes on a request that is allowed, or responds with an error.
+pub(super) async fn check(
     State(gate): State<Arc<Gate>>,
     ConnectInfo(address): ConnectInfo<SocketAddr>,
     request: Request,
@@ -247,7 +249,7 @@ pub(super) async fn admit(
     let mut response = gate.answer(address.ip(), request, next).await;
     let status = response.status();
     let headers = response.headers_mut();
-    // Answers hold what authors of documents wrote: a browser shall take none of them for a page or a script.
+    // Responses contain text of document authors: browsers must not take them for pages or scripts.
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     match status {
         StatusCode::UNAUTHORIZED => {
@@ -261,8 +263,8 @@ pub(super) async fn admit(
     response
 }
 
-/// Gives a request the library of its sender.
-pub(super) async fn identify(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
+/// Adds the library of its sender to a request.
+pub(super) async fn authenticate(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
     match gate.library(request.headers()).cloned() {
         Ok(library) => {
             request.extensions_mut().insert(library);
@@ -272,9 +274,9 @@ pub(super) async fn identify(State(gate): State<Arc<Gate>>, mut request: Request
     }
 }
 
-/// Lets a page whose origin was checked read the answer.
-// Not by tower-http's CORS: it answers preflights with 200, and names methods and headers in these alone.
-fn share(headers: &mut HeaderMap, origin: HeaderValue) {
+/// Lets pages of an allowed origin read the response.
+// Unlike this, CORS of tower-http answers preflights with 200, and names methods and headers only there.
+fn allow_cors(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(VARY, HeaderValue::from_static("Origin"));
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST"));
@@ -332,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_lead_here_by_rebinding_are_refused() {
+    fn names_of_dns_rebinding_are_refused() {
         let local = gate("127.0.0.1:8765", &["docs.example.test:443"], &[]);
         for host in ["localhost:8765", "127.0.0.1", "[::1]:8765", "docs.example.test:443"] {
             assert_eq!(status(&local, &[("host", host)]), None, "{host}");
@@ -415,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_other_sites_do_not_ask_without_saying_who_they_are() {
+    fn pages_of_other_sites_are_refused_without_an_origin() {
         let local = gate("127.0.0.1:8765", &[], &["https://app.example.test"]);
         let (host, own) = (("host", "localhost"), ("sec-fetch-site", "same-origin"));
         let asked = |more: &[_]| status(&local, &[&[host], more].concat());
@@ -448,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_going_on_can_be_expected() {
+    fn only_100_continue_can_be_expected() {
         let local = gate("127.0.0.1:8765", &[], &[]);
         let expecting = |value| status(&local, &[("host", "localhost"), ("expect", value)]);
         assert_eq!(expecting("100-Continue"), None);
@@ -456,13 +458,13 @@ mod tests {
     }
 
     #[test]
-    fn an_address_may_ask_so_often() {
+    fn the_rate_of_an_address_is_limited() {
         let quota = quota(20).unwrap();
         assert_eq!(quota.replenish_interval(), Duration::from_millis(50));
         assert_eq!(quota.burst_size().get(), 20 * BURST);
         assert!(super::quota(0).is_none());
 
-        // Nothing comes back while the test runs.
+        // The quota does not recover while the test runs.
         let daily = Quota::with_period(Duration::from_secs(24 * 60 * 60)).unwrap();
         let policy = Policy {
             rate: Some(daily.allow_burst(NonZeroU32::new(BURST).unwrap())),
@@ -476,8 +478,8 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_version_6_is_one_address() {
-        let same = |one: &str, other: &str| counted(one.parse().unwrap()) == counted(other.parse().unwrap());
+    fn an_ipv6_network_is_one_address() {
+        let same = |one: &str, other: &str| rate_key(one.parse().unwrap()) == rate_key(other.parse().unwrap());
         assert!(same("2001:db8:1:2::1", "2001:db8:1:2:ffff::2"));
         assert!(!same("2001:db8:1:2::1", "2001:db8:1:3::1"));
         assert!(!same("192.0.2.1", "192.0.2.2"));
@@ -485,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_found_however_it_is_sent() {
+    fn bearer_tokens_are_parsed_leniently() {
         let token = |value: &'static str| bearer_token(&HeaderValue::from_static(value));
         for value in ["Bearer secret", "bearer  secret ", "BEARER\tsecret"] {
             assert_eq!(token(value).as_deref(), Some("secret"), "{value}");

@@ -1,35 +1,35 @@
-//! Whether the database answers, for those who ask again and again.
+//! Whether the database responds, cached for frequent checks.
 
 use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-/// For the database to answer.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// For how long an answer is the answer to everybody.
-const FRESH: Duration = Duration::from_secs(1);
+/// Time for the database to respond.
+const TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a result is reused.
+const MAX_AGE: Duration = Duration::from_secs(1);
 
-/// What the database said last. It is asked by one at a time.
+/// The last result. Only one check runs at a time.
 #[derive(Debug, Default)]
 pub(super) struct Health(Mutex<Option<(Instant, bool)>>);
 
 impl Health {
-    /// Whether the database answers, or did a moment ago.
-    pub(super) async fn is_good<E>(&self, ask: impl Future<Output = Result<(), E>>) -> bool {
-        self.at(Instant::now, ask).await
+    /// Whether the database responds, or did within the last second.
+    pub(super) async fn is_healthy<E>(&self, check: impl Future<Output = Result<(), E>>) -> bool {
+        self.at(Instant::now, check).await
     }
 
-    async fn at<E>(&self, clock: impl Fn() -> Instant, ask: impl Future<Output = Result<(), E>>) -> bool {
+    async fn at<E>(&self, clock: impl Fn() -> Instant, check: impl Future<Output = Result<(), E>>) -> bool {
         let mut last = self.0.lock().await;
-        if let Some((when, answers)) = *last
-            && clock().duration_since(when) < FRESH
+        if let Some((when, is_up)) = *last
+            && clock().duration_since(when) < MAX_AGE
         {
-            return answers;
+            return is_up;
         }
-        let answers = matches!(timeout(PATIENCE, ask).await, Ok(Ok(())));
-        *last = Some((clock(), answers));
-        answers
+        let is_up = matches!(timeout(TIMEOUT, check).await, Ok(Ok(())));
+        *last = Some((clock(), is_up));
+        is_up
     }
 }
 
@@ -41,36 +41,36 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_database_is_asked_once_for_all_who_want_to_know() {
+    async fn checks_within_a_second_share_one_result() {
         let (health, start) = (Health::default(), Instant::now());
-        let asked = Cell::new(0);
+        let checks = Cell::new(0);
         let look = async |passed: u64, answer: Result<(), ()>| {
             let now = start + Duration::from_millis(passed);
-            let ask = async {
-                asked.set(asked.get() + 1);
+            let check = async {
+                checks.set(checks.get() + 1);
                 answer
             };
-            health.at(|| now, ask).await
+            health.at(|| now, check).await
         };
         assert!(look(0, Ok(())).await);
         assert!(look(999, Err(())).await);
-        assert_eq!(asked.get(), 1);
+        assert_eq!(checks.get(), 1);
         assert!(!look(1000, Err(())).await);
         assert!(!look(1001, Ok(())).await);
-        assert_eq!(asked.get(), 2);
+        assert_eq!(checks.get(), 2);
         assert!(look(2000, Ok(())).await);
     }
 
     #[tokio::test]
-    async fn who_goes_away_while_asking_keeps_nobody_from_asking() {
+    async fn a_dropped_check_does_not_block_others() {
         let health = Health::default();
-        let mut first = Box::pin(health.is_good(std::future::pending::<Result<(), ()>>()));
+        let mut first = Box::pin(health.is_healthy(std::future::pending::<Result<(), ()>>()));
         tokio::select! {
             biased;
             _ = &mut first => unreachable!(),
             () = ready(()) => {}
         }
         drop(first);
-        assert!(health.is_good(ready(Ok::<(), ()>(()))).await);
+        assert!(health.is_healthy(ready(Ok::<(), ()>(()))).await);
     }
 }

@@ -1,9 +1,9 @@
-//! The names by which a server is reached.
+//! Host names of a server.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-/// A host as the `Host` header has it: a name or an address, and a port where one is given.
+/// A host as in the `Host` header: a name or an address, and optionally a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Host {
     name: Name,
@@ -16,13 +16,13 @@ enum Name {
     Domain(String),
 }
 
-/// Said to who writes something else.
+/// The error for an invalid host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a host such as docs.example.com, docs.example.com:8443 or [::1]")]
 pub(crate) struct BadHost;
 
 impl Host {
-    /// The names of the machine itself.
+    /// The names of the local machine.
     pub(super) fn local() -> [Self; 3] {
         [
             Self::named("localhost"),
@@ -31,7 +31,7 @@ impl Host {
         ]
     }
 
-    /// An address, at any port.
+    /// An address, with any port.
     pub(super) fn of(address: IpAddr) -> Self {
         Self {
             name: Name::Address(address),
@@ -46,16 +46,16 @@ impl Host {
         }
     }
 
-    /// Whether what is served as `self` is served as `asked`: without a port, at all of them.
-    pub(super) fn covers(&self, asked: &Self) -> bool {
-        self.name == asked.name && (self.port.is_none() || self.port == asked.port)
+    /// Whether `self` matches `requested`; without a port, it matches all ports.
+    pub(super) fn covers(&self, requested: &Self) -> bool {
+        self.name == requested.name && (self.port.is_none() || self.port == requested.port)
     }
 }
 
 impl FromStr for Host {
     type Err = BadHost;
 
-    /// Stricter than URLs are: no user, no path, brackets around IPv6 addresses and nothing else.
+    /// Stricter than URLs: no user, no path, and brackets only around IPv6 addresses.
     fn from_str(text: &str) -> Result<Self, BadHost> {
         let (name, port) = match text.strip_prefix('[') {
             Some(rest) => {
@@ -89,8 +89,8 @@ impl Name {
         if let Ok(address) = text.parse::<Ipv4Addr>() {
             return Ok(Self::Address(address.into()));
         }
-        let may_stand = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
-        match text.bytes().all(may_stand) && !text.is_empty() {
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+        match text.bytes().all(is_allowed) && !text.is_empty() {
             true => Ok(Self::Domain(text.to_ascii_lowercase())),
             false => Err(BadHost),
         }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_without_a_port_is_that_host_at_every_port() {
+    fn a_host_without_a_port_matches_all_ports() {
         assert!(host("Docs.Example.com").covers(&host("docs.example.com:8443")));
         assert!(host("docs.example.com:443").covers(&host("DOCS.example.com:443")));
         assert!(!host("docs.example.com:443").covers(&host("docs.example.com")));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host() {
+    fn invalid_hosts_are_rejected() {
         for text in [
             "",
             ":80",

@@ -1,4 +1,4 @@
-//! Bearer tokens, and the role that each stands for.
+//! Bearer tokens and their database roles.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,21 +9,21 @@ use subtle::ConstantTimeEq;
 
 use crate::process::error::Error;
 
-/// Shorter ones can be guessed.
-const LEAST_CHARACTERS: usize = 16;
+/// Shorter tokens could be guessed.
+const MIN_CHARACTERS: usize = 16;
 
-/// A token as its digest, so that comparing takes the same time whatever was sent.
+/// A token. Only its digest is kept, and comparing it takes constant time.
 pub(super) struct Token {
     digest: [u8; 32],
-    /// The database role of those who send it; `None` is that of the program.
+    /// The role for its requests; `None` for the role of the program.
     pub(super) role: Option<String>,
 }
 
 impl Token {
-    fn new(token: &str, role: Option<&str>, place: &str) -> Result<Self, Error> {
-        if token.chars().count() < LEAST_CHARACTERS {
+    fn new(token: &str, role: Option<&str>, location: &str) -> Result<Self, Error> {
+        if token.chars().count() < MIN_CHARACTERS {
             return Err(Error::Usage(format!(
-                "{place}: the token has fewer than {LEAST_CHARACTERS} characters\nHINT:  openssl rand -hex 32"
+                "{location}: the token has fewer than {MIN_CHARACTERS} characters\nHINT:  Create one with openssl rand -hex 32."
             )));
         }
         Ok(Self {
@@ -33,7 +33,7 @@ impl Token {
     }
 }
 
-/// The tokens of a file and of the environment.
+/// The tokens in a file and in the environment.
 pub(super) fn read(file: Option<&Path>, variable: Option<&str>) -> Result<Vec<Token>, Error> {
     let mut tokens = Vec::new();
     if let Some(path) = file {
@@ -41,7 +41,7 @@ pub(super) fn read(file: Option<&Path>, variable: Option<&str>) -> Result<Vec<To
         let mode = fs::metadata(path).map_err(Error::file(path))?.permissions().mode();
         if mode & 0o007 != 0 {
             return Err(Error::Usage(format!(
-                "{}: everybody may read these tokens\nHINT:  chmod 0600",
+                "{}: other users can read the token file\nHINT:  Run chmod 0600 on it.",
                 path.display()
             )));
         }
@@ -56,7 +56,7 @@ pub(super) fn read(file: Option<&Path>, variable: Option<&str>) -> Result<Vec<To
     Ok(tokens)
 }
 
-/// A token on each line, followed by the role it stands for.
+/// Parses a token a line, optionally followed by its role.
 pub(super) fn parse(text: &str, name: &str) -> Result<Vec<Token>, Error> {
     let lines = (1..).zip(text.lines().map(str::trim));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -69,7 +69,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Vec<Token>, Error> {
         .collect()
 }
 
-/// Which token was sent, `None` if no token was; all are compared, whether one has matched or not.
+/// The index of the token that was sent. Always compares all tokens.
 pub(super) fn position<'a>(tokens: impl Iterator<Item = &'a Token>, sent: &str) -> Option<usize> {
     let sent = digest(sent);
     let mut found = None;
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_stands_for_its_role() {
+    fn a_token_may_have_a_role() {
         let text = "# team\n0123456789abcdef\n\nfedcba9876543210   web reader\n";
         let tokens = parse(text, "tokens").unwrap();
         assert_eq!(tokens[0].role, None);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_that_can_be_guessed_are_refused() {
+    fn short_tokens_are_rejected() {
         let error = parse("0123456789abcdef\nsecret\n", "tokens").err().unwrap().to_string();
         assert!(error.contains("tokens, line 2"), "{error}");
     }

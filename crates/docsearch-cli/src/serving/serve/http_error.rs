@@ -1,4 +1,4 @@
-//! Failures as answers over HTTP.
+//! Errors as HTTP responses.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -7,16 +7,16 @@ use serde_json::json;
 
 use crate::process::error::Error;
 
-/// What went wrong, and the status that says so.
+/// An error response.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct HttpError {
     status: StatusCode,
     message: String,
     hint: Option<String>,
     sqlstate: Option<String>,
 }
 
-impl Failure {
+impl HttpError {
     pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self {
             status,
@@ -37,7 +37,7 @@ impl Failure {
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for HttpError {
     fn from(error: Error) -> Self {
         let text = error.to_string();
         let (message, hint) = match text.split_once("\nHINT:  ") {
@@ -65,7 +65,7 @@ fn status(error: &Error) -> StatusCode {
     }
 }
 
-impl IntoResponse for Failure {
+impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let mut error = json!({"message": self.message});
         for (name, value) in [("hint", self.hint), ("sqlstate", self.sqlstate)] {

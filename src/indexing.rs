@@ -1,4 +1,4 @@
-//! From documents to rows: cutting, embedding and writing, at once or by the background worker.
+//! From documents to rows: splits, embeds and writes documents, at once or in the background worker.
 
 pub(crate) mod attached;
 pub(crate) mod deletion;

@@ -356,7 +356,7 @@ def test_a_view_is_read_as_often_as_it_says_and_when_its_tables_change(database)
         number, = role.execute("SELECT substring(tgname FROM '[0-9]+') FROM pg_trigger WHERE tgrelid = 'author'::regclass").fetchone()
         trigger = f"TRIGGER docsearch_{number}_update AFTER UPDATE ON author FOR EACH STATEMENT"
         role.execute(f"CREATE OR REPLACE {trigger} WHEN (false) EXECUTE FUNCTION docsearch.attached_changed('{number}')")
-        assert view.problems() == [("attached table silent", "triggers that note changes of wren.author are missing, disabled or changed")]
+        assert view.problems() == [("attached table silent", "triggers that record changes of wren.author are missing, disabled or changed")]
         role.execute("UPDATE author SET name = 'Grace'")
         role.execute(f"CREATE OR REPLACE {trigger} EXECUTE FUNCTION docsearch.attached_changed('{number}')")
         settled(database)

@@ -89,7 +89,7 @@ def test_a_membership_that_ends_ends_what_the_member_attached(database, who):
         role.add_notice_handler(lambda notice: told.append(notice.message_primary))
         if who == "member":
             role.execute("SELECT docsearch.detach_table('team.page')")
-            assert told == ["triggers of team.page stay, and do nothing any more"]
+            assert told == ["triggers of team.page remain, but have no effect"]
         else:
             database.execute("SELECT docsearch.detach_table('team.page')")
         assert database.execute("SELECT count(*) FROM docsearch.attached_table") == [(0,)]

@@ -91,7 +91,7 @@ def test_a_table_that_changes_hands_is_not_read_as_its_new_owner(database):
         role.execute("TRUNCATE seen")
         database.execute(f"ALTER TABLE wren.{name} OWNER TO postgres")
         database.execute(f"INSERT INTO wren.{name} VALUES (2, 'New', ROW('new'))")
-        wait_until(lambda: "belonged to somebody else" in (error_of(database, name) or ""))
+        wait_until(lambda: "had another owner" in (error_of(database, name) or ""))
         assert role.execute("SELECT count(*) FROM seen").fetchone() == (0,)
         database.execute(f"ALTER TABLE wren.{name} OWNER TO wren")
 
@@ -167,7 +167,7 @@ def test_an_attached_table_changes_documents_of_its_own_only(database, policies)
         attach(role, name, project="guarded", slug_prefix="free/")
         settled(database)
         assert bodies(policies) == before
-        assert "comes from elsewhere" in error_of(database, name)
+        assert "from another source" in error_of(database, name)
         role.execute(f"DELETE FROM {name}")
         settled(database)
         assert bodies(policies) == before

@@ -1,7 +1,7 @@
-//! Tables that users already have, indexed as they are: triggers note which rows change (`trigger`), and
-//! the worker reads those rows (`rows`) and writes their documents (`step`). Views have no such triggers: they are read from
-//! time to time, and compared with what is known of them (`view`), and when tables that they are made of change (`watched`).
-//! Who may find the documents is settled before (`access`).
+//! Attached tables: tables of users, indexed where they are. Triggers record which rows change (`trigger`). The worker reads
+//! those rows (`rows`) and writes their documents (`step`). Views cannot have such triggers: they are read at intervals and
+//! compared with the rows known so far (`view`), and when tables that they read from change (`watched`). Attaching checks
+//! who may find the documents (`access`).
 
 use pgrx::datum::{DatumWithOid, Interval};
 use pgrx::pg_sys;
@@ -37,7 +37,7 @@ use crate::postgres::{catalog, statement};
 use crate::tables::project::{self, Project};
 use crate::tables::{schema, wake};
 
-/// The columns of a table that become documents.
+/// The columns of a table that become parts of documents.
 pub(crate) struct Columns<'a> {
     pub(crate) key: &'a str,
     pub(crate) title: Option<&'a str>,
@@ -45,13 +45,13 @@ pub(crate) struct Columns<'a> {
     pub(crate) category: Option<&'a str>,
     pub(crate) metadata: Vec<&'a str>,
     pub(crate) published_at: Option<&'a str>,
-    /// Of a view: what changes with the row.
+    /// For a view: a column that changes with the row.
     pub(crate) changed_at: Option<&'a str>,
     pub(crate) questions: Option<&'a str>,
 }
 
 impl<'a> Columns<'a> {
-    /// All of them.
+    /// The names of all columns.
     fn names(&self) -> impl Iterator<Item = &'a str> {
         let further = [
             self.title,
@@ -64,7 +64,7 @@ impl<'a> Columns<'a> {
         [self.key, self.body].into_iter().chain(further)
     }
 
-    /// Refuses columns that are missing or have an unsuitable type.
+    /// Raises an error for columns that are missing or have an unsuitable type.
     fn check(&self, table: &Table) -> Result<()> {
         for name in self.names() {
             table.column(name)?;
@@ -76,18 +76,18 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// How a table is to be attached.
+/// How to attach a table.
 pub(crate) struct Terms<'a> {
     pub(crate) slug_prefix: Option<&'a str>,
     pub(crate) rows_where: Option<&'a str>,
     pub(crate) every: Option<Interval>,
-    /// Tables that a view is made of, and whose changes are its.
+    /// Tables that a view reads from, and whose changes are recorded for it.
     pub(crate) changes_in: Vec<pg_sys::Oid>,
     pub(crate) access: Access,
 }
 
-/// Attaches a table to a project: its rows are read in the background, as its owner may, and their documents are written as
-/// the caller may.
+/// Attaches a table to a project. Its rows are read in the background with the rights of its owner, and their documents are
+/// written with the rights of the caller.
 pub(crate) fn attach(
     caller: &mut Caller,
     table: &Table,
@@ -139,14 +139,14 @@ pub(crate) fn attach(
     attached.id = id;
     project::keep_source(caller, project.id, &attached.source_root, false)?;
     table.mark(caller, id, attached.rows_where.as_deref())?;
-    // What the caller has asked for, and not what the table has stored of it: triggers there are its owner's.
+    // These are the caller's terms, not those stored in the table: its triggers are code of the table's owner.
     attached.agree(caller, table)?;
     watched::watch(caller, id, &watched)?;
     subscription::warn_of(caller, watched.iter().chain([table]).map(|table| table.oid).collect())?;
     wake::after_commit()
 }
 
-/// An interval as it is, whatever the session makes of it as text.
+/// The bytes of an interval, which do not depend on the session's style of intervals.
 fn bytes_of(caller: &Caller, interval: Option<Interval>) -> Result<Option<String>> {
     let bytes = statement::one(
         caller,
@@ -157,34 +157,34 @@ fn bytes_of(caller: &Caller, interval: Option<Interval>) -> Result<Option<String
     Ok(bytes.flatten())
 }
 
-/// The condition of rows, read as the owner of the table, who alone runs it.
+/// The condition of rows, read as the owner of the table, as whom it runs.
 fn condition(caller: &mut Caller, table: &Table, rows_where: Option<&str>) -> Result<Option<String>> {
     let Some(text) = rows_where else {
         return Ok(None);
     };
     if table.is_view() {
         return Err(invalid(
-            "a view has no rows_where",
+            "rows_where cannot be used with a view",
             "Write the condition into the view.",
         ));
     }
     let condition = Condition::read(&caller.confined_to(table.owner)?, table.oid, text)?;
     if condition.is_mutable {
         report::notice(
-            "rows_where may change without a change of the row, which is read again only when it changes",
-            "A view with this condition is compared from time to time; docsearch.read_table() reads all rows of a table.",
+            "rows_where may change while a row stays the same; a row is read again only when it changes",
+            "Attach a view with this condition, which is compared at intervals, or call docsearch.read_table() to read all rows.",
         );
     }
     Ok(Some(condition.sql))
 }
 
-/// Notes that all rows of a table are to be read again, and compared with the documents.
+/// Records that all rows of a table have to be read again, and compared with the documents.
 pub(crate) fn read_again(caller: &mut Caller, table: &Table, project: Option<i64>) -> Result<()> {
     let noted = {
         let owner = &caller.as_owner()?;
         statement::change(
             owner,
-            // One that waits because it failed goes on waiting.
+            // A table that waits after a failure continues to wait.
             "WITH due AS (
                  UPDATE docsearch.attached_table a
                  SET next_attempt = CASE WHEN a.attempts = 0 THEN now() ELSE a.next_attempt END
@@ -207,7 +207,7 @@ fn not_attached(table: &Table) -> pg_sys::panic::ErrorReport {
     )
 }
 
-/// Ends what [`attach`] began, for one project or for all, and returns how many documents were removed.
+/// Undoes [`attach`] for one project or for all; returns the number of deleted documents.
 pub(crate) fn detach(caller: &mut Caller, table: &Table, project: Option<i64>, keep_documents: bool) -> Result<usize> {
     let attached = {
         let owner = &caller.as_owner()?;
@@ -217,7 +217,7 @@ pub(crate) fn detach(caller: &mut Caller, table: &Table, project: Option<i64>, k
             &[DatumWithOid::from(table.oid), DatumWithOid::from(project)],
         )?
     };
-    // Whoever attached it may end that, and so may the owner of the schema, even if the table is not theirs any more.
+    // The role that attached it may detach it, and so may the owner of the schema, even if neither owns the table any more.
     let attached: Vec<Attached> = attached
         .into_iter()
         .filter(|attached| table.owned || attached.may_be_detached(caller))
@@ -228,7 +228,7 @@ pub(crate) fn detach(caller: &mut Caller, table: &Table, project: Option<i64>, k
     }
     caller.require_writer()?;
     {
-        // What removes everything takes it first, too.
+        // Removing the extension takes this lock first, too.
         let owner = &caller.as_owner()?;
         statement::execute(owner, "LOCK TABLE docsearch.document IN ROW EXCLUSIVE MODE", &[])?;
     }
@@ -241,20 +241,20 @@ pub(crate) fn detach(caller: &mut Caller, table: &Table, project: Option<i64>, k
         }
         watched::unwatch(caller, attached.id)?;
         {
-            // The worker holds it while it writes documents: what it has written is seen here, and then it writes no more.
+            // The worker holds it while it writes documents: this sees what it has written, and it writes no more afterwards.
             let owner = &caller.as_owner()?;
             if !attached.hold(owner)? {
                 continue;
             }
             for of_table in [
-                // Waits for the worker, which may just be noting that the whole table is to be read.
+                // Waits for a worker that is recording that the whole table has to be read.
                 "DELETE FROM docsearch.attached_table a WHERE a.id = $1",
                 "DELETE FROM docsearch.table_change c WHERE c.attached_id = $1",
             ] {
                 statement::execute(owner, of_table, &[DatumWithOid::from(attached.id)])?;
             }
         }
-        agreement::forget(caller, attached.id)?;
+        agreement::delete(caller, attached.id)?;
         if keep_documents {
             project::keep_source(caller, attached.project, &attached.source_root, true)?;
         } else {
@@ -266,8 +266,8 @@ pub(crate) fn detach(caller: &mut Caller, table: &Table, project: Option<i64>, k
     Ok(removed)
 }
 
-/// Detaches what is attached to a project that is to be removed: its row goes with the project, and then no call would find
-/// its triggers. Those of tables that are not the caller's stay, and do nothing.
+/// Detaches the tables of a project before it is dropped: their rows are deleted with the project, and then no call would find the
+/// triggers. Triggers on tables of other owners remain, without effect.
 pub(crate) fn detach_all(caller: &mut Caller, project: i64) -> Result<()> {
     if !schema::exists() || !schema::is_current(caller)? {
         return Ok(());
@@ -309,7 +309,7 @@ row_type! {
         questions: Option<String> = "a.questions_column::text",
         rows_where: Option<String> = "a.rows_where",
         access: String = "a.access",
-        /// How often a view is read, as bytes in hexadecimal.
+        /// The interval between reads of a view, as bytes in hexadecimal.
         poll_every: Option<String> = "encode(interval_send(a.poll_every), 'hex')",
         loaded_to: Option<String> = "a.loaded_to",
         /// The role that owned the table when it was attached.
@@ -321,7 +321,7 @@ row_type! {
 }
 
 impl Attached {
-    /// Stores it with a new number; `None` if it is there already.
+    /// Stores it with a new id; `None` if the table is attached already.
     fn insert(&self, caller: &mut Caller, every: Option<Interval>) -> Result<Option<i32>> {
         let owner = &caller.as_owner()?;
         let id = statement::change(
@@ -381,7 +381,7 @@ impl Attached {
         format!("{}{key}", self.slug_prefix)
     }
 
-    /// Documents of this table, at most so many, whose slugs come after this one.
+    /// Up to `most` slugs of documents of this table that follow `last`.
     fn slugs_after(&self, caller: &Caller, last: Option<&str>, most: Option<i64>) -> Result<Vec<String>> {
         statement::rows(
             caller,
@@ -399,7 +399,7 @@ impl Attached {
     }
 }
 
-/// As they are now, also for one that waits until they have been read.
+/// Rows as they are now, even if the lock had to be waited for.
 fn read(role: &dyn Role, condition: &str, args: &[DatumWithOid<'_>]) -> Result<Vec<Attached>> {
     statement::latest(
         role,

@@ -1,4 +1,4 @@
-//! Removing documents.
+//! Deletes documents.
 
 use docsearch_core::index::statistics::Delta;
 use pgrx::datum::DatumWithOid;
@@ -11,8 +11,8 @@ use crate::tables::postings;
 use crate::tables::project::Project;
 use crate::tables::statistics::{self, by_hand::CountedElsewhere};
 
-/// Removes the documents with these slugs that the caller may remove, and returns their slugs; of one source
-/// root, if it is given.
+/// Deletes the documents with these slugs that the caller may delete, and returns their slugs. With a source root, other
+/// documents are kept.
 pub(crate) fn delete(
     caller: &mut Caller,
     project: &Project,
@@ -43,13 +43,13 @@ pub(crate) fn delete(
             let owner = &caller.as_owner()?;
             read_stored(owner, project, id)?
         };
-        let gone = statement::change(
+        let rows = statement::change(
             caller,
             "DELETE FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2 RETURNING d.id",
             &[DatumWithOid::from(project.id), DatumWithOid::from(id)],
             |row| row.required::<i64>(1),
         )?;
-        if !gone.is_empty() {
+        if !rows.is_empty() {
             delta.count(-1, stored.words, &stored.chunks);
             deleted.push(slug);
             documents.push(id);

@@ -1,4 +1,4 @@
-//! Chunks without a vector: reading them, embedding them, and storing what came out.
+//! Chunks without a vector: reads them, embeds them, and stores the vectors.
 
 use std::collections::HashMap;
 
@@ -18,19 +18,19 @@ use crate::tables::model::ModelRow;
 use crate::tables::project::Project;
 use crate::tables::vectors::{self, VectorTable};
 
-/// Chunks of one step: a step holds locks for as long as it takes to write so many vectors.
+/// Chunks of one step: a step holds locks for as long as it takes to write these vectors.
 const STEP: i64 = 64;
-/// Chunks at the beginning of a project, and at its end, whose vectors are compared.
+/// Number of chunks at the beginning and at the end of a project whose vectors are compared.
 const SAMPLE: i64 = 4;
 
-/// A chunk, and what is to be embedded of it.
+/// A chunk, and the text to embed for it.
 pub(crate) struct Chunk {
     pub(crate) id: ChunkId,
     input_hash: String,
     passage: String,
 }
 
-/// Stores the vectors of chunks of a project whose texts are still what was embedded and that others are not just writing.
+/// Stores the vectors of a project's chunks whose texts are still the embedded ones and that no other session is writing.
 pub(crate) fn store(
     owner: &Owner<'_>,
     project: i64,
@@ -73,8 +73,8 @@ pub(crate) fn missing(
     )
 }
 
-/// Some chunks of a project that its model has embedded, with their vectors: the first and the last of those that are still
-/// as they were embedded.
+/// Some chunks of a project with the vectors of its model: the first and the last of those whose text is still the embedded
+/// one.
 pub(crate) fn sample(owner: &Owner<'_>, project: &Project) -> Result<Vec<(Chunk, Vec<f32>)>> {
     let table = project.model.vector_table();
     let found = statement::rows(
@@ -115,7 +115,7 @@ fn chunk(project: &Project, row: &statement::Row) -> Result<Chunk> {
     })
 }
 
-/// Embeds chunks and calls back with each and its vector, or with why it has none. Needs no transaction.
+/// Embeds chunks, and calls back with each chunk and its vector or error. Needs no transaction.
 pub(crate) fn embed(
     model: &dyn Embedder,
     chunks: &[Chunk],
@@ -130,7 +130,7 @@ pub(crate) fn embed(
     Ok(())
 }
 
-/// Embeds all chunks of a project that have no vector, and returns how many there were. The owner has locked the documents.
+/// Embeds all chunks of a project without a vector, and returns their number. The owner has locked the documents.
 pub(crate) fn embed_missing(owner: &mut Owner<'_>, project: &Project) -> Result<usize> {
     let mut embedded = 0;
     let model = embedder::of_row(owner, &project.model)?;

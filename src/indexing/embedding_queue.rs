@@ -1,5 +1,4 @@
-//! Documents whose vectors are still to come: who they are, what the worker does for them, and how
-//! far it is.
+//! Documents whose vectors are still missing: which they are, how the worker embeds them, and its progress.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -19,12 +18,12 @@ use crate::tables::vectors::{self, VectorTable};
 
 /// Documents of one step of the worker.
 const STEP_DOCUMENTS: i64 = 64;
-/// After so many failures a document counts as failed; it is tried again all the same. A switch of
-/// models is given up.
+/// Number of failures after which a document counts as failed; it is still tried again. A switch of models ends after as
+/// many.
 pub(crate) const ATTEMPTS: i32 = 5;
-/// Between two looks at documents that others have locked.
+/// Pause between two checks of documents that other sessions have locked.
 const HELD: Duration = Duration::from_secs(1);
-/// Notes that a document has chunks without a vector.
+/// Adds a document with chunks without a vector.
 pub(crate) fn add(owner: &Owner<'_>, project: i64, document: i64) -> Result<()> {
     statement::execute(
         owner,
@@ -46,8 +45,8 @@ pub(crate) fn add_all(owner: &Owner<'_>, project: i64, slugs: Vec<String>) -> Re
     )
 }
 
-/// Notes for the projects that wait what keeps the worker from going on.
-pub(crate) fn note_failure(owner: &Owner<'_>, reason: &str) -> Result<()> {
+/// Records the error that stops the worker for the projects that wait.
+pub(crate) fn record_failure(owner: &Owner<'_>, reason: &str) -> Result<()> {
     statement::execute(
         owner,
         "INSERT INTO docsearch.embedding_rate (project_id, since, until, documents, error)
@@ -61,8 +60,8 @@ pub(crate) fn note_failure(owner: &Owner<'_>, reason: &str) -> Result<()> {
     )
 }
 
-/// The worker goes on.
-pub(crate) fn forget_failure(owner: &Owner<'_>) -> Result<()> {
+/// Removes the recorded error after the worker has succeeded.
+pub(crate) fn clear_failure(owner: &Owner<'_>) -> Result<()> {
     statement::execute(
         owner,
         "UPDATE docsearch.embedding_rate r SET error = NULL WHERE r.error IS NOT NULL",
@@ -70,7 +69,7 @@ pub(crate) fn forget_failure(owner: &Owner<'_>) -> Result<()> {
     )
 }
 
-/// What is to be done next.
+/// When documents are due.
 pub(crate) enum Due {
     Now(Box<Work>),
     /// After this time.
@@ -83,7 +82,7 @@ pub(crate) struct Work {
     project: Project,
     documents: Vec<i64>,
     chunks: Vec<Chunk>,
-    /// Or why it cannot be used.
+    /// The model, or why it cannot be used.
     model: Result<Box<dyn Embedder>>,
 }
 
@@ -102,7 +101,7 @@ pub(crate) fn next(owner: &mut Owner<'_>) -> Result<Due> {
     if wait > 0.0 {
         return Ok(Due::Later(Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX)));
     }
-    // What others have locked cannot be stored now, and would come first each time.
+    // Locked documents cannot be stored now, and would come first each time.
     let mut found = None;
     for project in projects_in_turn(owner)? {
         let documents = unlocked(owner, project, STEP_DOCUMENTS)?;
@@ -124,8 +123,8 @@ pub(crate) fn next(owner: &mut Owner<'_>) -> Result<Due> {
     })))
 }
 
-/// Projects with documents that are due: the one whose turn was longest ago comes first, so that none waits until all of
-/// another has been embedded.
+/// Projects with documents that are due, first the one whose last turn was longest ago. So none waits until all documents of
+/// another one are embedded.
 fn projects_in_turn(owner: &Owner<'_>) -> Result<Vec<i64>> {
     statement::rows(
         owner,
@@ -137,7 +136,7 @@ fn projects_in_turn(owner: &Owner<'_>) -> Result<Vec<i64>> {
     )
 }
 
-/// Documents of a project that are due and that nobody else has locked: those that have waited longest.
+/// Documents of a project that are due and not locked by another session, first those that have waited longest.
 fn unlocked(owner: &Owner<'_>, project: i64, limit: i64) -> Result<Vec<i64>> {
     statement::change(
         owner,
@@ -153,19 +152,19 @@ fn unlocked(owner: &Owner<'_>, project: i64, limit: i64) -> Result<Vec<i64>> {
     )
 }
 
-/// What became of the chunks of a step.
+/// The result of embedding the chunks of a step.
 pub(crate) struct EmbeddedWork {
     project: Project,
     documents: Vec<i64>,
     chunks: Vec<Chunk>,
     vectors: HashMap<ChunkId, Vec<f32>>,
-    /// Documents with the reason.
+    /// The documents that failed, with the reason.
     failed: Vec<(i64, String)>,
     begun: Instant,
 }
 
 impl Work {
-    /// Embeds the chunks. Needs no transaction, and holds no lock meanwhile.
+    /// Embeds the chunks. Needs no transaction, and holds no locks.
     pub(crate) fn embed(self) -> EmbeddedWork {
         let begun = Instant::now();
         let Self {
@@ -204,12 +203,11 @@ impl Work {
 }
 
 impl EmbeddedWork {
-    /// Stores the vectors of chunks that are still as they were. Documents that somebody is just writing are left for
-    /// later.
+    /// Stores the vectors of chunks that are unchanged. Documents that another session is writing are left for later.
     pub(crate) fn store(&self, owner: &Owner<'_>) -> Result<()> {
         let project = self.project.id;
         let vectors = VectorTable::of(&self.project.model)?;
-        // Whoever writes a document locks it first: what is locked here stays as it is.
+        // Writers lock the document first: locked documents do not change.
         let locked = statement::change(
             owner,
             "SELECT d.id FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2)
@@ -241,7 +239,7 @@ impl EmbeddedWork {
             &[DatumWithOid::from(project), DatumWithOid::from(locked.clone())],
             |row| row.required::<i64>(1),
         )?;
-        // A document of many chunks goes on after those that wait.
+        // A document with many chunks continues after those that wait.
         let begun: Vec<i64> = self.chunks.iter().map(|chunk| chunk.id.document.document).collect();
         statement::execute(
             owner,

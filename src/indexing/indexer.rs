@@ -1,4 +1,4 @@
-//! From documents to rows: cutting and embedding them; `writing` writes.
+//! From documents to rows: splits and embeds documents; `writing` writes them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
-mod asked;
 mod cutting;
 mod inputs;
 mod passages;
 mod plan;
+mod question_chunks;
 mod renaming;
 mod writing;
 use inputs::read_inputs;
@@ -42,13 +42,13 @@ use crate::tables::statistics;
 use crate::tables::vectors::VectorTable;
 use crate::tables::{model_grant, terms, vector_codes, visibility, wake};
 
-pub(crate) use asked::{WrittenQuestions, add_questions, set_questions};
+pub(crate) use question_chunks::{WrittenQuestions, add_questions, set_questions};
 pub(crate) use renaming::{rename, rename_all};
 pub(crate) use writing::read_stored;
 
-/// Documents that are read, cut and submitted together; bounds the memory of a call.
+/// Documents that are read, split and submitted together; this bounds the memory of a call.
 const BATCH: usize = 64;
-/// How often a document is tried that others change at the same time.
+/// Number of attempts for a document that other sessions change at the same time.
 const ATTEMPTS: usize = 3;
 
 /// Whether one document's failure is an error of the call or a row of its result.
@@ -58,10 +58,10 @@ pub(crate) enum OnFailure {
     Return,
 }
 
-/// [`Outcome::action`] of a document that is not indexed.
+/// [`Outcome::action`] of a document that could not be indexed.
 pub(crate) const FAILED: &str = "failed";
 
-/// What became of a document.
+/// The result for a document.
 pub(crate) struct Outcome {
     pub(crate) slug: Option<String>,
     pub(crate) action: &'static str,
@@ -98,8 +98,8 @@ impl Outcome {
     }
 }
 
-/// Indexes documents that have been checked, and says what became of each. Those of a source root, if it is
-/// given, change no others. The caller must be allowed to have them sent where the project's model runs.
+/// Indexes checked documents, and returns the result for each. With a source root, documents of other ones are not changed. The
+/// caller must be allowed to have them sent to the project's model.
 pub(crate) fn index(
     caller: &mut Caller,
     project: &Project,
@@ -111,7 +111,7 @@ pub(crate) fn index(
     if !inputs.is_empty() {
         model_grant::require_of_project(caller, project.id)?;
     }
-    // Everybody takes locks in the order of slugs.
+    // Every session takes locks in the order of slugs.
     inputs.sort_by(|a, b| a.slug.cmp(&b.slug));
     let indexer = Indexer::open(caller, project, mode, source_root.map_or(Source::Caller, Source::Root))?;
     let mut outcomes = Vec::with_capacity(inputs.len());
@@ -126,8 +126,8 @@ pub(crate) fn index(
     Ok(outcomes)
 }
 
-/// Writes what was counted, and leaves vectors that are still missing to the worker: all of them where documents wait for
-/// it, or the project got another model meanwhile.
+/// Writes the statistics, and leaves missing vectors to the worker: all of them if documents are deferred, or if the project has
+/// switched models meanwhile.
 fn finish(owner: &Owner<'_>, project: &Project, delta: Delta, outcomes: &[Outcome], mode: IndexMode) -> Result<()> {
     write_delta(owner, project, delta)?;
     let overtaken = model_switch::was_overtaken(owner, project)?;
@@ -141,14 +141,14 @@ fn finish(owner: &Owner<'_>, project: &Project, delta: Delta, outcomes: &[Outcom
     Ok(())
 }
 
-/// Reads what cutting documents of a project needs, if this process has not yet.
+/// Loads what splitting documents of a project needs, if this process has not yet.
 pub(crate) fn prepare(role: &mut dyn Role, project: &Project) -> Result<()> {
     let model = embedder::of_row(role, &project.model)?;
     model.tokenizer().map(|_| ()).map_err(|failure| inference(&failure))
 }
 
-/// Documents that are not stored as they are given, by their slugs, and whether they are stored at all; those of other
-/// sources are left out.
+/// The slugs of documents that differ from the stored ones, and whether they are stored at all. Documents of other sources are
+/// left out.
 pub(crate) fn differing(
     owner: &mut Owner<'_>,
     project: &Project,
@@ -193,8 +193,8 @@ pub(crate) fn differing(
     Ok(differing.collect())
 }
 
-/// Cuts and embeds documents again as they are stored, and says what became of each. What their author gave stays as it is.
-/// The owner has locked the documents.
+/// Splits and embeds stored documents again, and returns the result for each. The columns that authors give stay. The owner has
+/// locked the documents.
 pub(crate) fn reindex(
     owner: &mut Owner<'_>,
     project: &Project,
@@ -222,23 +222,23 @@ fn write_delta(owner: &Owner<'_>, project: &Project, delta: Delta) -> Result<()>
     vector_codes::merge_if_due(owner, project.id)
 }
 
-/// A document that was written by others each time, or that a policy hides.
+/// The error for a document that other sessions have changed during each attempt, or that a policy hides.
 fn overtaken(slug: &str) -> ErrorReport {
     error_with_hint(
         PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
-        format!("document \"{slug}\" was changed by others while it was indexed, or a policy hides it"),
+        format!("document \"{slug}\" was changed by another session while it was indexed, or a policy hides it"),
         "Index it again.",
     )
 }
 
-/// Where documents come from.
+/// The source of documents.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source<'a> {
-    /// A call: what is unchanged is left alone.
+    /// A call: unchanged documents are left alone.
     Caller,
     /// The same, but documents of other source roots are left alone as well.
     Root(&'a str),
-    /// The table: what is derived from them is made anew.
+    /// The table: derived rows are written again.
     Table,
 }
 
@@ -258,7 +258,7 @@ impl<'a> Indexer<'a> {
         let row = &project.model;
         let model = embedder::of_row(caller, row)?;
         if mode == IndexMode::Immediate {
-            // A model that does not answer is one error, and not one for each document.
+            // A model that does not answer is one error, instead of one for each document.
             embedder::describe(model.as_ref())?;
         }
         let tokenizer = model.tokenizer().map_err(|failure| inference(&failure))?;
@@ -301,7 +301,7 @@ impl<'a> Indexer<'a> {
                 Plan::Refuse(slug, problem) => outcomes.push(on_failure.settle(slug, problem)?),
             }
         }
-        // The lanes are at later documents while the first ones are written.
+        // The worker threads embed later documents while the first ones are written.
         let mut vectors = PassageVectors::submit(self.model.as_ref(), passages)?;
         for document in planned {
             outcomes.push(self.settle(caller, document, &mut vectors, on_failure, delta)?);
@@ -309,8 +309,8 @@ impl<'a> Indexer<'a> {
         Ok(outcomes)
     }
 
-    /// Writes a document when its vectors are there. If others have written it in the meantime, it
-    /// is planned again before the next one is locked: everybody takes locks in the order of slugs.
+    /// Writes a document once its vectors are ready. If another session has written it meanwhile, it is planned again
+    /// before the next one is locked: every session takes locks in the order of slugs.
     fn settle(
         &self,
         caller: &mut Caller,
@@ -349,7 +349,7 @@ impl<'a> Indexer<'a> {
         on_failure.settle(slug, problem)
     }
 
-    /// Cuts a document, unless it is unchanged, and adds what has to be embedded to `passages`.
+    /// Splits a document, unless it is unchanged, and adds its texts to embed to `passages`.
     fn plan(&self, caller: &mut Caller, input: DocumentInput, passages: &mut Vec<String>) -> Result<Plan> {
         pgrx::check_for_interrupts!();
         let content_hash = input.content_hash(self.limits.max_tokens);
@@ -373,7 +373,7 @@ impl<'a> Indexer<'a> {
         if let (Source::Root(own), Some((_, _, _, root))) = (self.source, &known)
             && root.as_deref() != Some(own)
         {
-            let reason = "there is a document with this slug that comes from elsewhere";
+            let reason = "a document from another source has this slug";
             return Ok(Plan::Leave(Outcome::failed(Some(input.slug), reason)));
         }
         let stored_questions = match &known {
@@ -411,8 +411,8 @@ impl<'a> Indexer<'a> {
             Err(problem) if self.source == Source::Table => return Err(internal(problem)),
             Err(problem) => return Ok(Plan::Refuse(input.slug, questions::refused(&problem))),
         };
-        let unplaced = asked::unplaced(&input, body);
-        let (asked, questions) = self.question_chunks(caller, &input, &chunks, questions)?;
+        let unplaced = question_chunks::unplaced(&input, body);
+        let (question_chunks, questions) = self.question_chunks(caller, &input, &chunks, questions)?;
         let hash = |chunk: &Chunk| match self.project.one_vector {
             true => digest(&[&document_passage(&input.title, body)]),
             false => digest(&[&passage(&input.title, &chunk.heading_path, &chunk.body)]),
@@ -422,7 +422,7 @@ impl<'a> Indexer<'a> {
             ChunkPlan::of(chunk, hash)
         });
         let mut chunks = text.collect::<Result<Vec<ChunkPlan>>>()?;
-        chunks.extend(asked);
+        chunks.extend(question_chunks);
         let stored = match &known {
             Some(known) => self.stored(caller, known.id)?,
             None => Stored::default(),

@@ -1,4 +1,4 @@
-//! Keywords of documents: the words that set one apart from the others of its project.
+//! Keywords of documents: the words that distinguish a document within its project.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -16,26 +16,26 @@ use crate::tables::project::{Project, Projects};
 use crate::tables::statistics;
 use crate::tables::terms;
 
-/// Keywords of a document.
+/// Number of keywords of a document.
 const KEYWORDS: usize = 12;
-/// Where policies hide documents from who indexes, words in fewer chunks count as new: his keywords would tell which of
-/// them the others have.
+/// Where policies hide documents from the caller, words in fewer chunks count as new: the keywords would otherwise show which
+/// words hidden documents have.
 const COMMON: f64 = 50.0;
 
-/// Chooses keywords for the documents of one call. They have many words in common, and the statistics
-/// change at its end only, so each word is looked up once.
+/// Chooses keywords for the documents of one call. Documents share many words, and the statistics change only at the end of
+/// the call. So each word is looked up once.
 pub(crate) struct Keywords<'a> {
     project: &'a Project,
-    /// Chunks of the project.
+    /// Number of chunks of the project.
     chunks: f64,
-    /// Frequencies below this count as none.
+    /// Frequencies below this count as 0.
     least: f64,
-    /// How rare words are, by the kind of their token.
+    /// The idf of words, by the kind of their token.
     idf: RefCell<HashMap<(i32, String), f32>>,
 }
 
 impl<'a> Keywords<'a> {
-    /// `limited` is whether policies apply to the caller.
+    /// `limited`: whether policies apply to the caller.
     pub(crate) fn open(owner: &Owner<'_>, project: &'a Project, limited: bool) -> Result<Self> {
         let totals = statistics::totals(owner, &Projects::new([project]))?.remove(&project.id);
         Ok(Self {
@@ -46,7 +46,7 @@ impl<'a> Keywords<'a> {
         })
     }
 
-    /// The keywords of a document, given its plain text and its Markdown.
+    /// The keywords of a document, by its plain text and its Markdown.
     pub(crate) fn of(&self, caller: &mut Caller, plain: &str, body: &str) -> Result<Vec<String>> {
         let candidates = keyword::candidates(plain);
         self.look_up(caller, &candidates)?;
@@ -93,7 +93,7 @@ impl<'a> Keywords<'a> {
     }
 }
 
-/// Those of the words that PostgreSQL takes for stop words of the language of a configuration, which itself keeps them.
+/// The words that are stop words in the language of a configuration, which itself keeps them.
 fn stop_words(owner: &Owner<'_>, text_config: &str, words: &[&str]) -> Result<HashSet<String>> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
     let found = statement::rows(

@@ -1,5 +1,5 @@
-//! Another model for a project: it embeds everything beside the one that serves, and takes its place in
-//! one transaction.
+//! Switching a project to another model: the next model embeds all chunks while the current one serves searches, and replaces
+//! it in one transaction.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use crate::tables::vector_codes;
 use crate::tables::vectors::{self, VectorTable};
 use crate::tables::wake;
 
-/// Has a model embed a project beside the one that serves, which it replaces in the end.
+/// Starts the switch of a project to another model.
 pub(crate) fn begin(caller: &mut Caller, project: &Project, model: i32) -> Result<()> {
     {
         let owner = &caller.as_owner()?;
@@ -35,8 +35,8 @@ pub(crate) fn begin(caller: &mut Caller, project: &Project, model: i32) -> Resul
     wake::after_commit()
 }
 
-/// Whether the project got another model while documents were written for this one. Until the end of the transaction it
-/// keeps the one it has.
+/// Whether the project has switched models while documents were written for this one. It cannot switch again before the end of
+/// the transaction.
 pub(crate) fn was_overtaken(owner: &Owner<'_>, project: &Project) -> Result<bool> {
     let model = statement::change(
         owner,
@@ -47,7 +47,7 @@ pub(crate) fn was_overtaken(owner: &Owner<'_>, project: &Project) -> Result<bool
     Ok(model.first().is_some_and(|&model| model != project.model.id))
 }
 
-/// Chunks that the next model of a project has still to embed.
+/// Chunks that the next model of a project still has to embed.
 pub(crate) struct Switch {
     project: Project,
     model: ModelRow,
@@ -56,7 +56,7 @@ pub(crate) struct Switch {
     opened: Result<Box<dyn Embedder>>,
 }
 
-/// Whether a switch can go on.
+/// Whether a switch can continue.
 pub(crate) fn is_pending(owner: &Owner<'_>) -> Result<bool> {
     let pending = statement::one(
         owner,
@@ -93,10 +93,10 @@ pub(crate) fn next(owner: &mut Owner<'_>) -> Result<Option<Box<Switch>>> {
     })))
 }
 
-/// What became of a part of a switch.
+/// The result of embedding a part of a switch.
 pub(crate) struct EmbeddedSwitch {
     switch: Switch,
-    /// Or what went wrong.
+    /// The vectors, or the error.
     outcome: std::result::Result<HashMap<ChunkId, Vec<f32>>, String>,
 }
 
@@ -119,7 +119,7 @@ impl Switch {
 }
 
 impl EmbeddedSwitch {
-    /// Stores the vectors; after the last ones the new model takes over.
+    /// Stores the vectors; after the last ones, the new model replaces the current one.
     pub(crate) fn store(&self, owner: &Owner<'_>) -> Result<()> {
         let Switch {
             project, model, chunks, ..
@@ -162,7 +162,7 @@ impl EmbeddedSwitch {
         )
     }
 
-    /// Whoever writes documents now either ends first, or sees the new model at the end and leaves his
+    /// Replaces the model. A concurrent writer of documents either ends first, or sees the new model at its end and leaves its
     /// documents to the worker.
     fn take_over(&self, owner: &Owner<'_>) -> Result<()> {
         let Switch { project, model, .. } = &self.switch;
@@ -175,7 +175,7 @@ impl EmbeddedSwitch {
              WHERE p.id = $1 AND p.next_model_id = $2",
             &args,
         )?;
-        // What was written while this waited for them.
+        // Chunks that were written while this waited for their writers.
         statement::execute(
             owner,
             &format!(

@@ -1,5 +1,5 @@
-//! `docsearch.index_progress`: how far background indexing is with the documents that the caller sees, and what keeps
-//! it from going on.
+//! `docsearch.index_progress`: the progress of background indexing for the documents that the caller sees, and the error that
+//! stops it.
 
 use docsearch_core::values::id::Map;
 use pgrx::datum::{DatumWithOid, Interval};
@@ -28,18 +28,18 @@ pub(crate) type Row = (
     i64,
 );
 
-/// Documents of a project.
+/// The counts of a project's documents.
 #[derive(Default)]
 pub(crate) struct Documents {
     all: i64,
     waiting: i64,
     waiting_chunks: i64,
     failed: i64,
-    /// What the last of them that failed did so with.
+    /// The error of the last document that failed.
     error: Option<String>,
 }
 
-/// Counts documents of projects, all that the caller sees.
+/// Counts the visible documents of projects.
 pub(crate) fn documents(caller: &mut Caller, projects: &[i64]) -> Result<Map<i64, Documents>> {
     let limited = visibility::policies_apply(caller)?;
     let of_projects = DatumWithOid::from(projects.to_vec());
@@ -50,7 +50,7 @@ pub(crate) fn documents(caller: &mut Caller, projects: &[i64]) -> Result<Map<i64
             &[of_projects, DatumWithOid::from(ATTEMPTS)],
         );
     }
-    // What waits is read as the owner of the tables, and counted as the caller, whose policies hold.
+    // The queue is read as the owner of the tables, and counted as the caller, to whom policies apply.
     let mut queue = Queue::default();
     {
         let owner = &caller.as_owner()?;
@@ -85,7 +85,7 @@ pub(crate) fn documents(caller: &mut Caller, projects: &[i64]) -> Result<Map<i64
     )
 }
 
-/// What waits, as columns.
+/// The queue, by columns.
 #[derive(Default)]
 struct Queue {
     projects: Vec<i64>,
@@ -153,12 +153,11 @@ fn count(role: &dyn Role, queue: &str, args: &[DatumWithOid<'_>]) -> Result<Map<
     Ok(counted.into_iter().collect())
 }
 
-/// A row for each project. Changes of attached tables, and what failed with them, are for their owners; so is what keeps
-/// the worker from going on, where policies hide documents. The rate is that of all documents, and not for those to whom
-/// policies apply.
+/// A row for each project. Only owners see changes of attached tables and their errors. The error that stops the worker is
+/// hidden from roles to whom policies apply, and so is the rate, which is that of all documents.
 pub(crate) fn rows(caller: &mut Caller, projects: &[i64], mut documents: Map<i64, Documents>) -> Result<Vec<Row>> {
     let limited = visibility::policies_apply(caller)?;
-    let mut asked = questions::counted(caller, projects, limited)?;
+    let mut counted = questions::counted(caller, projects, limited)?;
     let who = caller.id();
     let owner = &caller.as_owner()?;
     let troubles = attached::troubles(owner, None)?;
@@ -207,7 +206,7 @@ pub(crate) fn rows(caller: &mut Caller, projects: &[i64], mut documents: Map<i64
                 failed,
                 error,
             } = documents.remove(&row.id).unwrap_or_default();
-            let (questions, stale) = asked.remove(&row.id).unwrap_or_default();
+            let (questions, stale) = counted.remove(&row.id).unwrap_or_default();
             let of_attached = troubles.remove(&row.id);
             let seconds = row.rate.filter(|rate| *rate > 0.0).map(|rate| waiting as f64 / rate);
             let time_left = seconds.map(Interval::from_seconds);

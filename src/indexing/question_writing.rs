@@ -1,6 +1,6 @@
-//! Questions that a language model writes for sections that have none, or whose questions are stale.
+//! Questions that a language model writes for sections without any, or with stale ones.
 //!
-//! All replies of a call come before the first document is locked: an endpoint may be slow, and others write meanwhile.
+//! A call requests all replies before it locks the first document: an endpoint may be slow, and other sessions write meanwhile.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -24,40 +24,40 @@ use crate::tables::project::Project;
 use crate::tables::questions::{self, StoredQuestion};
 use crate::tables::{document, model_grant, schema};
 
-/// Tokens that a reply is taken to have where none is asked for: eight lines of fifty characters.
+/// Tokens of a reply in an estimate: eight lines of 50 characters.
 const USUAL_REPLY: u64 = 100;
-/// Most sections that a session remembers as such that the model has no question for.
+/// Most sections without questions that a session remembers.
 const REMEMBERED: usize = 10_000;
 const MINUTE: Duration = Duration::from_secs(60);
 
 thread_local! {
-    /// Sections that a model had no question for, by digests of what it was sent. Without these a caller who goes on until
-    /// no section is left would pay for the same replies for ever.
-    static FRUITLESS: RefCell<HashSet<String>> = RefCell::default();
-    /// When the last request of the session began: a limit of requests holds over its calls.
+    /// Sections for which a model had no question, by digests of the request. Otherwise a caller who repeats the call until
+    /// no section is left would pay for the same replies again and again.
+    static WITHOUT_QUESTIONS: RefCell<HashSet<String>> = RefCell::default();
+    /// When the last request of the session began: the limit of requests applies across its calls.
     static LAST_REQUEST: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// How far a call goes, and how fast.
+/// The limits of a call, in tokens and requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// With 0 nothing is sent, and all sections are estimated.
+    /// With 0, nothing is sent, and all sections are estimated.
     pub(crate) tokens: u64,
     pub(crate) sections: Option<u64>,
     pub(crate) requests_per_minute: Option<u64>,
 }
 
-/// What a call has done.
+/// The result of a call.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     pub(crate) sections_done: i64,
-    /// Sections that another call would ask about.
+    /// Sections for which another call would send requests.
     pub(crate) sections_left: i64,
     pub(crate) questions_written: i64,
-    /// Lines of replies that are no questions.
+    /// Lines of replies that are not questions.
     pub(crate) dropped: i64,
     pub(crate) tokens_estimated: u64,
-    /// What the endpoint says; None if it does not for one of the replies, or if there was none.
+    /// The number that the endpoint reports; `None` if it is missing for a reply, or if there was no reply.
     pub(crate) tokens_spent: Option<u64>,
 }
 
@@ -66,7 +66,7 @@ struct Page {
     slug: String,
 }
 
-/// A section with what is sent about it.
+/// A section with its request.
 struct Request {
     written: WrittenQuestions,
     titles: Vec<String>,
@@ -74,9 +74,8 @@ struct Request {
     key: String,
 }
 
-/// Has the language model write questions for sections of the documents of a project, those with these slugs if any are
-/// given, in their order, until the next request could exceed the limits. The caller must be allowed to change the
-/// documents.
+/// Has the language model write questions for sections of a project's documents, in the order of slugs, or of the documents with
+/// given slugs, until the next request could exceed the limits. The caller must be allowed to change the documents.
 pub(crate) fn write(
     caller: &mut Caller,
     project: &Project,
@@ -114,20 +113,20 @@ pub(crate) fn write(
     Ok(call.written)
 }
 
-/// One call, while it goes on.
+/// A running call.
 struct Call<'a> {
     project: &'a Project,
     limits: Limits,
     written: Written,
-    /// What the endpoint says that the replies took; None from the first one on of which it does not.
+    /// The tokens of the replies as the endpoint reports them; `None` once it has not reported them.
     spent: Option<u64>,
     replies: u64,
-    /// Whether nothing more is sent: the sections that are left are counted.
+    /// Whether no further request is sent, and sections that are left are only counted.
     is_over: bool,
 }
 
 impl Call<'_> {
-    /// The replies about sections of a page.
+    /// Requests replies about the sections of a page.
     fn ask(&mut self, caller: &mut Caller, page: &Page, source: &str) -> Result<Vec<Request>> {
         pgrx::check_for_interrupts!();
         let requests = requests(caller, self.project, page, source)?;
@@ -154,7 +153,7 @@ impl Call<'_> {
                             remember(&request.key);
                         }
                         request.written.questions = reply.questions;
-                        // What was sent is not needed any more, and the replies of all pages wait together.
+                        // The request is freed, since the replies of all pages are kept until the end.
                         request.user = String::new();
                         request.titles.clear();
                         answered.push(request);
@@ -168,7 +167,7 @@ impl Call<'_> {
         Ok(answered)
     }
 
-    /// Whether another request, and the longest reply to it, stay within what the call may take.
+    /// Whether another request and its longest reply stay within the limits of the call.
     fn fits(&mut self, sent: u64) -> Result<bool> {
         if self.limits.sections.is_some_and(|most| self.replies >= most) {
             self.is_over = true;
@@ -185,14 +184,14 @@ impl Call<'_> {
                     "max_tokens is {}, and the next section may take {next}",
                     self.limits.tokens
                 ),
-                format!("Give max_tokens => {next} or more, or 0 to learn what all sections may take."),
+                format!("Give max_tokens => {next} or more, or 0 for an estimate of all sections."),
             ));
         }
         self.is_over = true;
         Ok(false)
     }
 
-    /// Keeps requests as far apart as the limit says, those of earlier calls of the session included. Cancelling acts at once.
+    /// Waits until the limit allows another request of this session, also after earlier calls. A cancel acts at once.
     fn wait_for_turn(&self) {
         let pause = self
             .limits
@@ -211,7 +210,7 @@ impl Call<'_> {
         LAST_REQUEST.set(Some(Instant::now()));
     }
 
-    /// Nothing more is sent. What was answered before is kept.
+    /// Sends no further request; earlier replies are kept.
     fn end_with(&mut self, problem: ErrorReport) -> Result<()> {
         if self.written.tokens_estimated == 0 {
             return Err(problem);
@@ -228,7 +227,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Stores the replies about a page. Sections that have changed meanwhile are left.
+    /// Stores the replies about a page, except for sections that have changed meanwhile.
     fn store(&mut self, caller: &mut Caller, page: &Page, replies: Vec<Request>, source: &str) -> Result<()> {
         let keys: Vec<String> = replies.iter().map(|request| request.key.clone()).collect();
         let all = count(replies.len())?;
@@ -264,7 +263,7 @@ impl Call<'_> {
     }
 }
 
-/// What would be sent about the sections of a page that have no questions.
+/// The requests about sections of a page without questions.
 fn requests(caller: &mut Caller, project: &Project, page: &Page, source: &str) -> Result<Vec<Request>> {
     let text = statement::latest(
         caller,
@@ -317,7 +316,7 @@ fn requests(caller: &mut Caller, project: &Project, page: &Page, source: &str) -
     Ok(requests.filter(|request| !is_remembered(&request.key)).collect())
 }
 
-/// The documents of a project that the caller sees, in the order of slugs.
+/// The visible documents of a project, in the order of slugs.
 fn pages(caller: &mut Caller, project: &Project, slugs: Option<Vec<String>>) -> Result<Vec<Page>> {
     let pages = statement::rows(
         caller,
@@ -338,7 +337,7 @@ fn pages(caller: &mut Caller, project: &Project, slugs: Option<Vec<String>>) -> 
     }
 }
 
-/// Whether the caller may change a document: what it says is sent only then. The lock that shows this is given back at once.
+/// Whether the caller may change a document: its text is sent only then. The lock that shows this is released at once.
 fn may_change(caller: &Caller, project: &Project, page: &Page) -> Result<bool> {
     let found = Cell::new(None);
     let undone = subtransaction::run(|| {
@@ -357,7 +356,7 @@ fn may_change(caller: &Caller, project: &Project, page: &Page) -> Result<bool> {
     }
 }
 
-/// Refuses to begin without a model whose name can be a source.
+/// Raises an error without a model whose name can be a source of questions.
 fn require_source(model: Option<&str>) -> Result<()> {
     let problem = match model {
         None => "no language model is configured",
@@ -367,7 +366,7 @@ fn require_source(model: Option<&str>) -> Result<()> {
     Err(error_with_hint(
         PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         problem,
-        "An administrator can set docsearch.llm_url and docsearch.llm_model. An estimate asks none: max_tokens => 0, or --estimate of docsearch questions write.",
+        "An administrator can set docsearch.llm_url and docsearch.llm_model. An estimate needs no model: max_tokens => 0, or docsearch questions write --estimate.",
     ))
 }
 
@@ -380,7 +379,7 @@ fn count(number: usize) -> Result<i64> {
 }
 
 fn remember(key: &str) {
-    FRUITLESS.with_borrow_mut(|known| {
+    WITHOUT_QUESTIONS.with_borrow_mut(|known| {
         if known.len() >= REMEMBERED {
             known.clear();
         }
@@ -389,5 +388,5 @@ fn remember(key: &str) {
 }
 
 fn is_remembered(key: &str) -> bool {
-    FRUITLESS.with_borrow(|known| known.contains(key))
+    WITHOUT_QUESTIONS.with_borrow(|known| known.contains(key))
 }

@@ -1,5 +1,5 @@
-//! Documents of a project that has got another model are cut again, as that model reads them: what is indexed then is what
-//! a new project with the model would hold.
+//! Splits the documents of a project again after a switch of models, as the new model needs them: the result is that of a new
+//! project with this model.
 
 use pgrx::datum::DatumWithOid;
 
@@ -14,7 +14,7 @@ use crate::tables::project;
 /// Documents of one step.
 const AT_ONCE: i64 = 16;
 
-/// Cuts some documents again; false if there are none. Chunks that stay the same keep their vectors.
+/// Splits some documents again; false if there are none. Unchanged chunks keep their vectors.
 pub(crate) fn step(owner: &mut Owner<'_>) -> Result<bool> {
     let next = statement::change(
         owner,
@@ -39,7 +39,7 @@ pub(crate) fn step(owner: &mut Owner<'_>) -> Result<bool> {
         |row| row.required::<i64>(1),
     )?;
     let cut = subtransaction::run(|| {
-        // In the order of slugs, as everybody locks them.
+        // In the order of slugs, in which every session locks documents.
         statement::execute(
             owner,
             "SELECT FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2) ORDER BY d.slug FOR UPDATE",

@@ -13,18 +13,18 @@ use crate::postgres::{latch, statement};
 use crate::tables::table_shape::is_reshaped;
 use crate::tables::wake;
 
-/// Between two looks of somebody who waits.
-const LOOK: Duration = Duration::from_millis(50);
+/// Pause between two checks while a session waits.
+const CHECK_PAUSE: Duration = Duration::from_millis(50);
 
-/// Waits until everything that was committed has its vectors. False if that took longer than `timeout`, or if attached
-/// tables cannot be read.
+/// Waits until all committed documents have their vectors. False if that took longer than `timeout`, or if attached tables
+/// cannot be read.
 pub(crate) fn wait(caller: &mut Caller, timeout: Duration) -> Result<bool> {
     require_fresh_snapshots()?;
     if wake::is_pending() {
         return Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             "documents of this transaction cannot be waited for",
-            "COMMIT first: nobody else sees them before.",
+            "COMMIT first: other sessions cannot see them before.",
         ));
     }
     let begun = Instant::now();
@@ -34,19 +34,19 @@ pub(crate) fn wait(caller: &mut Caller, timeout: Duration) -> Result<bool> {
         if begun.elapsed() >= timeout {
             return Ok(false);
         }
-        // Somebody may have ended the worker, or the server may have been restarted.
+        // The worker may have been terminated, or the server restarted.
         if woken.is_none_or(|woken| woken.elapsed() > Duration::from_secs(1)) {
             wake::now();
             woken = Some(Instant::now());
         }
-        latch::wait(None, LOOK.min(timeout.saturating_sub(begun.elapsed())));
+        latch::wait(None, CHECK_PAUSE.min(timeout.saturating_sub(begun.elapsed())));
     }
     let failed = failed(caller)?;
     if failed > 0 {
         warn(
             PgSqlErrorCode::ERRCODE_WARNING,
             format!("{failed} documents could not be embedded"),
-            "SELECT * FROM docsearch.index_progress() shows why; they are tried again from time to time.",
+            "SELECT * FROM docsearch.index_progress() shows why; they are tried again at intervals.",
         );
     }
     let left_out = left_out(caller)?;
@@ -54,13 +54,13 @@ pub(crate) fn wait(caller: &mut Caller, timeout: Duration) -> Result<bool> {
         warn(
             PgSqlErrorCode::ERRCODE_WARNING,
             format!("{left_out} rows of attached tables could not be indexed"),
-            "docsearch.index_progress() shows their owner why, and docsearch.check() the owner of schema docsearch; they are tried again from time to time.",
+            "docsearch.index_progress() shows their owner why, and docsearch.check() the owner of schema docsearch; they are tried again at intervals.",
         );
     }
     tables_are_read(caller)
 }
 
-/// Whether attached tables can be read; a warning says why not.
+/// Whether attached tables can be read; raises a warning if not.
 fn tables_are_read(caller: &mut Caller) -> Result<bool> {
     let who = caller.id();
     let troubles = attached::troubles(&caller.as_owner()?, None)?;
@@ -72,7 +72,7 @@ fn tables_are_read(caller: &mut Caller) -> Result<bool> {
     let name = if first.is_for(who) {
         format!("{}: {}", first.name, first.reason)
     } else {
-        "a table of somebody else's".to_owned()
+        "a table of another role".to_owned()
     };
     let others = if more == 0 {
         String::new()
@@ -99,10 +99,10 @@ fn require_fresh_snapshots() -> Result<()> {
     ))
 }
 
-/// Whether something waits that the worker has not given up. The look is new each time.
+/// Whether there is work that the worker has not given up. Reads the latest state each time.
 pub(crate) fn is_waited_for(caller: &mut Caller) -> Result<bool> {
     let owner = &caller.as_owner()?;
-    let waits = statement::latest(
+    let is_pending = statement::latest(
         owner,
         concat!(
             "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.attempts < $1)
@@ -117,7 +117,7 @@ pub(crate) fn is_waited_for(caller: &mut Caller) -> Result<bool> {
         &[DatumWithOid::from(ATTEMPTS)],
         |row| row.required::<bool>(1),
     )?;
-    Ok(waits.first() == Some(&true))
+    Ok(is_pending.first() == Some(&true))
 }
 
 fn failed(caller: &mut Caller) -> Result<i64> {
@@ -131,7 +131,7 @@ fn failed(caller: &mut Caller) -> Result<i64> {
     Ok(failed.first().copied().unwrap_or(0))
 }
 
-/// Rows of attached tables that failed.
+/// Number of failed rows of attached tables.
 fn left_out(caller: &mut Caller) -> Result<i64> {
     let owner = &caller.as_owner()?;
     let failed = statement::latest(

@@ -1,11 +1,10 @@
-//! The background worker of a database: it embeds what was stored without vectors, and reads what
-//! changed in attached tables. It is started by whoever leaves something to it, and ends when it has
-//! nothing to do.
+//! The background worker of a database. It embeds documents that were stored without vectors, and reads changed rows of
+//! attached tables. A transaction that leaves work to it starts it, and it ends when there is nothing to do.
 //!
-//! Two locks keep anything from being forgotten. A worker keeps [`Lock::Worker`]. A transaction that leaves
-//! something to it shares [`Lock::Leaving`] until its end, and then starts a worker if none keeps the other
-//! lock. A worker that would end gives up its lock first, and then looks whether anybody is about to leave
-//! something, or has: of the two, one sees the other. Nobody ever waits for a worker.
+//! Two locks ensure that no work is missed. A worker keeps [`Lock::Worker`]. A transaction that leaves work shares
+//! [`Lock::Leaving`] until its end, and starts a worker if none keeps the other lock. A worker that is about to end releases its
+//! lock first, and then checks for work and for transactions that are about to leave some. So one of the two sees the other.
+//! No session ever waits for a worker.
 
 use std::cell::Cell;
 use std::ffi::CString;
@@ -26,25 +25,25 @@ use crate::postgres::transaction::{as_owner, contained, has_failed, look_up, was
 use crate::postgres::{catalog, latch};
 use crate::tables::{postings, schema, vector_codes, vectors, wake};
 
-/// How long a worker waits for more. DROP DATABASE gives others five seconds to leave.
+/// How long an idle worker waits for work. DROP DATABASE waits up to five seconds for other processes to end.
 const IDLE: Duration = Duration::from_secs(2);
-/// Between two looks for more.
-const LOOK: Duration = Duration::from_millis(100);
-/// A worker stays for what is tried again so soon.
+/// Pause between two checks for work.
+const CHECK_PAUSE: Duration = Duration::from_millis(100);
+/// A worker keeps running for attempts that are due within this time.
 const SOON: Duration = Duration::from_secs(60);
-/// After the first failure of the worker itself, such as a full disk.
+/// Pause after the first failure of the worker itself, such as a full disk.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// A worker that finds another one looks so long whether that is about to end.
+/// How long a worker that finds another one waits for it to end.
 const HANDOVER: Duration = Duration::from_secs(1);
-/// A worker that was ended sooner was ended early.
-const AT_LEAST: Duration = Duration::from_millis(100);
-/// So many that are ended early are followed by another, one after the other: then something ends them all.
-const MOST_EARLY: u8 = 5;
-/// Changed tables are read so long before documents that have their words get their vectors.
+/// A worker that is terminated before this time counts as terminated early.
+const EARLY_LIMIT: Duration = Duration::from_millis(100);
+/// Maximum number of restarts in a row after workers that were terminated early.
+const MAX_EARLY_EXITS: u8 = 5;
+/// How long changed tables are read before vectors of stored documents are computed.
 const TABLES_FIRST: Duration = Duration::from_secs(2);
 
-/// What a database, a role or the server sets is not for this process: neither what names mean nor how
-/// values are written ([`attached::FORMATS`], too) may depend on who owns the database.
+/// Settings of this process, instead of those of a database, a role or the server: neither the meaning of names nor the format of
+/// values ([`attached::FORMATS`]) may depend on the owner of the database.
 const OWN_SETTINGS: &[(&str, &str)] = &[
     ("search_path", "pg_catalog, pg_temp"),
     ("role", "none"),
@@ -52,7 +51,7 @@ const OWN_SETTINGS: &[(&str, &str)] = &[
     ("array_nulls", "on"),
     ("transform_null_equals", "off"),
     ("statement_timeout", "0"),
-    // Whoever keeps a lock keeps no others waiting.
+    // While the worker waits for a lock, it keeps others waiting for its own.
     ("lock_timeout", "1s"),
     // The session that finds a deadlock gives up: the worker, which tries again.
     ("deadlock_timeout", "10ms"),
@@ -64,15 +63,15 @@ const OWN_SETTINGS: &[(&str, &str)] = &[
 ];
 
 thread_local! {
-    /// Since when this process works.
+    /// When this process started its work.
     static BEGUN: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// How many workers were ended early before this one, one after the other.
-    static EARLY: Cell<u8> = const { Cell::new(0) };
+    /// Number of workers before this one that were terminated early in a row.
+    static EARLY_EXITS: Cell<u8> = const { Cell::new(0) };
 }
 
-/// Ends the process where Postgres looks for interrupts, as a backend.
+/// Ends the process at the next check for interrupts, as in a backend.
 extern "C" fn terminated(_signal: c_int) {
-    // SAFETY: flags for the main thread, which is the one that gets signals, and its own latch.
+    // SAFETY: flags of the main thread, which is the one that gets signals, and its own latch.
     unsafe {
         pg_sys::ProcDiePending = 1;
         pg_sys::InterruptPending = 1;
@@ -85,15 +84,15 @@ extern "C" fn terminated(_signal: c_int) {
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn docsearch_indexer(argument: pg_sys::Datum) {
     let action = SigAction::new(SigHandler::Handler(terminated), SaFlags::SA_RESTART, SigSet::empty());
-    // SAFETY: the handler does what the one of backends does.
+    // SAFETY: the handler does the same as the one of backends.
     if unsafe { sigaction(Signal::SIGTERM, &action) }.is_err() {
         return;
     }
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP);
     wake::mark_as_worker();
     set_own_settings();
-    EARLY.set(wake::early_exits());
-    // SAFETY: the argument is the Oid that `start` gave.
+    EARLY_EXITS.set(wake::early_exits());
+    // SAFETY: the argument is the Oid that `wake::start_after` passes.
     unsafe {
         let database = pg_sys::Oid::from_datum(argument, false).unwrap_or(pg_sys::InvalidOid);
         pg_sys::BackgroundWorkerInitializeConnectionByOid(database, pg_sys::InvalidOid, 0);
@@ -111,23 +110,22 @@ pub extern "C-unwind" fn docsearch_indexer(argument: pg_sys::Datum) {
     }
 }
 
-/// Gives up the rights that every worker starts with, for those of the owner of the tables. False if there
-/// are no tables.
+/// Becomes the owner of the tables: every worker starts as a superuser. False if there are no tables.
 fn become_owner() -> Result<bool> {
     let owner = look_up(|| {
         let owner = catalog::table(c"chunk").and_then(catalog::owner_of)?;
-        // SAFETY: asks about a role that exists.
+        // SAFETY: the role exists.
         Some((owner, unsafe { pg_sys::superuser_arg(owner) }))
     })?;
     let Some((owner, is_superuser)) = owner else {
         return Ok(false);
     };
-    // SAFETY: outside of transactions, by a process that was authenticated as superuser.
+    // SAFETY: outside of transactions, in a process that was authenticated as superuser.
     unsafe { pg_sys::SetSessionAuthorization(owner, is_superuser) };
     Ok(true)
 }
 
-/// Becomes the worker of this database; false if there is another one.
+/// Becomes the worker of this database; false if there is another one already.
 fn take_over() -> Result<bool> {
     let begun = Instant::now();
     loop {
@@ -137,7 +135,7 @@ fn take_over() -> Result<bool> {
         if begun.elapsed() > HANDOVER {
             return Ok(false);
         }
-        latch::wait(None, LOOK / 10);
+        latch::wait(None, CHECK_PAUSE / 10);
         contained(|| {
             pgrx::check_for_interrupts!();
             Ok(())
@@ -146,28 +144,28 @@ fn take_over() -> Result<bool> {
     }
 }
 
-/// Called when the process ends, however it does. If somebody ended it, or code of a table that would not end,
-/// another worker goes on: whoever has committed meanwhile has seen this one and started none.
+/// Called at any end of the process. If it was terminated, by a user or because code of a table did not end, it starts another
+/// worker: transactions that committed meanwhile have seen this one and started none.
 #[pg_guard]
 extern "C-unwind" fn ended(status: c_int, _argument: pg_sys::Datum) {
     Lock::Worker.give_back();
-    let early = match BEGUN.get() {
-        Some(begun) if begun.elapsed() > AT_LEAST => 0,
+    let early_exits = match BEGUN.get() {
+        Some(begun) if begun.elapsed() > EARLY_LIMIT => 0,
         None if status == 0 => return,
-        _ => EARLY.get().saturating_add(1),
+        _ => EARLY_EXITS.get().saturating_add(1),
     };
-    if early <= MOST_EARLY {
-        wake::start_after(early);
+    if early_exits <= MAX_EARLY_EXITS {
+        wake::start_after(early_exits);
     }
 }
 
-/// As autovacuum has them: what a server or a database sets is meant for people's statements.
+/// As autovacuum does: settings of a server or a database are meant for statements of users.
 fn set_own_settings() {
     for (name, value) in OWN_SETTINGS.iter().chain(&attached::FORMATS) {
         let (Ok(name), Ok(value)) = (CString::new(*name), CString::new(*value)) else {
             continue;
         };
-        // SAFETY: the strings are copied, the settings those of this server.
+        // SAFETY: the strings are copied, and the settings exist in this server.
         unsafe {
             pg_sys::SetConfigOption(
                 name.as_ptr(),
@@ -183,63 +181,63 @@ fn log(problem: &ErrorReport) {
     warning!("docsearch indexer: {}", in_one_line(problem));
 }
 
-/// What came of a look at what is left.
-enum Look {
+/// The result of a check for work.
+enum Progress {
     Worked,
-    /// For now there is nothing to do.
+    /// There is nothing to do for now.
     Wait(Duration),
-    /// Nothing is left, and nobody is about to leave something.
+    /// There is no work, and no transaction is about to leave some.
     Done,
 }
 
 struct Worker {
-    /// Since when there was nothing to do.
-    quiet_since: Instant,
-    /// After a failure nothing is done for a while, each time twice as long.
+    /// Since when the worker has been idle.
+    idle_since: Instant,
+    /// The start and length of the pause after a failure, which is doubled each time.
     resting: Option<(Instant, Duration)>,
     pause: Duration,
-    /// Whether a failure may be noted: this worker's, or that of one before.
-    has_noted: bool,
-    /// Since when tables were read and nothing was embedded.
+    /// Whether a failure may be recorded, by this worker or an earlier one.
+    may_have_recorded: bool,
+    /// Since when tables have been read and nothing embedded.
     reading_since: Option<Instant>,
 }
 
 impl Worker {
     fn new() -> Self {
         Self {
-            quiet_since: Instant::now(),
+            idle_since: Instant::now(),
             resting: None,
             pause: FIRST_PAUSE,
-            has_noted: true,
+            may_have_recorded: true,
             reading_since: None,
         }
     }
 
-    /// One thing after the other until there is nothing to do, or it has failed for too long.
+    /// Works until there is nothing to do, or the pause after failures has become too long.
     fn work(mut self) {
         loop {
-            let looked = contained(|| self.look());
+            let progress = contained(|| self.step());
             let was_held = was_held();
             if has_failed() && !matches!(take_over(), Ok(true)) {
                 return;
             }
-            match looked {
-                Ok(Look::Worked) => {
-                    self.quiet_since = Instant::now();
+            match progress {
+                Ok(Progress::Worked) => {
+                    self.idle_since = Instant::now();
                     self.pause = FIRST_PAUSE;
-                    self.forget_failure();
+                    self.clear_failure();
                 }
-                Ok(Look::Wait(wait)) => latch::wait(None, wait.min(LOOK)),
-                Ok(Look::Done) => return,
-                // Somebody keeps a lock. What waits for it comes again, after what others have left.
-                Err(_) if was_held => latch::wait(None, LOOK),
+                Ok(Progress::Wait(wait)) => latch::wait(None, wait.min(CHECK_PAUSE)),
+                Ok(Progress::Done) => return,
+                // Another session holds a lock. Work that needs it is tried again after other work.
+                Err(_) if was_held => latch::wait(None, CHECK_PAUSE),
                 Err(undone) => {
                     let problem = undone.problem;
                     log(&problem);
                     let reason = in_one_line(&problem);
-                    // Where even this fails, the log has it.
-                    as_owner(|owner| embedding_queue::note_failure(owner, &reason)).ok();
-                    self.has_noted = true;
+                    // If this fails too, the error is still in the log.
+                    as_owner(|owner| embedding_queue::record_failure(owner, &reason)).ok();
+                    self.may_have_recorded = true;
                     if self.pause > SOON {
                         return;
                     }
@@ -250,50 +248,50 @@ impl Worker {
         }
     }
 
-    fn forget_failure(&mut self) {
-        if self.has_noted {
-            self.has_noted = as_owner(|owner| embedding_queue::forget_failure(owner)).is_err();
+    fn clear_failure(&mut self) {
+        if self.may_have_recorded {
+            self.may_have_recorded = as_owner(|owner| embedding_queue::clear_failure(owner)).is_err();
         }
     }
 
-    fn look(&mut self) -> Result<Look> {
+    fn step(&mut self) -> Result<Progress> {
         pgrx::check_for_interrupts!();
         if BackgroundWorker::sighup_received() {
-            // SAFETY: what every worker does after this signal.
+            // SAFETY: as every worker does after this signal.
             unsafe { pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP) };
         }
         if let Some((since, pause)) = self.resting {
             let left = pause.saturating_sub(since.elapsed());
             if !left.is_zero() {
-                return Ok(Look::Wait(left));
+                return Ok(Progress::Wait(left));
             }
             self.resting = None;
-            self.quiet_since = Instant::now();
+            self.idle_since = Instant::now();
         }
-        // Without tables, or with those of another version, there is nothing to do, unless they are just being migrated.
-        let is_about_to_leave = look_up(|| Lock::Leaving.is_shared())?;
+        // Without tables, or with those of another version, there is nothing to do, unless a migration is running.
+        let is_work_coming = look_up(|| Lock::Leaving.is_shared())?;
         if !look_up(schema::exists)? || !as_owner(|owner| schema::is_current(owner))? {
-            return Ok(if is_about_to_leave {
-                Look::Wait(LOOK)
+            return Ok(if is_work_coming {
+                Progress::Wait(CHECK_PAUSE)
             } else {
-                Look::Done
+                Progress::Done
             });
         }
-        // What was changed has to be found by its words first.
+        // First of all, searches have to find changed documents by their words.
         let begun = *self.reading_since.get_or_insert_with(Instant::now);
         if begun.elapsed() < TABLES_FIRST && attached::step()? {
-            return Ok(Look::Worked);
+            return Ok(Progress::Worked);
         }
         self.reading_since = None;
-        let mut wait = LOOK;
+        let mut wait = CHECK_PAUSE;
         match as_owner(embedding_queue::next)? {
             Due::Now(work) => {
                 let embedded = work.embed();
                 as_owner(|owner| embedded.store(owner))?;
-                return Ok(Look::Worked);
+                return Ok(Progress::Worked);
             }
             Due::Later(later) if later <= SOON => {
-                self.quiet_since = Instant::now();
+                self.idle_since = Instant::now();
                 wait = later;
             }
             Due::Later(_) | Due::Never => {}
@@ -301,51 +299,54 @@ impl Worker {
         if let Some(switch) = as_owner(model_switch::next)? {
             let embedded = switch.embed();
             as_owner(|owner| embedded.store(owner))?;
-            return Ok(Look::Worked);
+            return Ok(Progress::Worked);
         }
         if as_owner(recut::step)? {
-            return Ok(Look::Worked);
+            return Ok(Progress::Worked);
         }
         if let Some(later) = as_owner(|owner| attached::due_in(owner))?.filter(|later| *later <= SOON) {
-            self.quiet_since = Instant::now();
+            self.idle_since = Instant::now();
             wait = wait.min(later);
         }
-        if self.quiet_since.elapsed() < IDLE {
-            return Ok(Look::Wait(wait));
+        if self.idle_since.elapsed() < IDLE {
+            return Ok(Progress::Wait(wait));
         }
-        // Later, so that documents that come one by one are merged together.
+        // Only when idle, so that documents that are written one by one are merged together.
         if as_owner(|owner| postings::merge_any(owner))? {
-            return Ok(Look::Wait(Duration::ZERO));
+            return Ok(Progress::Wait(Duration::ZERO));
         }
         as_owner(|owner| vector_codes::merge_all(owner))?;
         as_owner(attached::drop_unused)?;
         if as_owner(|owner| vectors::drop_unused(owner))? {
-            self.quiet_since = Instant::now();
-            return Ok(Look::Wait(wait));
+            self.idle_since = Instant::now();
+            return Ok(Progress::Wait(wait));
         }
         if look_up(|| Lock::Leaving.is_shared())? {
-            return Ok(Look::Wait(wait));
+            return Ok(Progress::Wait(wait));
         }
-        self.forget_failure();
-        if leave()? { Ok(Look::Done) } else { Ok(Look::Wait(wait)) }
+        self.clear_failure();
+        if leave()? {
+            Ok(Progress::Done)
+        } else {
+            Ok(Progress::Wait(wait))
+        }
     }
 }
 
-/// Gives up being the worker, unless there is something left or about to be left. True if the process is to
-/// end.
+/// Stops being the worker, unless there is work or a transaction is about to leave some. True if the process has to end.
 fn leave() -> Result<bool> {
     look_up(|| Lock::Worker.give_back())?;
-    let nothing = look_up(|| !Lock::Leaving.is_shared()).and_then(|nobody| Ok(nobody && nothing_is_left()?));
-    if matches!(nothing, Ok(true)) {
+    let is_idle = look_up(|| !Lock::Leaving.is_shared()).and_then(|none_coming| Ok(none_coming && is_work_done()?));
+    if matches!(is_idle, Ok(true)) {
         return Ok(true);
     }
-    // Somebody may have started another worker meanwhile.
+    // A transaction may have started another worker meanwhile.
     let is_back = take_over()?;
-    nothing.map(|_| !is_back)
+    is_idle.map(|_| !is_back)
 }
 
-/// Somebody may have left something between the last look and the lock.
-fn nothing_is_left() -> Result<bool> {
+/// Whether there is no work, checked again after the lock was released.
+fn is_work_done() -> Result<bool> {
     let soon = match as_owner(embedding_queue::next)? {
         Due::Now(_) => true,
         Due::Later(wait) => wait <= SOON,

@@ -48,7 +48,7 @@ impl Calls {
         self.left = self.left.checked_sub(1).ok_or_else(|| {
             Failure(error_with_hint(
                 PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-                "this search has asked the language model as often as it may",
+                "this search has reached its limit of calls to the language model",
                 "Raise docsearch.llm_max_calls.",
             ))
         })?;

@@ -164,7 +164,7 @@ pub(crate) struct Registered {
 impl Registered {
     pub(crate) fn confirm(&self, caller: &mut Caller) -> Result<()> {
         let name = confirmed_by(self.id);
-        confirmation::forget(caller, &name)?;
+        confirmation::delete(caller, &name)?;
         confirmation::write(caller, &name, &confirmation::text(PREFACE, &self.terms))
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn read(role: &dyn Role, name: &str) -> Result<Option<(pg_sys::Oid, V
 }
 
 /// Drops the type, if it exists.
-pub(crate) fn forget(role: &mut dyn Role, name: &str) -> Result<()> {
+pub(crate) fn delete(role: &mut dyn Role, name: &str) -> Result<()> {
     let exists = statement::one(
         role,
         "SELECT FROM pg_type t WHERE t.typnamespace = 'docsearch'::regnamespace AND t.typname = $1::text AND t.typtype = 'd'",

@@ -116,7 +116,7 @@ pub(crate) fn confirmed(role: &dyn Role, model: i32) -> Result<Vec<i64>> {
 /// Has the owner of the schema confirm that exactly these roles have the model.
 fn confirm(caller: &mut Caller, model: i32, roles: &[i64]) -> Result<()> {
     let name = type_name(model);
-    confirmation::forget(caller, &name)?;
+    confirmation::delete(caller, &name)?;
     let roles = statement::rows(
         caller,
         "SELECT r.oid::bigint, r.rolname::text FROM pg_roles r WHERE r.oid::bigint = ANY ($1) ORDER BY r.oid",

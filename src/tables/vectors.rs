@@ -1,4 +1,4 @@
-//! Vectors of sections: writing them, and the dense leg, sections whose vectors are near the query's.
+//! Vectors of sections: writes them, and is the vector retriever, which finds sections with vectors near the query's.
 
 use std::ffi::CString;
 
@@ -21,7 +21,7 @@ mod tables;
 
 pub(crate) use tables::{create, drop_graphs, drop_unused};
 
-/// How many times as many are read where codes were of sections that do not exist any more.
+/// Growth of the number of codes that are read if sections of some do not exist any more.
 const GROWTH: usize = 4;
 
 /// The schema of pgvector, quoted.
@@ -40,31 +40,31 @@ pub(crate) fn chunks_without_vector(table: &str) -> String {
     )
 }
 
-/// What the statements of this leg have in common.
+/// What the statements of this retriever share.
 pub(crate) struct VectorTable {
     model: i32,
     table: String,
     schema: String,
 }
 
-/// Which vectors are looked for.
+/// The vectors to find.
 #[derive(Clone, Copy)]
 pub(crate) struct Nearest<'a> {
     pub(crate) projects: &'a Projects,
     /// The query's vector.
     pub(crate) query: &'a [f32],
-    /// Most sections to find, and most questions.
+    /// Most sections and most questions to find.
     pub(crate) limit: i64,
-    /// Documents to look in, if not in all.
+    /// Documents to search, if not all.
     pub(crate) documents: Option<&'a [i64]>,
     /// The check of each document, if the caller does not see all and `documents` does not list them.
     pub(crate) check: Option<&'a VisibilityCheck>,
-    /// How many sections the projects have.
+    /// Number of sections of the projects.
     pub(crate) sections: i64,
 }
 
 impl Nearest<'_> {
-    /// How many of each kind.
+    /// Number of results of each kind.
     fn enough(&self) -> usize {
         usize::try_from(self.limit).unwrap_or_default()
     }
@@ -78,10 +78,11 @@ impl Nearest<'_> {
     }
 }
 
-/// Codes whose vectors are read, for each chunk of a kind that is wanted. Of the nearest sections 98 to 99.6 percent are among twice as
-/// many; with one and a half times as many a search took .15 ms less, and Postgres, Python and Ray lost .001 to .002 nDCG@10. With as
-/// many questions as are wanted, 102 pages came first of 114, as with twice as many, and a search took .3 ms less; with half as many 100
-/// came first.
+/// Number of codes whose vectors are read, for each wanted chunk of a kind.
+///
+/// With 2 for sections, the codes include 98 to 99.6 % of the nearest ones. With 1.5 a search took 0.15 ms less, and Postgres, Python
+/// and Ray lost 0.001 to 0.002 nDCG@10. With 1 for questions, 102 of 114 pages came first, as with 2, and a search took 0.3 ms less;
+/// with 0.5, 100 came first.
 fn read_by_code(kind: VectorKind) -> usize {
     match kind {
         VectorKind::Text => 2,
@@ -98,7 +99,7 @@ fn condition(kind: VectorKind) -> String {
 }
 
 impl VectorTable {
-    /// Whether a model has a table: who may change projects can give one a model that has none.
+    /// Whether a model has a table. A role that may change projects can choose a model without one.
     pub(crate) fn exists(model: &ModelRow) -> bool {
         CString::new(format!("vector_{}", model.id)).is_ok_and(|name| catalog::table(&name).is_some())
     }
@@ -111,9 +112,9 @@ impl VectorTable {
         })
     }
 
-    /// The similarity of the nearest sections of the projects, and of the nearest questions: neither takes places of the
-    /// other. All sections are compared if there are up to `exact`, and all chunks of certain documents; else those that
-    /// are nearest by their codes.
+    /// The similarities of the nearest sections of the projects, and of the nearest questions, each up to the limit. All sections
+    /// are compared if there are at most `exact`, and all chunks of given documents; else those that are nearest by their
+    /// codes.
     pub(crate) fn nearest(&self, caller: &mut Caller, wanted: Nearest<'_>, exact: i64) -> Result<Map<ChunkId, f32>> {
         if wanted.documents.is_some() {
             let owner = &caller.as_owner()?;
@@ -140,9 +141,8 @@ impl VectorTable {
         Ok(found)
     }
 
-    /// The nearest of each kind, of those that are nearest by their codes and that the caller sees; `None` where there are
-    /// no codes. Codes are compared in one order, whatever else is there: documents that the caller does not see change
-    /// nothing.
+    /// The nearest visible chunks of each kind, out of those that are nearest by their codes; `None` if there are no codes. The
+    /// order of codes does not depend on other documents, so that hidden ones do not change the result.
     fn nearest_by_codes<const KINDS: usize>(
         &self,
         caller: &mut Caller,
@@ -185,7 +185,7 @@ impl VectorTable {
         }
     }
 
-    /// The chunks of each kind that are nearest by their codes and that the caller sees, at most `most` of it.
+    /// The visible chunks of each kind that are nearest by their codes, up to a number for each.
     fn estimated<const KINDS: usize>(
         &self,
         caller: &mut Caller,
@@ -196,14 +196,14 @@ impl VectorTable {
             let owner = &caller.as_owner()?;
             return vector_codes::nearest(owner, wanted.projects, self.model, wanted.query, most);
         };
-        let mut there = true;
+        let mut have_codes = true;
         let mut estimated = Vec::with_capacity(KINDS);
         for (kind, most) in most {
             let mut codes = 0;
             let read = |owner: &Owner<'_>, limit: i64| {
                 let limit = usize::try_from(limit).unwrap_or(usize::MAX);
                 let of_kind = vector_codes::nearest(owner, wanted.projects, self.model, wanted.query, [(kind, limit)])?;
-                there &= of_kind.is_some();
+                have_codes &= of_kind.is_some();
                 Ok(of_kind.map_or_else(Vec::new, |[of_kind]| {
                     codes = of_kind.codes;
                     of_kind.chunks
@@ -212,17 +212,17 @@ impl VectorTable {
             let chunks = check.first(caller, most, read, |id| id.document)?;
             estimated.push(Estimated { chunks, codes });
         }
-        Ok(estimated.try_into().ok().filter(|_| there))
+        Ok(estimated.try_into().ok().filter(|_| have_codes))
     }
 
-    /// The nearest of a kind that the caller sees, all of them compared.
+    /// The nearest visible chunks of a kind, with all of them compared.
     fn nearest_of_all(
         &self,
         caller: &mut Caller,
         kind: VectorKind,
         wanted: Nearest<'_>,
     ) -> Result<Vec<(ChunkId, f32)>> {
-        // Which of equally near ones come must not depend on how many are read.
+        // The order of equally near ones must not depend on the limit.
         let last = match wanted.check {
             Some(_) => ", v.project_id, v.document_id, v.chunk_no",
             None => "",
@@ -234,7 +234,7 @@ impl VectorTable {
             condition(kind)
         );
         let read = |owner: &Owner<'_>, limit| {
-            // Where projects lie among others the planner would read the whole table.
+            // With other projects in the table, the planner might read all of it.
             let _settings = LocalSettings::by_index()?;
             statement::lookup(owner, &sql, &wanted.arguments(limit), similarity)
         };
@@ -244,7 +244,7 @@ impl VectorTable {
         }
     }
 
-    /// The nearest of each kind in certain documents.
+    /// The nearest chunks of each kind in given documents.
     fn nearest_in_documents(&self, owner: &Owner<'_>, wanted: Nearest<'_>) -> Result<Map<ChunkId, f32>> {
         let of_kind = |kind| {
             let of_kind = condition(kind);
@@ -263,7 +263,7 @@ impl VectorTable {
         Ok(found.into_iter().collect())
     }
 
-    /// A statement that reads the distance of chunks of the projects; conditions may follow.
+    /// A statement that reads the distances of chunks of the projects, to which conditions can be added.
     fn distances(&self, wanted: Nearest<'_>) -> String {
         let Self { table, schema, .. } = self;
         // The parameter is converted once and not for each row.
@@ -275,12 +275,12 @@ impl VectorTable {
         )
     }
 
-    /// The similarity of certain sections.
+    /// The similarities of given sections.
     pub(crate) fn of_chunks(&self, owner: &Owner<'_>, query: &[f32], chunks: &[ChunkId]) -> Result<Map<ChunkId, f32>> {
         Ok(self.of_chunks_to(owner, &[query], chunks)?.pop().unwrap_or_default())
     }
 
-    /// The similarity of certain sections to each of some queries.
+    /// The similarities of given sections to each of some queries.
     pub(crate) fn of_chunks_to(
         &self,
         owner: &Owner<'_>,
@@ -313,7 +313,7 @@ impl VectorTable {
         Ok(similarities)
     }
 
-    /// The vectors of certain sections.
+    /// The vectors of given sections.
     pub(crate) fn vectors(&self, owner: &Owner<'_>, chunks: &[ChunkId]) -> Result<Map<ChunkId, Vec<f32>>> {
         let sql = format!(
             "SELECT v.project_id, v.document_id, v.chunk_no, v.embedding::real[]
@@ -370,7 +370,7 @@ impl VectorTable {
         }
     }
 
-    /// Stores the vector of a section, if its text is still what was embedded and nobody is just writing it.
+    /// Stores the vector of a section, if its text is still the embedded one and no other session is writing it.
     pub(crate) fn store_unchanged(
         &self,
         owner: &Owner<'_>,
@@ -400,8 +400,8 @@ impl VectorTable {
         )
     }
 
-    /// Removes the vectors of certain sections of a document.
-    pub(crate) fn forget(&self, owner: &Owner<'_>, document: DocumentId, chunks: Vec<i32>) -> Result<()> {
+    /// Deletes the vectors of given sections of a document.
+    pub(crate) fn delete(&self, owner: &Owner<'_>, document: DocumentId, chunks: Vec<i32>) -> Result<()> {
         statement::execute(
             owner,
             &format!(

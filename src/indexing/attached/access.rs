@@ -1,5 +1,5 @@
-//! Who may read the rows of a table, and who would find their documents: searches know the policies on documents, and
-//! neither those of the table nor the rights on it.
+//! Checks who may read the rows of a table, and who would find their documents: searches apply the policies on documents, but
+//! neither those of the table nor its privileges.
 
 use docsearch_core::postgres::row_policy::about_documents;
 use pgrx::datum::DatumWithOid;
@@ -11,19 +11,19 @@ use crate::postgres::report::{Result, error_with_hint, invalid};
 use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 
-/// Why the documents of a table may be found by whoever may search.
+/// Why the documents of a table may be found by every role that may search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// All of them may read its rows.
+    /// All of these roles may read its rows.
     Readers,
-    /// There is a policy on documents that says what rights and policies say about its rows.
+    /// A policy on documents repeats the privileges and policies of the table.
     Policy,
-    /// Its rows are for everybody.
+    /// Its rows are public.
     Public,
 }
 
 impl Access {
-    /// What the arguments `policy` and `public` say.
+    /// From the arguments `policy` and `public`.
     pub(crate) fn given(policy: Option<&str>, public: bool) -> Result<Self> {
         match (policy, public) {
             (None, false) => Ok(Self::Readers),
@@ -35,7 +35,7 @@ impl Access {
             )),
             (Some(other), _) => Err(invalid(
                 format!("unknown policy \"{other}\""),
-                "policy => 'copied' says that there is a policy on docsearch.document for the documents of the table.",
+                "policy => 'copied' states that docsearch.document has a policy for the documents of the table.",
             )),
         }
     }
@@ -49,17 +49,17 @@ impl Access {
     }
 }
 
-/// What keeps some of those who may search from reading some rows.
+/// What keeps a role that may search from reading some of the rows.
 enum Guard {
-    /// Row-level security of this table: the one that is attached, or one that a view reads from.
+    /// Row-level security of this table: the attached one, or one that a view reads from.
     Policies(pg_sys::Oid, String),
-    /// The view itself, which shows each role what is for it.
+    /// The view itself, which shows different rows to each role.
     View,
-    /// A role without the right to read the table or a column.
+    /// A role without the privilege to read the table or a column.
     Rights(String),
 }
 
-/// Refuses to let everybody who may search find the documents of a table of which they may not read all rows.
+/// Raises an error if a role that may search would find documents of rows that it may not read.
 pub(super) fn require(caller: &Caller, table: &Table, columns: &Columns<'_>, access: Access) -> Result<()> {
     match access {
         Access::Public => Ok(()),
@@ -75,7 +75,7 @@ pub(super) fn require(caller: &Caller, table: &Table, columns: &Columns<'_>, acc
     }
 }
 
-/// What is wrong with the documents of a table that was attached for readers.
+/// The problem with the documents of a table that was attached for readers.
 pub(super) fn problem(owner: &Owner<'_>, table: &Table, columns: &Columns<'_>) -> Result<Option<String>> {
     Ok(guard(owner, table, columns)?.map(|guard| guard.problem(table)))
 }
@@ -92,12 +92,12 @@ fn require_row_security(caller: &Caller) -> Result<()> {
     }
     Err(error_with_hint(
         PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        "docsearch.document has no row-level security, so no policy holds there",
+        "docsearch.document has no row-level security, so no policy applies there",
         "ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY, or attach the table with public => true.",
     ))
 }
 
-/// Whatever a view reads from, too.
+/// The attached table or view, with all that a view reads from.
 const READ: &str = "WITH RECURSIVE read(oid) AS (
     SELECT $1::oid
     UNION
@@ -120,7 +120,7 @@ fn guard(role: &dyn Role, table: &Table, columns: &Columns<'_>) -> Result<Option
     if policies.is_some() {
         return Ok(policies);
     }
-    // What a view shows may depend on who asks.
+    // The rows of a view may depend on the current user.
     let hides = statement::one(
         role,
         &format!(
@@ -159,19 +159,19 @@ impl Guard {
         let name = &table.qualified;
         match self {
             Self::Policies(of, _) if *of == table.oid => {
-                format!("table {name} has row-level security, which searches do not know")
+                format!("table {name} has row-level security, which searches do not apply")
             }
             Self::Policies(_, of) => {
-                format!("view {name} reads table {of}, which has row-level security that searches do not know")
+                format!("view {name} reads table {of}, which has row-level security that searches do not apply")
             }
-            Self::View => format!("view {name} may show each role other rows, and searches show them all"),
+            Self::View => format!("view {name} may show each role different rows, but searches show all of them"),
             Self::Rights(role) => {
-                format!("role \"{role}\" may search, and may not read all that is indexed of {name}")
+                format!("role \"{role}\" may search, but may not read all indexed columns of {name}")
             }
         }
     }
 
-    /// The policy to write, as far as catalogs tell.
+    /// The policy to create, as far as it follows from the catalogs.
     fn hint(&self, caller: &Caller, table: &Table) -> Result<String> {
         let root = pgrx::spi::quote_literal(table.source_root());
         let permitted = match self {
@@ -205,7 +205,8 @@ impl Guard {
     }
 }
 
-/// That a role may read a table. Its name is looked up only for those who may use its schema: for others that is an error.
+/// The condition that a role may read a table. It looks up the name only for roles that may use its schema: for others that is an
+/// error.
 fn rights_on(caller: &Caller, table: &Table) -> Result<String> {
     let rights = statement::one(
         caller,
@@ -220,8 +221,8 @@ fn rights_on(caller: &Caller, table: &Table) -> Result<String> {
     Ok(rights.unwrap_or_else(|| "false".to_owned()))
 }
 
-/// What the policies of a table let a role read, about documents, and the columns that they name; nothing if that cannot be
-/// said exactly.
+/// A condition on documents that is equivalent to the policies of a table for SELECT, and the columns in it; `None` if there is no
+/// exact one.
 fn policies_of(caller: &Caller, table: pg_sys::Oid) -> Result<Option<(String, Vec<String>)>> {
     let columns = statement::rows(
         caller,
@@ -271,7 +272,7 @@ fn policies_of(caller: &Caller, table: pg_sys::Oid) -> Result<Option<(String, Ve
     )))
 }
 
-/// Documents are written as the caller, who has to see them, if policies hold for him.
+/// The condition that the caller sees the documents that it writes, if policies apply to it.
 fn writer(caller: &Caller) -> Result<Option<String>> {
     statement::one(
         caller,
@@ -283,7 +284,7 @@ fn writer(caller: &Caller) -> Result<Option<String>> {
     )
 }
 
-/// What the policy needs besides: a restrictive one takes from what permissive ones give.
+/// What the policy needs besides: a restrictive policy only limits permissive ones.
 fn missing(caller: &Caller) -> Result<String> {
     let (enabled, permits) = statement::one(
         caller,

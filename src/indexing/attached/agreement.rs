@@ -1,11 +1,11 @@
-//! What the owner of a table has agreed to when it was attached. `docsearch.attached_table` says what is read, as whom and
-//! where it goes, but roles that may write that table, such as members of `pg_write_all_data`, need not be able to act as
-//! those roles. So the worker obeys a row only while two comments say the same, which no right to write data is enough for:
+//! The terms that the owner of a table has agreed to by attaching it. `docsearch.attached_table` has the columns and roles to
+//! read as and write as. But roles that may write that table, such as members of `pg_write_all_data`, need not be able to act
+//! as those roles. So the worker uses a row only while it matches two comments, which no right to write data can make:
 //!
-//! - the comment on the first trigger of the table, which only the owner of the table can make: TRIGGER is not enough;
-//! - the comment on the type `docsearch.attached_N`, which only the owner of schema `docsearch` can make, who has to be able
-//!   to act as both roles. It is what the role that writes has agreed to, where that is not the owner of the table, and it
-//!   ends when the table is detached, whatever becomes of the trigger.
+//! - the comment on the first trigger of the table. Only the owner of the table can make it; the right TRIGGER is not enough.
+//! - the comment on the type `docsearch.attached_N`. Only the owner of schema `docsearch` can make it, who has to be able to
+//!   act as both roles. It holds the agreement of the role that writes, where that is not the owner of the table. It is
+//!   dropped when the table is detached, whatever happens to the trigger.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ const AGAIN: &str =
     "Detach it, with keep_documents => true if its documents are to stay, and have its owner attach it again.";
 
 impl Attached {
-    /// All that says what is read and where it goes, by columns of `docsearch.attached_table`.
+    /// The terms, by columns of `docsearch.attached_table`.
     fn terms(&self) -> Value {
         let mut terms = json!({
             "id": self.id,
@@ -45,15 +45,15 @@ impl Attached {
             "access": self.access,
             "poll_every": self.poll_every,
         });
-        // Agreements made before this column existed do not mention it.
+        // Agreements from before this column do not have it.
         if let Some(questions) = &self.questions {
             terms["questions_column"] = json!(questions);
         }
         terms
     }
 
-    /// The text of both comments. Roles have their names for a dump that is restored elsewhere, and their numbers for here,
-    /// where others may get their names.
+    /// The text of both comments. Roles have their names, for a dump that is restored elsewhere, and their OIDs, for this server,
+    /// where other roles may get their names.
     fn agreement(&self) -> Result<String> {
         let agreement = json!({
             "terms": self.terms(),
@@ -67,7 +67,7 @@ impl Attached {
         });
         let text = confirmation::text(PREFACE, &agreement);
         if text.len() > LONGEST {
-            return Err(internal("what is to be attached is described by too many words"));
+            return Err(internal("the terms of the attached table are too long"));
         }
         Ok(text)
     }
@@ -79,7 +79,7 @@ impl Attached {
         record(caller, self.id, &text)
     }
 
-    /// Refuses to read and write what has not been agreed on, and what has ended since: see [`agree`](Self::agree).
+    /// Raises an error if the row does not match the agreement, or if it has ended: see [`agree`](Self::agree).
     pub(super) fn require_agreed(&self, owner: &Owner<'_>, table: &Table) -> Result<()> {
         let Some(agreed) = table
             .commented(owner, self.id, LONGEST)?
@@ -118,7 +118,7 @@ impl Attached {
         ))
     }
 
-    /// Refuses a role that may not write documents any more: no document of the table could be written.
+    /// Raises an error for a role that may not write documents any more: no document of the table could be written.
     fn require_rights(&self, owner: &Owner<'_>, table: &Table, writer: &str) -> Result<()> {
         let may = statement::one(
             owner,
@@ -144,7 +144,7 @@ impl Attached {
         ))
     }
 
-    /// Refuses what the owner of the schema has not recorded.
+    /// Raises an error for terms that the owner of the schema has not recorded.
     fn require_recorded(&self, owner: &Owner<'_>) -> Result<()> {
         let Some((keeper, agreed)) = recorded(owner, self.id)? else {
             return Err(self.not_recorded(AGAIN));
@@ -164,8 +164,8 @@ impl Attached {
         ))
     }
 
-    /// Refuses to remove documents of a table that is gone where nothing says that they are its own. Whatever has become of
-    /// the roles does not matter.
+    /// Raises an error if nothing shows that the documents of a dropped table are its own. The roles do not matter for
+    /// this.
     pub(super) fn require_recorded_documents(&self, owner: &Owner<'_>) -> Result<()> {
         let hint = "Delete its row in docsearch.attached_table, and its documents if they are not wanted.";
         let Some((keeper, agreed)) = recorded(owner, self.id)? else {
@@ -250,24 +250,24 @@ fn type_name(id: i32) -> String {
     format!("attached_{id}")
 }
 
-/// Has the owner of the schema record what was agreed on.
+/// Has the owner of the schema record the agreement.
 fn record(caller: &mut Caller, id: i32, text: &str) -> Result<()> {
     let owner = &caller.as_schema_owner()?;
     confirmation::write(owner, &type_name(id), text)
 }
 
-/// What was recorded, and the owner of the type that bears it.
+/// The recorded agreement, and the owner of the type that has it.
 fn recorded(owner: &Owner<'_>, id: i32) -> Result<Option<(pg_sys::Oid, Value)>> {
     confirmation::read(owner, &type_name(id))
 }
 
-/// Ends what was recorded.
-pub(super) fn forget(role: &mut dyn Role, id: i32) -> Result<()> {
-    confirmation::forget(role, &type_name(id))
+/// Deletes the recorded agreement.
+pub(super) fn delete(role: &mut dyn Role, id: i32) -> Result<()> {
+    confirmation::delete(role, &type_name(id))
 }
 
-/// Ends what was recorded of tables that are not attached any more, as their projects were dropped.
-pub(super) fn forget_unused(owner: &mut Owner<'_>) -> Result<()> {
+/// Deletes recorded agreements of tables that are not attached any more because their projects were dropped.
+pub(super) fn delete_unused(owner: &mut Owner<'_>) -> Result<()> {
     let unused = statement::rows(
         owner,
         "SELECT substr(t.typname::text, 10)::int FROM pg_type t
@@ -277,11 +277,11 @@ pub(super) fn forget_unused(owner: &mut Owner<'_>) -> Result<()> {
         &[],
         |row| row.required::<i32>(1),
     )?;
-    unused.into_iter().try_for_each(|id| forget(owner, id))
+    unused.into_iter().try_for_each(|id| delete(owner, id))
 }
 
-/// Confirms what was attached before there were agreements, once, where nobody can have written it but the owner of
-/// `docsearch.attached_table`, who may act as the roles that it names. Other tables wait until they are attached again.
+/// Confirms, once, tables that were attached before there were agreements, if only the owner of `docsearch.attached_table`, who
+/// may act as the named roles, can have written the rows. Other tables wait until they are attached again.
 pub(crate) fn agree_to_earlier(caller: &mut Caller) -> Result<()> {
     if !confirmation::only_its_owner_writes(caller, "docsearch.attached_table")? {
         return Ok(());
@@ -298,7 +298,7 @@ pub(crate) fn agree_to_earlier(caller: &mut Caller) -> Result<()> {
             )?;
             record(caller, attached.id, &attached.agreement()?)
         });
-        // `check()` tells what is wrong.
+        // `check()` reports the problem.
         drop(agreed);
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What is stored of attached tables, compared row by row with what the tables have: what `check(deep => true)` looks at.
+//! Compares the documents of attached tables with their rows, for `check(deep => true)`.
 
 use std::collections::HashSet;
 
@@ -12,10 +12,10 @@ use crate::postgres::{statement, subtransaction};
 use crate::tables::document_input::DocumentInput;
 use crate::tables::project;
 
-/// Rows, or documents, that are compared at once; as many bytes as are read at once make it fewer.
+/// Most rows or documents that are compared at once; the limit of bytes may make it fewer.
 const AT_ONCE: i32 = 256;
 
-/// What differs between a table and its documents: how many, and the slug of one of them.
+/// The differences of one kind between a table and its documents: their number, and the slug of one of them.
 #[derive(Default)]
 struct Differing {
     number: i64,
@@ -28,7 +28,7 @@ impl Differing {
         self.first.get_or_insert(slug);
     }
 
-    fn told(&self, what: &str) -> Option<String> {
+    fn summary(&self, what: &str) -> Option<String> {
         let first = self.first.as_ref()?;
         let plural = if self.number == 1 { "" } else { "s" };
         Some(format!(
@@ -39,7 +39,7 @@ impl Differing {
     }
 }
 
-/// An attached table whose documents are not those of its rows.
+/// An attached table whose documents do not match its rows.
 pub(crate) struct Difference {
     /// Schema and name, quoted.
     pub(crate) table: String,
@@ -47,8 +47,8 @@ pub(crate) struct Difference {
     pub(crate) project: String,
 }
 
-/// Attached tables, of one project or of all, whose documents are not those of their rows, what waits to be read aside.
-/// Tables that cannot be read are left out: they have problems of their own. Each table is read as its reader.
+/// The attached tables, of one project or of all, whose documents do not match their rows, except for changes that wait to be
+/// read. Tables that cannot be read are left out: they are reported elsewhere. Each table is read as its own role.
 pub(crate) fn differences(owner: &mut Owner<'_>, project: Option<i64>) -> Result<Vec<Difference>> {
     let all = read(
         owner,
@@ -87,14 +87,14 @@ impl Attached {
                 break;
             };
             let keys: Vec<String> = keys.into_iter().map(|(key, _)| key).collect();
-            // They are too large together; a single one says so itself.
+            // They are too large together; a single row reports that itself.
             let Some(rows) = self.rows(owner, &keys)? else {
                 at_once = (at_once / 4).max(1);
                 continue;
             };
             let pending = self.pending(owner, &keys)?;
             let documents = rows.documents.into_iter().filter(|(key, _)| !pending.contains(key));
-            // What cannot be indexed at all is told where it is tried.
+            // Rows that cannot be indexed are reported when they are indexed.
             let inputs: Vec<DocumentInput> = documents
                 .filter_map(|(_, document)| DocumentInput::parse(document).ok())
                 .collect();
@@ -111,32 +111,32 @@ impl Attached {
             };
             let keys: Vec<String> = documents.iter().map(|(_, key)| key.clone()).collect();
             let pending = self.pending(owner, &keys)?;
-            let gone: HashSet<String> = self.without_row(owner, keys)?.into_iter().collect();
+            let deleted: HashSet<String> = self.without_row(owner, keys)?.into_iter().collect();
             for (slug, key) in documents {
-                if gone.contains(&key) && !pending.contains(&key) {
+                if deleted.contains(&key) && !pending.contains(&key) {
                     extra.add(slug);
                 }
             }
             last = Some(end);
         }
-        let told = [
-            missing.told("row# without a document"),
-            different.told("document# unlike the row"),
-            extra.told("document# without a row"),
+        let parts = [
+            missing.summary("row# without a document"),
+            different.summary("document# unlike the row"),
+            extra.summary("document# without a row"),
         ];
-        let told: Vec<String> = told.into_iter().flatten().collect();
-        Ok(if told.is_empty() {
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        Ok(if parts.is_empty() {
             None
         } else {
             Some(Difference {
                 table: Table::of(owner, Some(self.source))?.qualified,
-                detail: told.join("; "),
+                detail: parts.join("; "),
                 project: project.name,
             })
         })
     }
 
-    /// Those of the keys that wait to be read, or failed.
+    /// The keys that wait to be read, or have failed.
     fn pending(&self, owner: &Owner<'_>, keys: &[String]) -> Result<HashSet<String>> {
         let pending = statement::latest(
             owner,

@@ -1,5 +1,5 @@
-//! Reading rows of an attached table: whatever its columns are, and whatever code belongs to them, in the
-//! name of its owner, confined. A step (`step`) limits the time.
+//! Reads rows of an attached table as its owner, confined, whatever its columns and their code are. A step (`step`) limits the
+//! time.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -18,14 +18,13 @@ use crate::postgres::{statement, subtransaction};
 
 /// Most bytes of rows that are read at once, and of one row: more than a document may have.
 const LARGEST: i64 = 64 << 20;
-/// Bytes of a key. No slug holds a longer one, with or without the spaces at its end that `char(n)` adds, so
-/// there is no document of it.
+/// Longest key in bytes. No slug holds a longer one, with or without the padding of `char(n)`, so no document can have it.
 pub(super) const LONGEST_KEY: usize = 64 << 10;
-/// The same for a view, whose keys are kept.
+/// The same for a view, whose keys are stored.
 pub(super) const LONGEST_VIEW_KEY: usize = 1024;
 
-/// How keys and other values of rows are written, whatever a session, a role or a database sets: by the trigger, which notes
-/// keys, and by the worker and `check`, which compare them with those of the rows that they read.
+/// Formats of keys and other values, independent of the settings of a session, a role or a database. The trigger records keys in
+/// them, and the worker and `check` compare these with the keys of rows.
 pub(in crate::indexing) const FORMATS: [(&str, &str); 4] = [
     ("datestyle", "ISO, YMD"),
     ("intervalstyle", "postgres"),
@@ -33,7 +32,7 @@ pub(in crate::indexing) const FORMATS: [(&str, &str); 4] = [
     ("bytea_output", "hex"),
 ];
 
-/// Why rows cannot be read or indexed, by their keys.
+/// The keys of rows that cannot be read or indexed, with the reasons.
 #[derive(Default)]
 pub(super) struct Problems(pub(super) Vec<(String, String)>);
 
@@ -47,29 +46,29 @@ impl Problems {
     }
 }
 
-/// What is known of some keys.
+/// The rows of some keys.
 #[derive(Default)]
 pub(super) struct Rows {
-    /// Documents of rows that are there, by their keys.
+    /// The documents of existing rows, by key.
     pub(super) documents: Vec<(String, Value)>,
-    /// Keys of rows that are gone, as they are in slugs.
-    pub(super) gone: Vec<String>,
-    /// Why rows cannot be read.
+    /// Keys of deleted rows, as they are in slugs.
+    pub(super) deleted: Vec<String>,
+    /// Rows that cannot be read.
     pub(super) problems: Problems,
-    /// Bytes of the documents.
+    /// Size of the documents in bytes.
     size: i64,
 }
 
 impl Rows {
     fn join(&mut self, other: Self) {
         self.documents.extend(other.documents);
-        self.gone.extend(other.gone);
+        self.deleted.extend(other.deleted);
         self.problems.0.extend(other.problems.0);
     }
 }
 
 row_type! {
-    /// A row as text. What is larger than can be indexed stays where it is.
+    /// A row as text. A row that is too large to be indexed is not read.
     struct SourceRow {
         key: String = "r.key",
         size: i64 = "r.size",
@@ -89,14 +88,14 @@ struct Reader<'a> {
     /// The key column, quoted, and its type.
     key: String,
     key_type: String,
-    /// The condition of rows, as a statement has it behind others.
+    /// The condition of rows, to follow others in a statement.
     condition: String,
     /// Whether some rows were too large together.
     exceeds: Cell<bool>,
 }
 
 impl Attached {
-    /// Keys of rows behind this one, so many at most, with what says whether the row of a view has changed.
+    /// Up to a number of keys of rows after this one, with the value that shows whether the row of a view has changed.
     pub(super) fn keys_after(
         &self,
         owner: &mut Owner<'_>,
@@ -106,20 +105,20 @@ impl Attached {
         self.confined(owner, |reader, confined| reader.keys_after(confined, last, most))
     }
 
-    /// Those of the keys that no row has.
+    /// The keys that no row has.
     pub(super) fn without_row(&self, owner: &mut Owner<'_>, keys: Vec<String>) -> Result<Vec<String>> {
         self.confined(owner, |reader, confined| reader.without_row(confined, keys))
     }
 
-    /// Rows by their keys. One that cannot be read does not lose the others; an error is one of the table, which would be
-    /// that of every row. `None` if they are too large to be read at once.
+    /// Rows by their keys. A row that cannot be read does not affect the others; an error is one of the whole table. `None` if
+    /// they are too large to be read at once.
     pub(super) fn rows(&self, owner: &mut Owner<'_>, keys: &[String]) -> Result<Option<Rows>> {
         self.confined(owner, |reader, confined| {
             let all = subtransaction::run(|| reader.rows(confined, keys));
             if all.is_ok() || reader.exceeds.get() {
                 return Ok(all.ok());
             }
-            // A right that is missing, a column that cannot be converted: no row is to blame.
+            // A missing privilege or a column that cannot be converted fails for every row.
             reader.rows(confined, &[])?;
             let (mut rows, mut size) = (Rows::default(), 0);
             for key in keys {
@@ -137,15 +136,12 @@ impl Attached {
         })
     }
 
-    /// Checks that the table is as it was when it was attached: whose it is, its key and its triggers.
+    /// Checks that the owner, key and triggers of the table are those from when it was attached.
     pub(super) fn require_unchanged(&self, role: &dyn Role, table: &Table) -> Result<()> {
         if table.owner != self.reads_as {
             return Err(error_with_hint(
                 pgrx::PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                format!(
-                    "table {} belonged to somebody else when it was attached",
-                    table.qualified
-                ),
+                format!("table {} had another owner when it was attached", table.qualified),
                 "Detach it, and have its owner attach it again.",
             ));
         }
@@ -163,7 +159,7 @@ impl Attached {
         owner: &mut Owner<'_>,
         read: impl FnOnce(&Reader<'_>, &Confined<'_>) -> Result<T>,
     ) -> Result<T> {
-        // Nobody gives the table another owner, columns or code between the look and the reading.
+        // No session can change the owner, columns or code of the table between the check and the reading.
         // SAFETY: takes the lock that reading takes, until the end of the transaction.
         unsafe { pg_sys::LockRelationOid(self.source, pg_sys::AccessShareLock as i32) };
         let reader = Reader::open(owner, self)?;
@@ -178,7 +174,7 @@ impl<'a> Reader<'a> {
         let table = Table::of(owner, Some(attached.source))?;
         attached.require_unchanged(owner, &table)?;
         attached.require_agreed(owner, &table)?;
-        // What is wrong with the table is no fault of its rows, which are read once it is right again.
+        // A problem with the table is not one of its rows: these are read once it is solved.
         attached.columns().check(&table)?;
         let column = table.key_column(&attached.key)?;
         let condition = attached.rows_where.as_ref();
@@ -228,7 +224,7 @@ impl<'a> Reader<'a> {
         )
     }
 
-    /// The key may have had another type before. Values that are equal may have several texts.
+    /// The key may have had another type before. Equal values may have several texts.
     fn without_row(&self, confined: &Confined<'_>, keys: Vec<String>) -> Result<Vec<String>> {
         let Self {
             key,
@@ -324,7 +320,7 @@ impl<'a> Reader<'a> {
             }
             there.insert(key);
         }
-        rows.gone = canonical.into_iter().filter(|key| !there.contains(key)).collect();
+        rows.deleted = canonical.into_iter().filter(|key| !there.contains(key)).collect();
         rows.documents = documents.into_iter().collect();
         rows.size = taken;
         Ok(rows)
@@ -333,7 +329,7 @@ impl<'a> Reader<'a> {
     fn document(&self, row: SourceRow) -> serde_json::Result<Value> {
         let json = |text: Option<String>| text.as_deref().map(serde_json::from_str::<Value>).transpose();
         let questions = json(row.questions)?.filter(|questions| !questions.is_null());
-        // A row without questions removes those of its document; without a column for them, stored questions stay.
+        // A row without questions removes those of its document. Without a column for them, stored questions stay.
         let questions = questions.or_else(|| self.attached.questions.as_ref().map(|_| json!([])));
         let title = row.title.filter(|title| !title.trim().is_empty());
         Ok(json!({
@@ -349,7 +345,7 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    /// A column of the row, quoted, which has to be there.
+    /// A column of the row, quoted, which must exist.
     fn column(&self, name: &str) -> Result<String> {
         self.table.column(name)?;
         Ok(format!("t.{}", pgrx::spi::quote_identifier(name)))
@@ -362,7 +358,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Metadata as text: what Postgres stores may be more than can be read here.
+    /// Metadata as text: Postgres may store more than can be read here.
     fn metadata(&self) -> Result<String> {
         match self.attached.metadata.as_slice() {
             [] => Ok("NULL::text".to_owned()),

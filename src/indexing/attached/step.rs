@@ -1,13 +1,13 @@
-//! What the worker does for attached tables, a step at a time: it notes that it begins, reads some rows,
-//! writes their documents, each in a transaction of its own, all within a limit of time. If a step ends the process, the
-//! note stays, and the table waits longer each time.
+//! Steps of the worker for attached tables. A step records that it begins, reads some rows and writes their documents, each in
+//! a transaction of its own, within a time limit. If it ends the process, the record stays, and the table waits longer
+//! each time.
 
 use std::time::{Duration, Instant};
 
 use docsearch_core::values::id::Set;
 use pgrx::datum::{DatumWithOid, Uuid};
 
-mod gone;
+mod deletion;
 mod outcome;
 
 use super::rows::{Problems, Rows};
@@ -24,24 +24,24 @@ use crate::settings::{self, IndexMode};
 use crate::tables::document_input::DocumentInput;
 use crate::tables::project;
 use crate::tables::table_shape::{is_reshaped, shape};
-use gone::LookedAt;
+use deletion::CheckedTo;
 use outcome::Retry;
 
 /// Most rows of one step.
 pub(super) const STEP_ROWS: i32 = 256;
-/// After the first failure, in seconds; doubled with each further one, to ten minutes.
+/// Pause after the first failure, in seconds; doubled with each further one, up to ten minutes.
 const PAUSE: i32 = 5;
-/// A step that exceeded its limit is followed by one with so many times fewer rows.
+/// After a step exceeded its limit, the number of rows is divided by this.
 const FEWER: i32 = 16;
 
-/// That a table `a` has changes that were not tried yet.
+/// The condition that a table `a` has changes that were not tried yet.
 const HAS_CHANGES: &str = "EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id AND c.attempts = 0)";
 
-/// When a row of a table `a` that failed is tried again.
+/// When a failed row of a table `a` is tried again.
 const RETRIED_AT: &str =
     "(SELECT min(c.next_attempt) FROM docsearch.table_change c WHERE c.attached_id = a.id AND c.attempts > 0)";
 
-/// That something is left to do for a table `a`, rows that failed aside. A view that is read from time to time keeps no worker.
+/// The condition that a table `a` has work apart from failed rows. A view that is read at intervals keeps no worker running.
 const HAS_WORK: &str = concat!(
     "(a.loading
      OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id AND c.attempts = 0)
@@ -51,9 +51,9 @@ const HAS_WORK: &str = concat!(
     ")"
 );
 
-/// When a table `a` is due. One that was dropped or has other columns does not wait for the next reading, nor does a view that
-/// is read from time to time when a table that it is made of has changed. Rows that failed have pauses of their own, those of
-/// such a view its readings.
+/// When a table `a` is due. A table that was dropped or has other columns does not wait for the next read, and neither does a
+/// view when a table that it reads from has changed. Failed rows have pauses of their own; those of such a view wait for its
+/// next read.
 fn due_at() -> String {
     let is_reshaped = is_reshaped!();
     format!(
@@ -66,7 +66,7 @@ fn due_at() -> String {
     )
 }
 
-/// When a table is to be read next, if any is; zero is now.
+/// The time until the next table is due, if there is one; zero if it is due now.
 pub(crate) fn due_in(owner: &Owner<'_>) -> Result<Option<Duration>> {
     let wait = statement::one(
         owner,
@@ -82,15 +82,15 @@ pub(crate) fn due_in(owner: &Owner<'_>) -> Result<Option<Duration>> {
     Ok(wait.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)))
 }
 
-/// Reads some of what changed in one table, or some of what was there before; whether there was any.
-/// Needs no transaction around it.
+/// Reads some changed rows of one table, or some of its initial rows; false if there are none. Needs no transaction
+/// around it.
 pub(crate) fn step() -> Result<bool> {
     let Some(mut step) = as_owner(|owner| begin(owner))? else {
         return Ok(false);
     };
     time_limit::was_exceeded();
     let Err(undone) = step.run() else {
-        step.note_looked_at();
+        step.remember_checked();
         return Ok(true);
     };
     if time_limit::was_exceeded() {
@@ -105,7 +105,7 @@ pub(crate) fn step() -> Result<bool> {
     Ok(true)
 }
 
-/// Removes changes and records of tables that are not attached any more.
+/// Deletes changes and agreements of tables that are not attached any more.
 pub(crate) fn drop_unused(owner: &mut Owner<'_>) -> Result<()> {
     statement::execute(
         owner,
@@ -113,27 +113,27 @@ pub(crate) fn drop_unused(owner: &mut Owner<'_>) -> Result<()> {
          WHERE NOT EXISTS (SELECT FROM docsearch.attached_table a WHERE a.id = c.attached_id)",
         &[],
     )?;
-    agreement::forget_unused(owner)
+    agreement::delete_unused(owner)
 }
 
 /// Some changes of a table, or some of its rows.
 struct Step {
     attached: Attached,
     /// Whether the table was dropped.
-    is_gone: bool,
-    /// Whether steps with a single row have ended the process so often that the row is left out.
-    is_deadly: bool,
-    /// Changes and their keys; none while the table is read from its beginning.
+    is_dropped: bool,
+    /// Whether steps with this single row have ended the process so often that the row is left out.
+    ends_process: bool,
+    /// Changes and their keys; empty while the whole table is read.
     changes: Vec<(Uuid, Option<String>)>,
-    /// The rows that are read.
+    /// The rows to read.
     part: Part,
-    looked_at: LookedAt,
+    checked_to: CheckedTo,
     begun: Instant,
 }
 
-/// Chooses a table and notes that it is being read.
+/// Chooses a table and records that it is being read.
 fn begin(owner: &Owner<'_>) -> Result<Option<Step>> {
-    // One that is just being detached, or whose project is, keeps no other waiting.
+    // A table that is being detached, or whose project is being dropped, does not block others.
     let due = statement::change(
         owner,
         &format!(
@@ -145,10 +145,10 @@ fn begin(owner: &Owner<'_>) -> Result<Option<Step>> {
         &[DatumWithOid::from(ATTEMPTS)],
         |row| Ok((row.required::<i32>(1)?, row.required::<bool>(2)?)),
     )?;
-    let Some(&(due, is_deadly)) = due.first() else {
+    let Some(&(due, ends_process)) = due.first() else {
         return Ok(None);
     };
-    // Whose columns are others is read from its beginning.
+    // A table with other columns is read from its beginning.
     statement::execute(
         owner,
         concat!(
@@ -157,7 +157,7 @@ fn begin(owner: &Owner<'_>) -> Result<Option<Step>> {
         ),
         &[DatumWithOid::from(due)],
     )?;
-    // A view whose time has come is read again. What ended the process may have been a row.
+    // A view that is due is read again. A row may have ended the process.
     statement::execute(
         owner,
         concat!("UPDATE docsearch.attached_table a
@@ -191,78 +191,78 @@ fn begin(owner: &Owner<'_>) -> Result<Option<Step>> {
         )?;
     }
     Ok(Some(Step {
-        is_gone: catalog::owner_of(attached.source).is_none(),
-        is_deadly,
+        is_dropped: catalog::owner_of(attached.source).is_none(),
+        ends_process,
         attached,
         changes,
         part: Part::default(),
-        looked_at: LookedAt::Same,
+        checked_to: CheckedTo::Same,
         begun: Instant::now(),
     }))
 }
 
 type Outcome<T> = std::result::Result<T, transaction::Failure>;
 
-/// What a step has to write.
-enum Found {
+/// What a step has read.
+enum StepInput {
     Rows(Rows),
-    /// The row with this key has ended the process again and again.
-    Deadly(String),
+    /// The row with this key has ended the process several times.
+    EndsProcess(String),
     /// The rows are too large to be read at once.
     TooLarge,
 }
 
 impl Step {
     fn run(&mut self) -> Outcome<()> {
-        if self.is_gone {
-            return self.limited((self.gone_at_once() > 1).then_some(Duration::ZERO), Self::forget);
+        if self.is_dropped {
+            return self.limited((self.deleted_at_once() > 1).then_some(Duration::ZERO), Self::delete_all);
         }
         if self.changes.iter().any(|(_, key)| key.is_none()) {
-            self.looked_at = LookedAt::All;
+            self.checked_to = CheckedTo::All;
             return try_as_owner(|owner| self.start_over(owner));
         }
         let limit = self.limit(Duration::ZERO)?;
         let found = self.read()?;
         if !limit.end() {
-            // The code of the table has caught its cancellation. `step` says what is wrong.
+            // The code of the table has caught its cancellation. `step` reports the error.
             return Err(general(internal("reading took too long")));
         }
         let read_for = self.begun.elapsed();
         let rows = match found {
-            Found::Deadly(key) => {
+            StepInput::EndsProcess(key) => {
                 let reason = "reading or indexing the row ends the background worker";
                 return try_as_owner(|owner| self.leave_out(owner, &key, reason, Retry::Never));
             }
-            Found::TooLarge => return try_as_owner(|owner| self.was_large(owner)),
-            Found::Rows(rows) => rows,
+            StepInput::TooLarge => return try_as_owner(|owner| self.was_large(owner)),
+            StepInput::Rows(rows) => rows,
         };
         if !rows.documents.is_empty() {
-            // What fails here fails again where it is needed.
+            // An error here is raised again where the model is needed.
             let prepared = try_as_owner(|owner| {
                 let project = project::by_id(owner, self.attached.project)?;
                 prepare(owner, &project)
             });
             prepared.ok();
         }
-        // A document of a row that is gone goes, however long that takes: it cannot be left out.
-        let is_due = rows.documents.is_empty() && rows.gone.len() <= 1;
+        // The document of a deleted row is deleted however long that takes: it cannot be left out.
+        let is_due = rows.documents.is_empty() && rows.deleted.len() <= 1;
         self.limited((!is_due).then_some(read_for), move |step, owner| {
             if !step.attached.hold(owner)? {
                 return Ok(());
             }
-            step.attached.forget_read(owner, Some(&rows.gone))?;
+            step.attached.clear_read(owner, Some(&rows.deleted))?;
             let problems = step.write(owner, rows)?;
-            step.attached.note_read(owner, &step.part, &problems)?;
+            step.attached.remember_read(owner, &step.part, &problems)?;
             step.done(owner, &problems)
         })
     }
 
-    /// The limit of the step, less what it has used.
+    /// The limit of the step, minus the time used.
     fn limit(&self, used: Duration) -> Outcome<TimeLimit> {
         TimeLimit::start(settings::attached_read_timeout().saturating_sub(used)).map_err(general)
     }
 
-    /// Does the work in a transaction, within the limit less what was used, or without a limit.
+    /// Does the work in a transaction, within the limit minus the time used, or without a limit.
     fn limited(
         &mut self,
         used: Option<Duration>,
@@ -272,40 +272,40 @@ impl Step {
         try_as_owner(|owner| work(self, owner))
     }
 
-    /// Reads the rows of the step, or compares documents with rows where all were read.
-    fn read(&mut self) -> Outcome<Found> {
+    /// Reads the rows of the step, or compares documents with rows after all rows were read.
+    fn read(&mut self) -> Outcome<StepInput> {
         self.part = if self.changes.is_empty() {
             self.attached.next_part()?
         } else {
             let keys: Set<&String> = self.changes.iter().filter_map(|(_, key)| key.as_ref()).collect();
             Part::of(keys.into_iter().cloned().collect())
         };
-        if let Some(key) = self.part.keys.first().filter(|_| self.is_deadly) {
-            return Ok(Found::Deadly(key.clone()));
+        if let Some(key) = self.part.keys.first().filter(|_| self.ends_process) {
+            return Ok(StepInput::EndsProcess(key.clone()));
         }
         let Some(mut rows) = try_as_owner(|owner| self.attached.rows(owner, &self.part.keys))? else {
-            return Ok(Found::TooLarge);
+            return Ok(StepInput::TooLarge);
         };
         if self.changes.is_empty() && !self.part.more {
             if self.part.keys.is_empty() {
-                rows.gone.extend(self.compare()?);
+                rows.deleted.extend(self.compare()?);
             } else {
-                // What is compared is a step of its own: these rows are not to blame for it.
+                // The comparison is a step of its own: these rows did not cause its errors.
                 self.part.more = true;
             }
         }
-        Ok(Found::Rows(rows))
+        Ok(StepInput::Rows(rows))
     }
 
-    /// Writes documents in the name of who attached the table, within his policies. The problem of a row that cannot be read
-    /// or indexed does not keep the others waiting.
+    /// Writes documents as the role that attached the table, within its policies. The problem of one row does not block the
+    /// others.
     fn write(&self, owner: &mut Owner<'_>, rows: Rows) -> Result<Problems> {
         let attached = &self.attached;
         attached.check(owner)?;
         let writer = &mut *owner.acting_as(attached.writes_as)?;
         let project = project::by_id(writer, attached.project)?;
         let mut problems = rows.problems;
-        self.remove(writer, &project, rows.gone, &mut problems)?;
+        self.remove(writer, &project, rows.deleted, &mut problems)?;
         let mut inputs = Vec::with_capacity(rows.documents.len());
         for (key, document) in rows.documents {
             match DocumentInput::parse(document) {
@@ -328,14 +328,14 @@ impl Step {
         Ok(problems)
     }
 
-    /// The table was truncated, or its keys could not be read, or somebody has asked for it: it is read from its beginning,
-    /// and documents without a row go then. What was noted of it until now means nothing.
+    /// Starts over after a TRUNCATE, unreadable keys, or a call of `read_table`: the table is read from its beginning, and then
+    /// documents without a row are deleted. Earlier changes are dropped.
     fn start_over(&self, owner: &mut Owner<'_>) -> Result<()> {
         if !self.attached.hold(owner)? {
             return Ok(());
         }
         self.attached.check(owner)?;
-        self.attached.forget_read(owner, None)?;
+        self.attached.clear_read(owner, None)?;
         statement::execute(
             owner,
             "DELETE FROM docsearch.table_change c WHERE c.attached_id = $1",
@@ -350,7 +350,7 @@ impl Step {
     }
 }
 
-/// What is no fault of a row or a table.
+/// An error that neither a row nor a table has caused.
 fn general(problem: pgrx::pg_sys::panic::ErrorReport) -> transaction::Failure {
     transaction::Failure {
         problem,

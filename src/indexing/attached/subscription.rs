@@ -1,4 +1,4 @@
-//! Tables that logical replication writes. It fires no triggers for statements, so nothing is noted of what it changes.
+//! Tables that logical replication writes. It fires no statement triggers, so its changes are not recorded.
 
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
@@ -7,16 +7,16 @@ use crate::postgres::report::{Result, warn};
 use crate::postgres::role::{Caller, Owner};
 use crate::postgres::statement;
 
-/// That a subscription writes a table `c`, or a partition of it.
+/// The condition that a subscription writes a table `c`, or a partition of it.
 const IS_SUBSCRIBED: &str = "c.relkind IN ('r', 'p')
      AND EXISTS (SELECT FROM pg_subscription_rel s
                  WHERE s.srrelid = c.oid OR s.srrelid IN (SELECT p.relid FROM pg_partition_tree(c.oid) p))";
 
 /// What to do about it.
 pub(crate) const REMEDY: &str =
-    "attach a view of it, which is read from time to time, or call docsearch.read_table() after changes";
+    "attach a view of it, which is read at intervals, or call docsearch.read_table() after changes";
 
-/// Warns whoever attaches tables, or has them tell of the changes of a view, whose changes will not be seen.
+/// Warns the caller if a subscription writes tables that are attached, or watched for a view: its changes are not recorded.
 pub(super) fn warn_of(caller: &Caller, tables: Vec<pg_sys::Oid>) -> Result<()> {
     let subscribed = statement::rows(
         caller,
@@ -32,13 +32,13 @@ pub(super) fn warn_of(caller: &Caller, tables: Vec<pg_sys::Oid>) -> Result<()> {
         warn(
             pgrx::PgSqlErrorCode::ERRCODE_WARNING,
             format!("a subscription writes table {table}, and fires no triggers: its changes are not indexed"),
-            "Attach a view of it, which is read from time to time, or call docsearch.read_table() after changes.",
+            "Attach a view of it, which is read at intervals, or call docsearch.read_table() after changes.",
         );
     }
     Ok(())
 }
 
-/// Attached tables, and tables that views are made of, that a subscription writes; of one project or of all.
+/// Attached tables, and tables watched for views, that a subscription writes; of one project or of all.
 pub(crate) fn subscribed(owner: &Owner<'_>, project: Option<i64>) -> Result<Vec<String>> {
     statement::rows(
         owner,

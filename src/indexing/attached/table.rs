@@ -1,4 +1,4 @@
-//! A table of a user that is to be attached, or is.
+//! A table of a user that is attached, or is about to be.
 
 use pgrx::datum::{DatumWithOid, Interval};
 use pgrx::pg_sys;
@@ -11,11 +11,11 @@ use crate::postgres::role::{Caller, Role};
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 
-/// What fires a trigger, and what the trigger sees.
+/// An event that fires a trigger, and the transition tables of the trigger.
 struct Event {
     name: &'static str,
     referencing: &'static str,
-    /// `pg_trigger.tgtype` of a trigger for statements that fires after it.
+    /// `pg_trigger.tgtype` of an AFTER trigger for statements.
     kind: i16,
 }
 
@@ -67,8 +67,8 @@ impl TriggerRow {
     }
 }
 
-/// Views are not read more often, in microseconds.
-const SHORTEST: i128 = 1_000_000;
+/// Shortest interval between reads of a view, in microseconds.
+const MIN_INTERVAL: i128 = 1_000_000;
 
 row_type! {
     /// A table of a user.
@@ -104,7 +104,7 @@ impl Table {
         table.ok_or_else(|| undefined("there is no such table", hint))
     }
 
-    /// Refuses everybody but its owner.
+    /// Raises an error if the current user does not own it.
     pub(crate) fn require_owned(&self) -> Result<()> {
         if self.owned {
             return Ok(());
@@ -116,7 +116,7 @@ impl Table {
         ))
     }
 
-    /// Only a table that all sessions see and that has triggers for statements can be attached, or a view.
+    /// Raises an error unless it is a view, or a permanent table that can have statement triggers.
     pub(crate) fn require_attachable(&self) -> Result<()> {
         if self.is_permanent && ["r", "p", "v"].contains(&self.kind.as_str()) {
             return Ok(());
@@ -132,7 +132,7 @@ impl Table {
         ))
     }
 
-    /// Its column of this name.
+    /// The column with this name.
     pub(crate) fn column(&self, name: &str) -> Result<Column> {
         catalog::column(self.oid, name)?.ok_or_else(|| {
             error_with_hint(
@@ -143,8 +143,8 @@ impl Table {
         })
     }
 
-    /// The column of the key. The triggers write keys as text in the name of whoever changes the table, and
-    /// the worker reads them: only what comes with Postgres may run then.
+    /// The column of the key. Triggers convert keys to text as the user who changes the table, and the worker reads them: only
+    /// code that comes with Postgres may run then.
     pub(crate) fn key_column(&self, name: &str) -> Result<Column> {
         let key = self.column(name)?;
         if catalog::is_plain_type(key.type_oid) && catalog::is_ordered(key.type_oid) && !key.is_virtual {
@@ -157,10 +157,10 @@ impl Table {
         ))
     }
 
-    /// Refuses a column that can hold no questions.
+    /// Raises an error for a column that cannot hold questions.
     pub(super) fn require_questions(&self, name: &str) -> Result<()> {
         let column = self.column(name)?;
-        // SAFETY: the type exists; one that is no domain is its own base type.
+        // SAFETY: the type exists; a type that is no domain is its own base type.
         let base = unsafe { pg_sys::getBaseType(column.type_oid) };
         let taken = [
             pg_sys::TEXTARRAYOID,
@@ -178,7 +178,7 @@ impl Table {
         ))
     }
 
-    /// Refuses a key column of which several rows may have the same value.
+    /// Raises an error for a key column in which several rows may have the same value.
     pub(super) fn require_unique(&self, caller: &mut Caller, key: &Column, name: &str) -> Result<()> {
         let has_index = |caller: &Caller| {
             statement::one(
@@ -220,8 +220,8 @@ impl Table {
         })
     }
 
-    /// Marks the table as attached with this number: by the triggers that note its changes, and that hold the condition of
-    /// rows. A view has one that notes nothing.
+    /// Creates the triggers that mark the table as attached with this id: they record its changes, and hold the condition of
+    /// rows. A view has one, which records nothing.
     pub(super) fn mark(&self, caller: &Caller, id: i32, condition: Option<&str>) -> Result<()> {
         for (place, event) in self.events().iter().enumerate() {
             let referencing = self.referencing(event);
@@ -232,7 +232,7 @@ impl Table {
         Ok(())
     }
 
-    /// Has it tell that something of it has changed, for a view of this number that is made of it.
+    /// Creates the triggers that record changes of the table for the view with this id.
     pub(super) fn watch(&self, caller: &Caller, id: i32) -> Result<()> {
         EVENTS
             .iter()
@@ -259,7 +259,7 @@ impl Table {
         if self.is_view() { "" } else { event.referencing }
     }
 
-    /// Comments on the first of these triggers, as only the owner of the table can.
+    /// Comments on the first of these triggers, which only the owner of the table can do.
     pub(super) fn comment(&self, caller: &Caller, id: i32, text: &str) -> Result<()> {
         let comment = format!(
             "COMMENT ON TRIGGER {} ON {} IS {}",
@@ -270,7 +270,7 @@ impl Table {
         statement::utility(caller, &comment)
     }
 
-    /// What [`comment`](Self::comment) wrote, unless it is longer than that is.
+    /// The text that [`comment`](Self::comment) wrote, if it has at most `longest` bytes.
     pub(super) fn commented(&self, role: &dyn Role, id: i32, longest: usize) -> Result<Option<String>> {
         let comment = statement::rows(
             role,
@@ -287,7 +287,7 @@ impl Table {
         Ok(comment.into_iter().next())
     }
 
-    /// The condition of rows that [`mark`](Self::mark) noted. An error if the table is not marked, or not as it was.
+    /// The condition of rows that [`mark`](Self::mark) stored. An error if the triggers are missing or changed.
     pub(super) fn marked(&self, role: &dyn Role, id: i32, noted: Option<&str>) -> Result<Option<String>> {
         let names = self.trigger_names(id);
         let triggers = statement::rows(
@@ -303,27 +303,27 @@ impl Table {
         )?;
         let broken = |what: &str| {
             let hint = "Detach it, and have its owner attach it again.";
-            let problem = format!("{what} that note changes of {}", self.qualified);
+            let problem = format!("triggers that record changes of {} {what}", self.qualified);
             error_with_hint(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, problem, hint)
         };
         if triggers.len() < names.len() {
-            return Err(broken("there are no triggers any more"));
+            return Err(broken("are missing"));
         }
         if triggers.iter().any(|trigger| !trigger.is_enabled) {
-            return Err(broken("somebody has disabled triggers"));
+            return Err(broken("are disabled"));
         }
         let mut arguments = triggers[0].arguments.split(|byte| *byte == 0).skip(1);
         let condition = arguments.next().map(String::from_utf8_lossy);
         let condition = condition.filter(|condition| !condition.is_empty());
-        let note_all = (triggers.iter().zip(self.events()))
+        let record_all = (triggers.iter().zip(self.events()))
             .all(|(trigger, event)| trigger.records(id, event, self.referencing(event)));
-        if !note_all || condition.as_deref() != noted {
-            return Err(broken("others have taken the place of the triggers"));
+        if !record_all || condition.as_deref() != noted {
+            return Err(broken("were replaced"));
         }
         Ok(condition.map(std::borrow::Cow::into_owned))
     }
 
-    /// How often it is read, if it is a view.
+    /// The interval between reads, for a view.
     pub(super) fn polled(&self, columns: &Columns<'_>, terms: &Terms<'_>) -> Result<Option<Interval>> {
         if !self.is_view() {
             let given = [
@@ -333,17 +333,17 @@ impl Table {
             return match given.iter().find(|(_, is_given)| *is_given) {
                 Some((name, _)) => Err(invalid(
                     format!("{name} is for views"),
-                    format!("Triggers note which rows of a table change. Omit {name}."),
+                    format!("Triggers record which rows of a table change. Omit {name}."),
                 )),
                 None => Ok(None),
             };
         }
         match terms.every {
             None if !terms.changes_in.is_empty() => Ok(None),
-            Some(every) if every.as_micros() >= SHORTEST => Ok(Some(every)),
+            Some(every) if every.as_micros() >= MIN_INTERVAL => Ok(Some(every)),
             _ => Err(invalid(
                 "every must be one second or longer",
-                "It is how often the view is read at most, such as '1 minute'; NULL only with changes_in.",
+                "Give the interval between reads of the view, such as '1 minute'. NULL requires changes_in.",
             )),
         }
     }
@@ -361,7 +361,7 @@ impl Table {
         format!("table:{}", self.qualified)
     }
 
-    /// The triggers of a table that tells of changes for this number, and their kinds.
+    /// The triggers of a table that is watched for this id, and their kinds.
     pub(super) fn watch_triggers(id: i32) -> (Vec<String>, Vec<i16>) {
         (
             trigger_names(id, &EVENTS),
@@ -369,7 +369,7 @@ impl Table {
         )
     }
 
-    /// Its triggers for this number.
+    /// Its triggers for this id.
     pub(super) fn trigger_names(&self, id: i32) -> Vec<String> {
         trigger_names(id, self.events())
     }

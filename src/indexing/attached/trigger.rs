@@ -1,8 +1,8 @@
-//! The trigger of attached tables: it notes the keys of rows that changed.
+//! The trigger of attached tables, which records the keys of changed rows.
 //!
-//! It runs as whoever changes the table and asks for nothing by name: rows come from the transition
-//! tables that Postgres hands over, and a key becomes text by the function that Postgres has for its
-//! type. A trigger that somebody else made, for other tables or without transition tables, notes nothing.
+//! It runs as the user who changes the table, and looks up nothing by name. Rows come from the transition tables that Postgres
+//! passes, and the output function of the key's type converts keys to text. A trigger that a user created, for other tables
+//! or without transition tables, records nothing.
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -21,11 +21,11 @@ use crate::postgres::{catalog, statement};
 use crate::tables::schema::Part;
 use crate::tables::wake;
 
-/// Keys that are noted by one statement.
+/// Keys that one statement records.
 const AT_ONCE: usize = 10_000;
 const BYTES_AT_ONCE: usize = 1 << 20;
 
-/// What Postgres asks of a library about each of its functions.
+/// Required by Postgres for each function of a library.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pg_finfo_docsearch_attached_changed() -> &'static pg_sys::Pg_finfo_record {
     const RECORD: pg_sys::Pg_finfo_record = pg_sys::Pg_finfo_record { api_version: 1 };
@@ -40,8 +40,8 @@ pub(crate) extern "C" fn pg_finfo_docsearch_attached_changed() -> &'static pg_sy
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn docsearch_attached_changed(fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::Datum {
-    // SAFETY: whoever calls a function gives it this structure; where it is called by a trigger, its
-    // context is the data of the trigger, which live as long as the call.
+    // SAFETY: every caller of a function passes this structure. If a trigger calls it, its context is the data of the
+    // trigger, which lives as long as the call.
     let fired = unsafe { Fired::of(fcinfo) };
     let noted = match fired {
         Some(fired) => Caller::of_call().and_then(|mut caller| fired.note(&mut caller)),
@@ -65,9 +65,9 @@ struct Fired<'a> {
 impl<'a> Fired<'a> {
     /// # Safety
     ///
-    /// The argument is that of a function that Postgres calls, for as long as the result lives.
+    /// Postgres calls the function with this argument, which outlives the result.
     unsafe fn of(fcinfo: pg_sys::FunctionCallInfo) -> Option<Self> {
-        // SAFETY: only a node of this type is read as the data of a trigger, whose pointers are valid.
+        // SAFETY: only a node of this type is read as trigger data, whose pointers are valid.
         unsafe {
             let context = (*fcinfo).context;
             if context.is_null() || (*context).type_ != pg_sys::NodeTag::T_TriggerData {
@@ -84,7 +84,7 @@ impl<'a> Fired<'a> {
         }
     }
 
-    /// The number of the attached table.
+    /// The id of the attached table.
     fn attached(&self) -> Option<i32> {
         if self.trigger.tgnargs < 1 {
             return None;
@@ -100,7 +100,7 @@ impl<'a> Fired<'a> {
         };
         let column = match meaning(caller, attached, self.table)? {
             None => return Ok(()),
-            // Which rows of the view have changed, nobody knows.
+            // It is unknown which rows of the view have changed.
             Some(Meaning::Part) => return note(caller, attached, vec![None]),
             Some(Meaning::Rows { key_column }) => key_column,
         };
@@ -113,8 +113,8 @@ impl<'a> Fired<'a> {
     fn note_keys(&self, caller: &mut Caller, attached: i32, column: &str) -> Result<()> {
         let tables = [self.data.tg_oldtable, self.data.tg_newtable];
         let Some(key) = Key::find(self.table, column)? else {
-            // Whoever changes the table cannot help it. The worker says what is wrong, and starts over
-            // when it is right again.
+            // The user who changes the table cannot solve this. The worker reports the problem, and starts over when it
+            // is solved.
             return note(caller, attached, vec![None]);
         };
         let _formats = LocalSettings::apply(&FORMATS)?;
@@ -172,8 +172,8 @@ struct Key {
 }
 
 impl Key {
-    /// The column, if it is there, stored and of a type that comes with Postgres: it may have been dropped,
-    /// renamed, or given another type since the table was attached.
+    /// The column, if it exists, is stored, and has a type that comes with Postgres: it may have been dropped, renamed or
+    /// given another type since the table was attached.
     fn find(table: pg_sys::Oid, column: &str) -> Result<Option<Self>> {
         let Some(column) = catalog::column(table, column)? else {
             return Ok(None);
@@ -182,7 +182,7 @@ impl Key {
             return Ok(None);
         }
         let mut output = pg_sys::FmgrInfo::default();
-        // SAFETY: the type exists, and its output function is one of Postgres.
+        // SAFETY: the type exists, and its output function comes with Postgres.
         unsafe {
             let (mut function, mut is_varlena) = (pg_sys::InvalidOid, false);
             pg_sys::getTypeOutputInfo(column.type_oid, &mut function, &mut is_varlena);
@@ -219,15 +219,15 @@ impl Key {
     }
 }
 
-/// What a change of a table means.
+/// The meaning of a change of a table.
 enum Meaning {
     /// Rows of the attached table have changed.
     Rows { key_column: String },
-    /// So has an attached view that is made of it.
+    /// A table that an attached view reads from has changed.
     Part,
 }
 
-/// What a change of a table means for what is attached with this number; `None` if nothing any more.
+/// What a change of a table means for the attached table with this id; `None` if it is not attached any more.
 fn meaning(caller: &mut Caller, attached: i32, table: pg_sys::Oid) -> Result<Option<Meaning>> {
     if !Part::AttachedTables.exists() {
         return Ok(None);
@@ -235,12 +235,12 @@ fn meaning(caller: &mut Caller, attached: i32, table: pg_sys::Oid) -> Result<Opt
     let owner = match caller.as_owner() {
         Ok(owner) => owner,
         Err(problem) => {
-            // Whoever changes the table cannot help it.
+            // The user who changes the table cannot solve this.
             problem.report(PgLogLevel::WARNING);
             return Ok(None);
         }
     };
-    // The transaction may see what was there before the table was attached, and writes to it all the same.
+    // The snapshot of the transaction may be older than the attachment, but its changes still count.
     let columns = statement::committed(
         &owner,
         "SELECT a.key_column::text FROM docsearch.attached_table a
@@ -254,7 +254,7 @@ fn meaning(caller: &mut Caller, attached: i32, table: pg_sys::Oid) -> Result<Opt
     }
 }
 
-/// Notes keys of rows that changed; a NULL key: everything is to be read again.
+/// Records keys of changed rows; a NULL key means that all rows have to be read again.
 fn note(caller: &mut Caller, attached: i32, keys: Vec<Option<String>>) -> Result<()> {
     if keys.is_empty() {
         return Ok(());

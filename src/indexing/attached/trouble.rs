@@ -1,4 +1,4 @@
-//! What is wrong with attached tables, as far as catalogs tell, and what keeps their rows from being read.
+//! Problems of attached tables that show in the catalogs, or that keep their rows from being read.
 
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
@@ -8,47 +8,47 @@ use crate::postgres::report::{Result, in_one_line, internal};
 use crate::postgres::role::Owner;
 use crate::postgres::{catalog, statement};
 
-/// What is wrong, in short.
+/// The kind of problem.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Rows wait to be read.
+    /// Changed rows are not read.
     Unread,
-    /// More roles find its rows than may read them.
+    /// Roles find rows that they may not read.
     Exposed,
-    /// Changes of tables that a view is made of are not noted.
+    /// Changes of tables that a view reads from are not recorded.
     Silent,
     /// Some rows were left out.
     Incomplete,
 }
 
-/// What is wrong with an attached table.
+/// A problem of an attached table.
 pub(crate) struct Trouble {
     pub(crate) project: i64,
-    /// The table, or what its documents say of it where it is gone.
+    /// The table, or the name that its documents have if it was dropped.
     pub(crate) name: String,
     pub(crate) reason: String,
     pub(crate) kind: Kind,
-    /// The owner of the table, who may know all about it.
+    /// The owner of the table, who may see every detail.
     pub(crate) owner: Option<pg_sys::Oid>,
 }
 
 impl Trouble {
-    /// Whether rows are not read because of it.
+    /// Whether it keeps rows from being read.
     pub(crate) fn is_unread(&self) -> bool {
         self.kind == Kind::Unread
     }
 
-    /// Whether a role may know what is wrong: the owner of the table, or of schema `docsearch`.
+    /// Whether a role may see the problem: the owner of the table, or of schema `docsearch`.
     pub(crate) fn is_for(&self, role: pg_sys::Oid) -> bool {
         let owners = self.owner.into_iter().chain(catalog::schema_owner());
-        // SAFETY: asks the cache of memberships.
+        // SAFETY: reads the cache of memberships.
         owners
             .into_iter()
             .any(|owner| unsafe { pg_sys::has_privs_of_role(role, owner) })
     }
 }
 
-/// What is wrong with attached tables, of one project or of all.
+/// The problems of attached tables, of one project or of all.
 pub(crate) fn troubles(owner: &Owner<'_>, project: Option<i64>) -> Result<Vec<Trouble>> {
     let attached = read(
         owner,
@@ -78,7 +78,7 @@ impl Attached {
         if owner_of_table.is_none() {
             let reason = match self.error(owner, "a.attempts > 0 AND NOT a.reading AND a.error IS NOT NULL")? {
                 Some(error) => format!("it was dropped, and its documents stay: {error}"),
-                None => "it was dropped, and its documents go when the background worker runs next".to_owned(),
+                None => "it was dropped; the background worker will delete its documents".to_owned(),
             };
             return trouble(self.former_name(), reason, Kind::Unread);
         }
@@ -94,7 +94,7 @@ impl Attached {
             return trouble(name, error, Kind::Unread);
         }
         if let Some(silent) = watched::silent(owner, self.id)? {
-            let reason = format!("triggers that note changes of {silent} are missing, disabled or changed");
+            let reason = format!("triggers that record changes of {silent} are missing, disabled or changed");
             return trouble(name, reason, Kind::Silent);
         }
         match (self.access == Access::Readers.as_str()).then(|| access::problem(owner, &table, &columns)) {
@@ -108,10 +108,10 @@ impl Attached {
         name.unwrap_or(&self.source_root).to_owned()
     }
 
-    /// Rows of a table that is read otherwise were left out.
+    /// Rows of a table that is otherwise read were left out.
     fn incomplete(&self, owner: &Owner<'_>) -> Result<Option<Trouble>> {
         let owner_of_table = catalog::owner_of(self.source);
-        // At its first attempt, a table has the errors of rows alone.
+        // At its first attempt, a table has errors of rows only.
         let error = match owner_of_table {
             Some(_) => self.error(
                 owner,
@@ -131,7 +131,7 @@ impl Attached {
         }))
     }
 
-    /// What could not be read or indexed last, where the condition holds.
+    /// The last error of a row, if the condition is true.
     fn error(&self, owner: &Owner<'_>, condition: &str) -> Result<Option<String>> {
         let found = statement::latest(
             owner,

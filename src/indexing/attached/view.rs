@@ -1,4 +1,4 @@
-//! What is read of a table or a view from its beginning, part by part, and what is known of the rows of a view.
+//! Reads a whole table or view part by part, and remembers the known rows of a view.
 
 use std::collections::HashMap;
 
@@ -11,26 +11,26 @@ use crate::postgres::role::Owner;
 use crate::postgres::statement;
 use crate::postgres::transaction::{Failure, try_as_owner};
 
-/// Rows of a view that are looked at in one step; of those that have changed, as many are read as of a table.
-const LOOKED_AT: i32 = 4_096;
-/// Longest text that tells whether a row has changed, in bytes: rows with longer ones are read each time.
+/// Rows of a view that one step checks. Of changed rows, it reads the same number as of a table.
+const CHECKED_ROWS: i32 = 4_096;
+/// Longest value, in bytes, that shows whether a row has changed: rows with longer ones are read each time.
 const LONGEST_CHANGED: usize = 1_024;
 
 /// The next rows.
 #[derive(Default)]
 pub(super) struct Part {
-    /// Keys of the rows that are to be read.
+    /// Keys of the rows to read.
     pub(super) keys: Vec<String>,
-    /// What tells that they have changed, of a view that has it.
+    /// The values that show whether they have changed, if the view has them.
     changed: Vec<Option<String>>,
-    /// The last key that was looked at.
+    /// The last key that was checked.
     pub(super) last: Option<String>,
-    /// Whether rows follow.
+    /// Whether more rows follow.
     pub(super) more: bool,
 }
 
 impl Part {
-    /// Rows with these keys, wherever they stand.
+    /// Rows with these keys, in any place.
     pub(super) fn of(keys: Vec<String>) -> Self {
         Self {
             keys,
@@ -40,7 +40,7 @@ impl Part {
 }
 
 impl Attached {
-    /// The next rows that have changed, as far as is known. Needs no transaction around it.
+    /// The next rows that may have changed. Needs no transaction around it.
     pub(super) fn next_part(&self) -> std::result::Result<Part, Failure> {
         if self.changed_at.is_none() {
             let keys = try_as_owner(|owner| self.keys_after(owner, self.loaded_to.as_deref(), self.step_rows))?;
@@ -51,10 +51,10 @@ impl Attached {
                 keys: keys.into_iter().map(|(key, _)| key).collect(),
             });
         }
-        let found = try_as_owner(|owner| self.keys_after(owner, self.loaded_to.as_deref(), LOOKED_AT))?;
+        let found = try_as_owner(|owner| self.keys_after(owner, self.loaded_to.as_deref(), CHECKED_ROWS))?;
         let known = try_as_owner(|owner| self.known(owner, &found))?;
         let mut part = Part {
-            more: found.len() == LOOKED_AT as usize,
+            more: found.len() == CHECKED_ROWS as usize,
             ..Part::default()
         };
         for (key, changed) in found {
@@ -84,8 +84,8 @@ impl Attached {
         Ok(known.into_iter().collect())
     }
 
-    /// Notes what was read of a view, but for rows that failed.
-    pub(super) fn note_read(&self, owner: &Owner<'_>, part: &Part, problems: &Problems) -> Result<()> {
+    /// Remembers the rows of a view that were read, except for those that failed.
+    pub(super) fn remember_read(&self, owner: &Owner<'_>, part: &Part, problems: &Problems) -> Result<()> {
         let read = part
             .keys
             .iter()
@@ -109,8 +109,8 @@ impl Attached {
         )
     }
 
-    /// Forgets what was read of rows that are gone, or of all.
-    pub(super) fn forget_read(&self, owner: &Owner<'_>, keys: Option<&[String]>) -> Result<()> {
+    /// Deletes what is remembered of deleted rows, or of all.
+    pub(super) fn clear_read(&self, owner: &Owner<'_>, keys: Option<&[String]>) -> Result<()> {
         statement::execute(
             owner,
             "DELETE FROM docsearch.view_row r WHERE r.attached_id = $1 AND ($2::text[] IS NULL OR r.key = ANY ($2))",
@@ -121,7 +121,7 @@ impl Attached {
         )
     }
 
-    /// Slugs and keys of the documents of the table whose slugs come after this one, so many at most.
+    /// Up to a number of slugs and keys of the table's documents after this slug.
     pub(super) fn documents_after(
         &self,
         owner: &Owner<'_>,

@@ -1,4 +1,4 @@
-//! Tables that a view is made of: they tell when the view is to be read again.
+//! Watched tables: an attached view is read again when one of the tables that it reads from changes.
 
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
@@ -9,7 +9,7 @@ use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 use crate::tables::schema::Part;
 
-/// The tables that an argument names, each once. They have triggers, and owners who may take these away again.
+/// The tables that an argument names, without duplicates. They have triggers, which their owners can drop again.
 pub(super) fn tables(caller: &Caller, named: &[pg_sys::Oid]) -> Result<Vec<Table>> {
     let mut tables: Vec<Table> = Vec::with_capacity(named.len());
     for &oid in named {
@@ -21,7 +21,7 @@ pub(super) fn tables(caller: &Caller, named: &[pg_sys::Oid]) -> Result<Vec<Table
         if !table.is_permanent || !["r", "p"].contains(&table.kind.as_str()) {
             return Err(error_with_hint(
                 pgrx::PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
-                format!("{} does not tell of its changes", table.qualified),
+                format!("changes of {} cannot be recorded", table.qualified),
                 "Name ordinary or partitioned tables; views are read again as often as every says.",
             ));
         }
@@ -30,7 +30,7 @@ pub(super) fn tables(caller: &Caller, named: &[pg_sys::Oid]) -> Result<Vec<Table
     Ok(tables)
 }
 
-/// Has tables tell of their changes for the view of this number.
+/// Creates triggers on tables that record their changes for the view with this id.
 pub(super) fn watch(caller: &mut Caller, id: i32, tables: &[Table]) -> Result<()> {
     for table in tables {
         table.watch(caller, id)?;
@@ -44,7 +44,7 @@ pub(super) fn watch(caller: &mut Caller, id: i32, tables: &[Table]) -> Result<()
     Ok(())
 }
 
-/// Ends what [`watch`] began, for those that are still there and the caller's.
+/// Undoes [`watch`], for tables that exist and that the caller owns.
 pub(super) fn unwatch(caller: &mut Caller, id: i32) -> Result<()> {
     let watched = {
         let owner = &caller.as_owner()?;
@@ -67,20 +67,20 @@ pub(super) fn unwatch(caller: &mut Caller, id: i32) -> Result<()> {
     Ok(())
 }
 
-/// Tells that triggers stay, as the table is not the caller's.
+/// Raises a notice that triggers remain, as the caller does not own the table.
 pub(super) fn leave(table: &Table, id: i32) {
     report::notice(
-        format!("triggers of {} stay, and do nothing any more", table.qualified),
+        format!("triggers of {} remain, but have no effect", table.qualified),
         &format!("Its owner may drop them: {}.", table.trigger_names(id).join(", ")),
     );
 }
 
-/// Whether a table tells of its changes for this number.
+/// Whether changes of a table are recorded for this id.
 pub(super) fn is_watched(owner: &Owner<'_>, id: i32, table: pg_sys::Oid) -> Result<bool> {
     if !Part::WatchedTables.exists() {
         return Ok(false);
     }
-    // The transaction may see what was there before the table was named, and writes to it all the same.
+    // The snapshot of the transaction may be older than the triggers, but its changes still count.
     let found = statement::committed(
         owner,
         "SELECT true FROM docsearch.watched_table w WHERE w.attached_id = $1 AND w.source = $2::oid::regclass",
@@ -90,7 +90,7 @@ pub(super) fn is_watched(owner: &Owner<'_>, id: i32, table: pg_sys::Oid) -> Resu
     Ok(!found.is_empty())
 }
 
-/// A table that is there and does not tell any more, as its triggers are gone, disabled or changed.
+/// A table whose changes are not recorded any more, as its triggers are missing, disabled or changed.
 pub(super) fn silent(owner: &Owner<'_>, id: i32) -> Result<Option<String>> {
     let (names, kinds) = Table::watch_triggers(id);
     let silent = statement::latest(

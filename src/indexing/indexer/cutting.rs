@@ -1,16 +1,16 @@
-//! From a text to its chunks.
+//! Splits a text into chunks.
 
 use docsearch_core::documents::chunk::{Chunk, ChunkKind, chunk_pages};
 
 use super::Indexer;
 use crate::tables::document_input::DocumentInput;
 
-/// Bytes of a document's text that are indexed as one chunk where a project has one vector for a
-/// document: a tsvector holds less than 1 MB.
+/// Bytes of a document's text that are indexed as one chunk, where a project has one vector for each document: a tsvector
+/// holds less than 1 MB.
 const ONE_CHUNK_BYTES: usize = 256 * 1024;
 
 impl Indexer<'_> {
-    /// Chunks, and how many were left out because others have the same text.
+    /// The chunks, and the number of those left out as duplicates.
     pub(super) fn chunks(&self, input: &DocumentInput, body: &str) -> (Vec<Chunk>, usize) {
         let counter = |text: &str| {
             pgrx::check_for_interrupts!();

@@ -1,4 +1,4 @@
-//! Stored documents, as they would be given.
+//! Stored documents in the form of input.
 
 use docsearch_core::documents::markdown;
 use pgrx::datum::DatumWithOid;
@@ -27,8 +27,7 @@ row_type! {
     }
 }
 
-/// Documents as they would be given to be stored as they are: a summary that is the lead paragraph was
-/// not given.
+/// The input that would store documents as they are: a summary that equals the lead paragraph is omitted.
 pub(super) fn read_inputs(
     owner: &Owner<'_>,
     project: &Project,

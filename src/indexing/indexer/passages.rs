@@ -1,4 +1,4 @@
-//! What is embedded, and vectors of passages that were submitted together.
+//! Passages to embed, and the vectors of those that were submitted together.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ impl PassageVectors {
         })
     }
 
-    /// Waits for the vectors of a document: chunk numbers and vectors.
+    /// Waits for the vectors of a document; returns chunk numbers and vectors.
     pub(super) fn of(&mut self, document: &DocumentPlan) -> Result<Vec<(i32, Vec<f32>)>> {
         let wanted = document.passages.iter();
         wanted
@@ -47,7 +47,7 @@ impl PassageVectors {
 }
 
 impl Indexer<'_> {
-    /// What is embedded for a chunk.
+    /// The text to embed for a chunk.
     pub(super) fn passage(&self, input: &DocumentInput, planned: &ChunkPlan, body: &str) -> String {
         let body = if self.project.one_vector && !is_question(planned.number) {
             body

@@ -1,4 +1,4 @@
-//! What is to be written of a document.
+//! The plan of how to write a document.
 
 use docsearch_core::documents::chunk::{Chunk, ChunkKind};
 use docsearch_core::documents::markdown;
@@ -9,12 +9,12 @@ use crate::postgres::report::{Result, internal};
 use crate::tables::document_input::DocumentInput;
 use crate::tables::questions::StoredQuestion;
 
-/// What becomes of a document.
+/// What to do with a document.
 pub(super) enum Plan {
     Write(Box<DocumentPlan>),
-    /// Nothing: it is as it was, or others have it.
+    /// Nothing: it is unchanged, or belongs to another source.
     Leave(Outcome),
-    /// Nothing: what was given cannot be stored.
+    /// Nothing: it cannot be stored.
     Refuse(String, ErrorReport),
 }
 
@@ -23,17 +23,17 @@ pub(super) struct DocumentPlan {
     pub(super) input: DocumentInput,
     pub(super) content_hash: String,
     pub(super) known: Option<KnownDocument>,
-    /// Those of its text, and behind them those of its questions.
+    /// First those of its text, then those of its questions.
     pub(super) chunks: Vec<ChunkPlan>,
-    /// How many are of its text.
+    /// Number of chunks of its text.
     pub(super) text_chunks: i32,
-    /// `None`: they stay as they are.
+    /// `None` if the stored ones stay.
     pub(super) questions: Option<Vec<StoredQuestion>>,
-    /// How many of those that were given are of sections that it has not, and the anchor of the first.
+    /// The number of given questions with a section that the document does not have, and the first such anchor.
     pub(super) unplaced: Option<(usize, String)>,
     /// Sections left out because another one has the same text.
     pub(super) duplicates: usize,
-    /// Places in the batch of passages, for the chunks that have to be embedded.
+    /// Chunks that have to be embedded, with the index of each in the batch of passages.
     pub(super) passages: Vec<(i32, usize)>,
     pub(super) keywords: Vec<String>,
     pub(super) summary: Option<String>,
@@ -43,22 +43,24 @@ pub(super) struct DocumentPlan {
 }
 
 impl DocumentPlan {
-    /// What the caller may not expect.
+    /// Remarks for the caller on what is not stored as given.
     pub(super) fn remarks(&self) -> Vec<String> {
         let duplicates = match self.duplicates {
             0 => None,
-            1 => Some("1 section says what another one says, and is stored once".to_owned()),
-            more => Some(format!("{more} sections say what others say, and are stored once")),
+            1 => Some("1 section has the same text as another, and is stored once".to_owned()),
+            more => Some(format!(
+                "{more} sections have the same text as others, and are stored once"
+            )),
         };
         let unplaced = self.unplaced.as_ref().map(|(questions, anchor)| match questions {
-            1 => format!("1 question is of a section that it has not: \"{anchor}\""),
-            more => format!("{more} questions are of sections that it has not, such as \"{anchor}\""),
+            1 => format!("1 question names a missing section: \"{anchor}\""),
+            more => format!("{more} questions name missing sections, such as \"{anchor}\""),
         });
         duplicates.into_iter().chain(unplaced).collect()
     }
 }
 
-/// A document as it was when the change of it was planned.
+/// A stored document as of the time of planning.
 pub(super) struct KnownDocument {
     pub(super) id: i64,
     pub(super) content_hash: String,
@@ -79,7 +81,7 @@ pub(super) struct ChunkPlan {
 }
 
 impl ChunkPlan {
-    /// A part of the text, with the hash of what is embedded.
+    /// A chunk of the text, with the hash of its embedded text.
     pub(super) fn of(chunk: Chunk, input_hash: String) -> Result<Self> {
         Ok(Self {
             number: i32::try_from(chunk.chunk_no).map_err(internal)?,

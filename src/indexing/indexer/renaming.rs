@@ -1,4 +1,4 @@
-//! Names of documents, written again.
+//! Writes the names of documents again.
 
 use docsearch_core::documents::markdown;
 use pgrx::datum::DatumWithOid;
@@ -12,7 +12,7 @@ use crate::tables::names;
 use crate::tables::project::{self, Project};
 use crate::tables::schema::Part;
 
-/// Writes the names of documents, what they belong to and how far they are lists again.
+/// Writes the names, containers and entry shares of documents again.
 pub(crate) fn rename(owner: &Owner<'_>, project: &Project, documents: &[i64]) -> Result<()> {
     for batch in documents.chunks(BATCH) {
         pgrx::check_for_interrupts!();

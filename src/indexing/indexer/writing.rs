@@ -1,4 +1,4 @@
-//! Writing what was planned: a document with its chunks, names and vectors.
+//! Writes a planned document with its chunks, names and vectors.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ use crate::tables::schema::{self, Part};
 use crate::tables::statistics::by_hand::CountedElsewhere;
 use crate::tables::{names, postings, questions};
 
-/// What is there of a document that changes.
+/// The stored rows of a document that changes.
 #[derive(Default)]
 pub(crate) struct Stored {
     pub(crate) words: i64,
@@ -37,7 +37,7 @@ pub(crate) struct Stored {
 struct ChunkRows<'a> {
     numbers: Vec<i32>,
     kinds: Vec<&'static str>,
-    /// The heading paths of all chunks, one after the other, and where that of each begins and ends, from 1.
+    /// The heading paths of all chunks, one after the other, and the range of each, from 1.
     heading_paths: Vec<&'a str>,
     first_headings: Vec<i32>,
     last_headings: Vec<i32>,
@@ -47,7 +47,7 @@ struct ChunkRows<'a> {
     words: Vec<i32>,
     hashes: Vec<&'a str>,
     plain: Vec<&'a str>,
-    /// What is indexed as headings.
+    /// The text that is indexed as headings.
     headings: Vec<String>,
 }
 
@@ -83,8 +83,8 @@ impl<'a> ChunkRows<'a> {
 }
 
 impl Indexer<'_> {
-    /// Writes a document and all that is derived from it; `vectors` are those of its new chunks.
-    /// `None` if another transaction has written it since it was planned.
+    /// Writes a document and its derived rows; `vectors` are those of its new chunks. `None` if another transaction has
+    /// written it since it was planned.
     pub(super) fn write(
         &self,
         caller: &mut Caller,
@@ -144,7 +144,7 @@ impl Indexer<'_> {
         }
     }
 
-    /// Locks a document; whether it is still as it was.
+    /// Locks a document; false if it has changed.
     fn lock(&self, caller: &Caller, known: &KnownDocument) -> Result<bool> {
         let hash = statement::change(
             caller,
@@ -155,7 +155,7 @@ impl Indexer<'_> {
         Ok(hash.first() == Some(&known.content_hash))
     }
 
-    /// Inserts or updates the row that row-level security is about: as the caller.
+    /// Inserts or updates the row of the document as the caller, since row-level security applies to it.
     fn write_document(&self, caller: &Caller, document: &DocumentPlan) -> Result<Option<i64>> {
         let input = &document.input;
         let mut args = vec![
@@ -225,7 +225,7 @@ impl Indexer<'_> {
         Ok(written.first().copied())
     }
 
-    /// Writes what is counted of a document whose row stays as it is otherwise.
+    /// Writes the counts of a document whose row is otherwise unchanged.
     fn write_counts(&self, caller: &Caller, id: i64, document: &DocumentPlan) -> Result<Option<i64>> {
         let set = Part::EntryShare.or_else(", entry_share = $5", "");
         let written = statement::change(
@@ -246,7 +246,7 @@ impl Indexer<'_> {
         Ok(written.first().copied())
     }
 
-    /// Writes the chunks of a document in one statement; the words and the terms of each.
+    /// Writes the chunks of a document in one statement; returns the words and the terms of each.
     fn write_chunks(&self, owner: &Owner<'_>, id: i64, document: &DocumentPlan) -> Result<Vec<CountedChunk>> {
         let rows = ChunkRows::of(document)?;
         if document.known.is_some() {
@@ -262,7 +262,7 @@ impl Indexer<'_> {
         }
         let written = statement::change(
             owner,
-            // The body comes first: its positions are then those of its own tokens.
+            // The body comes first, so that positions count its own tokens.
             "WITH title AS MATERIALIZED (SELECT setweight(to_tsvector($4::regconfig, $5), 'A') AS terms)
              INSERT INTO docsearch.chunk
                  (project_id, document_id, chunk_no, kind, heading_path, anchor, body, token_count,
@@ -322,7 +322,7 @@ impl Indexer<'_> {
         read_stored(owner, self.project, id)
     }
 
-    /// Vectors of chunks whose text is the same and whose number is another.
+    /// Vectors of chunks with the same text under another number.
     fn moved_vectors(
         &self,
         owner: &Owner<'_>,
@@ -352,7 +352,7 @@ impl Indexer<'_> {
             .collect())
     }
 
-    /// Takes vectors away that are not of these chunks any more, and leaves the rest to the worker.
+    /// Deletes vectors that do not belong to these chunks any more, and leaves the missing ones to the worker.
     fn defer(
         &self,
         owner: &Owner<'_>,
@@ -369,12 +369,12 @@ impl Indexer<'_> {
         if without.is_empty() {
             return Ok(());
         }
-        self.vectors.forget(owner, self.chunk_id(id, 0).document, without)?;
+        self.vectors.delete(owner, self.chunk_id(id, 0).document, without)?;
         embedding_queue::add(owner, self.project.id, id)
     }
 }
 
-/// What is stored of a document.
+/// The stored rows of a document.
 pub(crate) fn read_stored(owner: &Owner<'_>, project: &Project, id: i64) -> Result<Stored> {
     let words = statement::one(
         owner,

@@ -32,7 +32,7 @@ mod tests {
             assert_eq!(statement::rows(&Anyone, TEXT, &[n.into()], number)?, [n + 1]);
         }
         assert_eq!(kept(TEXT), 1);
-        let plan = || Spi::connect(|_| statement::prepare(TEXT, &[0.into()], Planning::Anew));
+        let plan = || Spi::connect(|_| statement::prepare(TEXT, &[0.into()], Planning::Custom));
         assert_eq!(plan()?, plan()?);
         Ok(())
     }
@@ -66,7 +66,7 @@ mod tests {
             assert_eq!(statement::lookup(&Anyone, TEXT, &[keys.clone().into()], number)?, keys);
         }
         assert_eq!(kept(TEXT), 2);
-        let options = [Planning::Anew, Planning::Once].map(Planning::options);
+        let options = [Planning::Custom, Planning::Generic].map(Planning::options);
         assert_eq!(options, [0, pg_sys::CURSOR_OPT_GENERIC_PLAN as i32]);
         Ok(())
     }

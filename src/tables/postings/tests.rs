@@ -1,5 +1,4 @@
-//! Whatever is written, deleted and merged, in any order: what segments and pending documents say together is what the
-//! chunks say.
+//! After any order of writes, deletes and merges, segments and pending documents together match the chunks.
 
 #[pgrx::pg_schema]
 mod tests {
@@ -25,7 +24,7 @@ mod tests {
              UPDATE docsearch.project SET id = 7");
     }
 
-    /// Writes a document with so many chunks by hand, or writes it again.
+    /// Writes a document with a number of chunks by hand, or writes it again.
     fn write(document: i64, chunks: i64, word: &str) {
         sql(&format!(
             "INSERT INTO docsearch.document (project_id, id, slug, title, body, content_hash, chunk_count)
@@ -43,7 +42,7 @@ mod tests {
         ));
     }
 
-    /// What a search counts for documents that are pending, and what it should count for all.
+    /// The counts of a search for pending documents, and the expected ones for all.
     fn of_chunks(documents: &str) -> Result<Counted> {
         let mut counted = Counted::new();
         statement::rows(
@@ -70,7 +69,7 @@ mod tests {
         Ok(counted)
     }
 
-    /// What a search counts of the segments, each section once.
+    /// The counts of a search in the segments, each section once.
     fn of_segments() -> Result<Counted> {
         let mut counted = Counted::new();
         let pending = statement::rows(
@@ -103,7 +102,7 @@ mod tests {
                     continue;
                 }
                 let words = lexemes.into_iter().map(|(lexeme, counts, positions)| {
-                    // Positions of the fields come in no order of weights: the numbers of each are enough.
+                    // Positions of the fields are not ordered by weight, so only their numbers are compared.
                     let letters = [
                         ('A', counts.title),
                         ('B', counts.heading),
@@ -282,7 +281,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn what_is_wrong_is_found_and_built_again() -> Result<()> {
+    fn damage_is_found_and_rebuilt() -> Result<()> {
         prepare();
         (1..=20).for_each(|document| write(document, 3, "heron"));
         rebuild(&Anyone.as_owner()?, PROJECT)?;

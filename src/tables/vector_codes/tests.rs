@@ -1,4 +1,4 @@
-//! Whatever is written, deleted and merged, in any order: each vector has a code, and what codes find is what comparing all finds.
+//! After any order of writes, deletes and merges, each vector has a code, and codes find the same as comparing all vectors.
 
 #[pgrx::pg_schema]
 mod tests {
@@ -28,7 +28,7 @@ mod tests {
         Ok((project, table, of))
     }
 
-    /// Numbers that look like any.
+    /// Pseudo-random numbers.
     struct Numbers(u64);
 
     impl Numbers {
@@ -46,7 +46,7 @@ mod tests {
         }
     }
 
-    /// Writes a document with so many chunks and their vectors, or writes it again.
+    /// Writes a document with a number of chunks and their vectors, or writes it again.
     fn write(project: &Project, table: &VectorTable, document: i64, chunks: i32, numbers: &mut Numbers) -> Result<()> {
         let id = project.id;
         sql(&format!(

@@ -1,4 +1,4 @@
-//! What a step leaves behind: what has been read is done, rows that failed stay noted, and the table comes again at its time.
+//! Records the result of a step: changes that were read are done, failed rows stay recorded, and the table is due again later.
 
 use std::time::Duration;
 
@@ -12,22 +12,22 @@ use crate::postgres::role::Owner;
 use crate::postgres::statement;
 use crate::settings;
 
-/// A table whose rows are slow waits so many times as long as they took: others come first.
+/// A table with slow rows waits this many times as long as they took: other tables come first.
 const SHARE: u32 = 4;
-/// A step that takes less is not slow, nor one that takes less than this and [`QUICK_ROW`] for each of its rows.
+/// A step is not slow if it takes less than this, or less than this and [`QUICK_ROW`] for each of its rows.
 const QUICK: Duration = Duration::from_millis(250);
 const QUICK_ROW: Duration = Duration::from_millis(20);
-/// Behind the reason for which a row was left out, if others were left out before it.
+/// Follows the reason for which a row was left out, if others were left out before it.
 const OTHERS: &str = "; other rows were left out, too";
 
-/// When a row that failed is tried again.
+/// When a failed row is tried again.
 #[derive(Clone, Copy)]
 pub(super) enum Retry {
     /// After seconds, and later up to an hour.
     Soon,
-    /// After minutes, and later up to a day: each attempt takes all the time that a step has.
+    /// After minutes, and later up to a day: each attempt takes the whole time limit of a step.
     Seldom,
-    /// When it changes, or the whole table is read again: each attempt ends the process.
+    /// When it changes, or when the whole table is read again: each attempt ends the process.
     Never,
 }
 
@@ -43,8 +43,8 @@ impl Retry {
 }
 
 impl Attached {
-    /// Whether it is still attached: until the end of the transaction no session detaches it, drops its project or removes
-    /// the tables; `read_table` does not wait. Everybody takes these locks in this order: documents, project, attached
+    /// Whether it is still attached. If so, no session can detach it, drop its project or remove the tables until the end of
+    /// the transaction; `read_table` does not wait. Every session takes these locks in this order: documents, project, attached
     /// table.
     pub(in crate::indexing::attached) fn hold(&self, owner: &Owner<'_>) -> Result<bool> {
         statement::execute(owner, "LOCK TABLE docsearch.document IN ROW EXCLUSIVE MODE", &[])?;
@@ -64,7 +64,7 @@ impl Attached {
 }
 
 impl Step {
-    /// Goes on behind the rows that were read; those that failed stay noted.
+    /// Continues after the rows that were read; failed rows stay recorded.
     fn advance(&self, owner: &Owner<'_>, problems: &Problems, retry: Retry) -> Result<()> {
         self.settle(owner, problems, retry)?;
         if !self.changes.is_empty() {
@@ -89,8 +89,7 @@ impl Step {
         )
     }
 
-    /// Takes the changes of the step away, and what was noted of its rows when they failed before. A row that failed is noted
-    /// again, once.
+    /// Deletes the changes of the step, and earlier failures of its rows. A row that failed is recorded again, once.
     fn settle(&self, owner: &Owner<'_>, problems: &Problems, retry: Retry) -> Result<()> {
         let ids: Vec<Uuid> = self.changes.iter().map(|(id, _)| *id).collect();
         let (failed, reasons): (Vec<String>, Vec<String>) = problems.0.iter().cloned().unzip();
@@ -126,7 +125,7 @@ impl Step {
         )
     }
 
-    /// Notes that the step has succeeded.
+    /// Records the success of the step.
     pub(super) fn done(&self, owner: &Owner<'_>, problems: &Problems) -> Result<()> {
         self.advance(owner, problems, Retry::Soon)?;
         let (took, limit) = (self.begun.elapsed(), settings::attached_read_timeout());
@@ -139,7 +138,7 @@ impl Step {
         self.note(owner, rows.clamp(1, STEP_ROWS), self.wait(owner)?)
     }
 
-    /// How long the table waits, if others have to.
+    /// How long the table waits while others have work.
     pub(super) fn wait(&self, owner: &Owner<'_>) -> Result<Duration> {
         let took = self.begun.elapsed();
         let rows = u32::try_from(self.part.keys.len()).unwrap_or(u32::MAX);
@@ -162,7 +161,7 @@ impl Step {
         })
     }
 
-    /// The step took too long: the next one reads fewer rows, and one row that does is left out.
+    /// After a step that took too long: the next one reads fewer rows, or leaves the row out if it was the only one.
     pub(super) fn was_slow(&self, owner: &Owner<'_>) -> Result<()> {
         let limit = settings::attached_read_timeout().as_millis();
         let allows = format!("more than {limit} ms to read and index; docsearch.attached_read_timeout allows no more");
@@ -172,7 +171,7 @@ impl Step {
         if self.attached.step_rows <= 1 {
             return self.failed(owner, &format!("rows of the table take {allows}"));
         }
-        // With fewer rows it may succeed: nothing has failed, and what is known of rows stays.
+        // Fewer rows may succeed: nothing has failed, and recorded rows stay.
         statement::execute(
             owner,
             "UPDATE docsearch.attached_table a
@@ -187,7 +186,7 @@ impl Step {
         )
     }
 
-    /// Goes on without the only row of the step, which is told.
+    /// Continues without the only row of the step, which is reported.
     pub(super) fn leave_out(&self, owner: &Owner<'_>, key: &str, reason: &str, retry: Retry) -> Result<()> {
         if !self.attached.hold(owner)? {
             return Ok(());
@@ -203,7 +202,7 @@ impl Step {
         self.note(owner, (self.attached.step_rows / 4).max(1), self.wait(owner)?)
     }
 
-    /// Notes what went wrong; when to try again was noted before.
+    /// Records an error; the time of the next attempt is recorded already.
     pub(super) fn failed(&self, owner: &Owner<'_>, reason: &str) -> Result<()> {
         statement::execute(
             owner,
@@ -212,7 +211,7 @@ impl Step {
         )
     }
 
-    /// Leaves everything as if the step had not begun.
+    /// Restores the state from before the step.
     pub(super) fn give_back(&self, owner: &Owner<'_>) -> Result<()> {
         statement::execute(
             owner,
@@ -222,8 +221,7 @@ impl Step {
         )
     }
 
-    /// Notes that the step has come to an end. What was wrong with the table is so no more; what is wrong with rows stays
-    /// until they have been read.
+    /// Records the end of the step. Errors of the table are cleared; errors of rows stay until these have been read.
     pub(super) fn note(&self, owner: &Owner<'_>, rows: i32, wait: Duration) -> Result<()> {
         statement::execute(
             owner,

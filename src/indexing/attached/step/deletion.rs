@@ -1,4 +1,4 @@
-//! Documents whose rows are gone: with a row, or with the whole table.
+//! Deletes documents of deleted rows and of dropped tables.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -15,19 +15,19 @@ use crate::postgres::{catalog, statement, subtransaction};
 use crate::settings;
 use crate::tables::project::{self, Project};
 
-/// For each row of a step, documents of rows that are gone which one step removes.
-const GONE_PER_ROW: i32 = 16;
-/// The same for documents that are compared with rows at once.
+/// Documents of deleted rows that one step deletes, for each row of the step.
+const DELETED_PER_ROW: i32 = 16;
+/// Documents that one step compares with rows, for each row of the step.
 const COMPARED_PER_ROW: i32 = 256;
 
 thread_local! {
-    /// Slugs of the documents of tables, by the number of the table, up to which they were compared with its rows, or removed
-    /// as it was dropped. A worker that begins knows of none, and begins again.
-    static LOOKED_AT: RefCell<HashMap<i32, String>> = RefCell::default();
+    /// By table id, the slug up to which documents were compared with rows, or were deleted after the table was dropped. A new
+    /// worker starts from the beginning.
+    static CHECKED_TO: RefCell<HashMap<i32, String>> = RefCell::default();
 }
 
-/// How far a step has come with the documents of a table.
-pub(super) enum LookedAt {
+/// How far a step has checked the documents of a table.
+pub(super) enum CheckedTo {
     /// No further than before.
     Same,
     /// Up to the document with this slug.
@@ -36,17 +36,17 @@ pub(super) enum LookedAt {
 }
 
 impl Step {
-    /// Keys of documents that no row has any more, as many as one step removes.
+    /// Keys of documents without a row, up to the number that one step deletes.
     pub(super) fn compare(&mut self) -> Outcome<Vec<String>> {
-        let most = self.gone_at_once();
-        let mut gone = Vec::new();
-        let mut last = LOOKED_AT.with_borrow(|known| known.get(&self.attached.id).cloned());
+        let most = self.deleted_at_once();
+        let mut deleted = Vec::new();
+        let mut last = CHECKED_TO.with_borrow(|known| known.get(&self.attached.id).cloned());
         loop {
             let limit = i64::from(COMPARED_PER_ROW) * i64::from(self.attached.step_rows);
             let documents = try_as_owner(|owner| self.attached.documents_after(owner, last.as_deref(), limit))?;
             if documents.is_empty() {
-                self.looked_at = LookedAt::All;
-                return Ok(gone);
+                self.checked_to = CheckedTo::All;
+                return Ok(deleted);
             }
             let keys = documents.iter().map(|(_, key)| key.clone()).collect();
             let without: HashSet<String> = try_as_owner(|owner| self.attached.without_row(owner, keys))?
@@ -54,55 +54,55 @@ impl Step {
                 .collect();
             for (slug, key) in documents {
                 if without.contains(&key) {
-                    gone.push(key);
+                    deleted.push(key);
                 }
                 last = Some(slug);
-                if gone.len() == most {
+                if deleted.len() == most {
                     break;
                 }
             }
-            if gone.len() == most || self.begun.elapsed() > settings::attached_read_timeout() / 4 {
+            if deleted.len() == most || self.begun.elapsed() > settings::attached_read_timeout() / 4 {
                 self.part.more = true;
-                self.looked_at = last.map_or(LookedAt::Same, LookedAt::To);
-                return Ok(gone);
+                self.checked_to = last.map_or(CheckedTo::Same, CheckedTo::To);
+                return Ok(deleted);
             }
         }
     }
 
-    pub(super) fn gone_at_once(&self) -> usize {
+    pub(super) fn deleted_at_once(&self) -> usize {
         match self.attached.step_rows {
             ..=1 => 1,
-            rows => usize::try_from(rows.saturating_mul(GONE_PER_ROW)).unwrap_or(usize::MAX),
+            rows => usize::try_from(rows.saturating_mul(DELETED_PER_ROW)).unwrap_or(usize::MAX),
         }
     }
 
-    /// Keeps for the next step what this one has looked at.
-    pub(super) fn note_looked_at(&mut self) {
+    /// Remembers for the next step how far this one has come.
+    pub(super) fn remember_checked(&mut self) {
         let id = self.attached.id;
-        LOOKED_AT.with_borrow_mut(|known| match std::mem::replace(&mut self.looked_at, LookedAt::Same) {
-            LookedAt::Same => None,
-            LookedAt::To(slug) => known.insert(id, slug),
-            LookedAt::All => known.remove(&id),
+        CHECKED_TO.with_borrow_mut(|known| match std::mem::replace(&mut self.checked_to, CheckedTo::Same) {
+            CheckedTo::Same => None,
+            CheckedTo::To(slug) => known.insert(id, slug),
+            CheckedTo::All => known.remove(&id),
         });
     }
 
-    /// Removes the documents of rows that are gone, as who attached the table, and notes those that stay.
+    /// Deletes the documents of deleted rows, as the role that attached the table, and records those that stay.
     pub(super) fn remove(
         &self,
         writer: &mut Caller,
         project: &Project,
-        gone: Vec<String>,
+        deleted: Vec<String>,
         problems: &mut Problems,
     ) -> Result<()> {
         let attached = &self.attached;
-        if gone.is_empty() {
+        if deleted.is_empty() {
             return Ok(());
         }
-        let slugs: Vec<String> = gone.iter().map(|key| attached.slug(key)).collect();
+        let slugs: Vec<String> = deleted.iter().map(|key| attached.slug(key)).collect();
         let root = Some(attached.source_root.as_str());
         let all = subtransaction::run(|| deletion::delete(writer, project, slugs.clone(), root));
         if all.is_err() {
-            for (key, slug) in gone.iter().zip(&slugs) {
+            for (key, slug) in deleted.iter().zip(&slugs) {
                 if let Err(problem) =
                     subtransaction::run(|| deletion::delete(writer, project, vec![slug.clone()], root))
                 {
@@ -130,7 +130,7 @@ impl Step {
                 problems.add(
                     key,
                     format_args!(
-                        "the row is gone, and policies keep its document from role \"{role}\", which attached the table"
+                        "the row is deleted, and policies keep its document from role \"{role}\", which attached the table"
                     ),
                 );
             }
@@ -138,33 +138,33 @@ impl Step {
         Ok(())
     }
 
-    /// The table was dropped, and its rows with it. Its documents go, a part at a time, within the policies of who attached
-    /// it, as everywhere; those that these keep are told, and tried again. If that role is gone, too, all go.
-    pub(super) fn forget(&mut self, owner: &mut Owner<'_>) -> Result<()> {
+    /// Deletes the documents of a dropped table, some at a time, as the role that attached it and within its policies. Documents
+    /// that policies keep are reported and tried again. If that role was dropped too, all documents are deleted.
+    pub(super) fn delete_all(&mut self, owner: &mut Owner<'_>) -> Result<()> {
         let attached = &self.attached;
         if !attached.hold(owner)? {
             return Ok(());
         }
         attached.require_recorded_documents(owner)?;
         let project = project::by_id(owner, attached.project)?;
-        let last = LOOKED_AT.with_borrow(|known| known.get(&attached.id).cloned());
-        let most = i64::try_from(self.gone_at_once()).unwrap_or(i64::MAX);
+        let last = CHECKED_TO.with_borrow(|known| known.get(&attached.id).cloned());
+        let most = i64::try_from(self.deleted_at_once()).unwrap_or(i64::MAX);
         let slugs = attached.slugs_after(owner.as_caller(), last.as_deref(), Some(most))?;
         let Some(last) = slugs.last().cloned() else {
-            self.looked_at = LookedAt::All;
-            return self.forgotten(owner);
+            self.checked_to = CheckedTo::All;
+            return self.end_deletion(owner);
         };
         let root = Some(attached.source_root.as_str());
         match catalog::role_name(attached.writes_as) {
             Some(_) => deletion::delete(&mut *owner.acting_as(attached.writes_as)?, &project, slugs, root)?,
             None => deletion::delete(owner.as_caller(), &project, slugs, root)?,
         };
-        self.looked_at = LookedAt::To(last);
+        self.checked_to = CheckedTo::To(last);
         self.note(owner, attached.step_rows, self.wait(owner)?)
     }
 
-    /// All documents of a table that was dropped have been removed, or cannot be.
-    fn forgotten(&self, owner: &mut Owner<'_>) -> Result<()> {
+    /// Ends the deletion after all documents of a dropped table were deleted or cannot be.
+    fn end_deletion(&self, owner: &mut Owner<'_>) -> Result<()> {
         let kept = statement::one(
             owner,
             "SELECT count(*) FROM docsearch.document d WHERE d.project_id = $1 AND d.source_root = $2",
@@ -181,7 +181,7 @@ impl Step {
                     "DELETE FROM docsearch.attached_table a WHERE a.id = $1",
                     &[DatumWithOid::from(self.attached.id)],
                 )?;
-                agreement::forget(owner, self.attached.id)
+                agreement::delete(owner, self.attached.id)
             }
             Some(kept) => self.failed(owner, &format!(
                 "policies keep {kept} of its documents from role \"{}\", which attached it: a role that may has to delete them",

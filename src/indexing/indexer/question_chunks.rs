@@ -33,7 +33,7 @@ impl Indexer<'_> {
         )
     }
 
-    /// The questions that a document has when it is written.
+    /// The questions of a document after it is written.
     pub(super) fn questions(
         &self,
         input: &DocumentInput,
@@ -45,7 +45,7 @@ impl Indexer<'_> {
         }
     }
 
-    /// The chunks of questions, and the questions as they are now stored; `None` where there is no table for them.
+    /// The chunks of questions, and the questions to store; `None` if there is no table for them.
     pub(super) fn question_chunks(
         &self,
         caller: &mut Caller,
@@ -66,7 +66,7 @@ impl Indexer<'_> {
             kind: "question",
             heading_path: sections.path(&question.anchor, &input.title),
             also_under: Vec::new(),
-            // A section that is gone is none to lead to.
+            // A missing section is not linked to.
             anchor: match sections.has(&question.anchor) {
                 true => question.anchor.clone(),
                 false => String::new(),
@@ -80,36 +80,36 @@ impl Indexer<'_> {
             input_hash: digest(&[&question::passage(&question.question)]),
         };
         let in_chunks = sections.in_chunks(chunks);
-        let mut asked = Vec::new();
-        let mut places = Places::new(chunks.len(), question::chunk_number);
+        let mut planned_chunks = Vec::new();
+        let mut places = Numbering::new(chunks.len(), question::chunk_number);
         let mut known = HashSet::new();
         for question in questions.iter().map(|stored| &stored.question) {
-            // Several sources may have the same one.
+            // Several sources may have the same question.
             if !known.insert(question) {
                 continue;
             }
             let number = places.next(in_chunks.of(&question.anchor));
-            asked.extend(number.map(|number| planned(question, number, &question.question)));
+            planned_chunks.extend(number.map(|number| planned(question, number, &question.question)));
         }
         let rules = rules::current(caller)?;
-        let mut places = Places::new(chunks.len(), question::heading_number);
+        let mut places = Numbering::new(chunks.len(), question::heading_number);
         for heading in sections.asking(&input.title, rules.of(self.project.id)) {
             pgrx::check_for_interrupts!();
             let number = places.next(in_chunks.of(&heading.anchor));
-            // Its words are among those of the text.
-            asked.extend(number.map(|number| planned(&heading, number, "")));
+            // Its words are already among those of the text.
+            planned_chunks.extend(number.map(|number| planned(&heading, number, "")));
         }
-        Ok((asked, Some(questions)))
+        Ok((planned_chunks, Some(questions)))
     }
 }
 
-/// Numbers for the questions of chunks, one after the other.
-struct Places {
+/// Numbers for the question chunks of each chunk, in order.
+struct Numbering {
     used: Vec<usize>,
     number: fn(usize, usize) -> Option<i32>,
 }
 
-impl Places {
+impl Numbering {
     fn new(chunks: usize, number: fn(usize, usize) -> Option<i32>) -> Self {
         Self {
             used: vec![0; chunks],
@@ -117,7 +117,7 @@ impl Places {
         }
     }
 
-    /// The next number of a chunk; `None` if it has no more.
+    /// The next number for a chunk; `None` if all are used.
     fn next(&mut self, chunk: usize) -> Option<i32> {
         let place = self.used.get_mut(chunk)?;
         let number = (self.number)(chunk, *place)?;
@@ -126,7 +126,7 @@ impl Places {
     }
 }
 
-/// How many of the questions that are given with a text are of sections that it has not, and the anchor of the first.
+/// The number of given questions with a section that the text does not have, and the first such anchor.
 pub(super) fn unplaced(input: &DocumentInput, body: &str) -> Option<(usize, String)> {
     let given = input.questions.as_deref().filter(|given| !given.is_empty())?;
     let sections = Sections::new(body);
@@ -135,8 +135,8 @@ pub(super) fn unplaced(input: &DocumentInput, body: &str) -> Option<(usize, Stri
     Some((1 + unplaced.count(), bounds::shown(&first.anchor)))
 }
 
-/// Replaces the questions of a document that are of one source, and returns how many it has of that source. The caller must
-/// be allowed to change the document.
+/// Replaces the questions of a document from one source, and returns their new number. The caller must be allowed to change the
+/// document.
 pub(crate) fn set_questions(
     caller: &mut Caller,
     project: &Project,
@@ -187,16 +187,16 @@ pub(crate) fn set_questions(
     Ok(count)
 }
 
-/// Questions that were written for a section.
+/// Questions that a model wrote for a section.
 pub(crate) struct WrittenQuestions {
     pub(crate) anchor: String,
-    /// The section when it was read.
+    /// The section as it was read.
     pub(crate) section_hash: String,
     pub(crate) questions: Vec<String>,
 }
 
-/// Adds questions to sections of a document that are as they were and still have none, and returns how many each of these
-/// gets. They take the place of stale ones that a model wrote. The caller must be allowed to change the document.
+/// Adds questions to sections of a document that are unchanged and still have none, and returns how many each gets. They replace
+/// stale questions by a model. The caller must be allowed to change the document.
 pub(crate) fn add_questions(
     caller: &mut Caller,
     project: &Project,
@@ -213,7 +213,7 @@ pub(crate) fn add_questions(
     let Some(body) = body.into_iter().next() else {
         return Ok(Vec::new());
     };
-    // The project may have got a model since the sections were read that the caller may not send texts to.
+    // Since the sections were read, the project may have switched to a model that the caller may not send texts to.
     model_grant::require_of_project(caller, project.id)?;
     let id = DocumentId {
         project: project.id,
@@ -244,7 +244,7 @@ pub(crate) fn add_questions(
 /// Replaces the questions of a document, and indexes it. The owner has locked the document.
 fn store(owner: &mut Owner<'_>, id: DocumentId, all: &[StoredQuestion]) -> Result<()> {
     questions::write(owner, id, all)?;
-    // A language model may have been asked since the call began, or the lock waited for: the project may have another model.
+    // After calls of a language model, or waiting for the lock, the project may have another model.
     let project = project::by_id(owner, id.project)?;
     let outcomes = super::reindex(owner, &project, &[id.document], settings::INDEX_MODE.get())?;
     match outcomes.into_iter().find(|outcome| outcome.action == FAILED) {
@@ -253,7 +253,7 @@ fn store(owner: &mut Owner<'_>, id: DocumentId, all: &[StoredQuestion]) -> Resul
     }
 }
 
-/// That the caller cannot change a document: there is none that he sees, or a policy keeps it.
+/// The error for a document that the caller cannot change: none is visible, or a policy forbids it.
 fn unchangeable(caller: &mut Caller, project: &Project, slug: &str) -> Result<ErrorReport> {
     let seen = statement::latest(
         caller,

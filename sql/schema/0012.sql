@@ -1,5 +1,5 @@
--- Attached tables. The trigger of a table draws from no sequence: lastval() and currval() of who writes it stay as they were.
--- A row that cannot be read or indexed stays noted, with what is wrong with it, until it has been read.
+-- Attached tables. The trigger of a table uses no sequence: lastval() and currval() of the session that writes it do not change.
+-- A row that cannot be read or indexed stays recorded, with its error, until it has been read.
 ALTER TABLE docsearch.table_change ALTER COLUMN id DROP IDENTITY;
 DROP INDEX docsearch.table_change_attached;
 ALTER TABLE docsearch.table_change
@@ -13,31 +13,31 @@ CREATE INDEX table_change_attached ON docsearch.table_change (attached_id, noted
 CREATE INDEX table_change_failed ON docsearch.table_change (attached_id, next_attempt) WHERE attempts > 0;
 CREATE INDEX table_change_last ON docsearch.table_change (attached_id, noted_at) WHERE attempts > 0;
 CREATE INDEX table_change_key ON docsearch.table_change USING hash (key) WHERE attempts > 0;
-COMMENT ON TABLE docsearch.table_change IS 'rows of attached tables that are to be read: those that changed, and those that failed';
+COMMENT ON TABLE docsearch.table_change IS 'rows of attached tables that have to be read: changed ones, and those that failed';
 COMMENT ON COLUMN docsearch.table_change.id IS 'identifies the change';
-COMMENT ON COLUMN docsearch.table_change.key IS 'key of the row as text; NULL: the whole table is to be read';
-COMMENT ON COLUMN docsearch.table_change.noted_at IS 'when it changed, or failed last';
-COMMENT ON COLUMN docsearch.table_change.attempts IS 'attempts to read and index the row that failed in a row';
-COMMENT ON COLUMN docsearch.table_change.next_attempt IS 'of a row that failed: not before this time; NULL: not before it changes or the table is read again';
-COMMENT ON COLUMN docsearch.table_change.error IS 'what the last attempt failed with';
+COMMENT ON COLUMN docsearch.table_change.key IS 'key of the row as text; NULL: the whole table has to be read';
+COMMENT ON COLUMN docsearch.table_change.noted_at IS 'time of the change, or of the last failure';
+COMMENT ON COLUMN docsearch.table_change.attempts IS 'number of consecutive attempts to read and index the row that failed';
+COMMENT ON COLUMN docsearch.table_change.next_attempt IS 'earliest time of the next attempt, for a row that failed; NULL: not before it changes or the table is read again';
+COMMENT ON COLUMN docsearch.table_change.error IS 'error of the last attempt';
 ALTER TABLE docsearch.attached_table ADD COLUMN rests_until timestamptz;
-COMMENT ON COLUMN docsearch.attached_table.rests_until IS 'a view that is read from time to time: changes do not have it read before this time';
-COMMENT ON COLUMN docsearch.attached_table.shape IS 'versions of the catalog rows of its columns, triggers and policies when it was read: a table where they have changed since is read again';
+COMMENT ON COLUMN docsearch.attached_table.rests_until IS 'for a view with an interval: changes of watched tables do not cause a read before this time';
+COMMENT ON COLUMN docsearch.attached_table.shape IS 'versions of the catalog rows of its columns, triggers and policies at the last read: if they have changed, the table is read again';
 ALTER TABLE docsearch.project
     ADD COLUMN kept_sources text[] NOT NULL DEFAULT '{}',
     ADD CONSTRAINT project_kept_sources_bounded
     CHECK (array_position(kept_sources, NULL) IS NULL AND octet_length(kept_sources::text) <= 1048576) NOT VALID;
-COMMENT ON COLUMN docsearch.project.kept_sources IS 'source roots of tables that were detached and whose documents were to stay';
+COMMENT ON COLUMN docsearch.project.kept_sources IS 'source roots of detached tables whose documents were kept';
 -- Pages that were grouped into one document: each is a section, with a source and an address of its own. The bounds are those of
--- docsearch_core::bounds; as text, jsonb has a blank behind every comma and colon, and names the keys.
+-- docsearch_core::bounds; as text, jsonb has a space after every comma and colon, and names the keys.
 ALTER TABLE docsearch.document
     ADD COLUMN pages jsonb NOT NULL DEFAULT '[]',
     ADD CONSTRAINT document_pages_bounded CHECK (
         CASE jsonb_typeof(pages) WHEN 'array' THEN jsonb_array_length(pages) <= 1000 ELSE false END
         AND NOT jsonb_path_exists(pages, 'strict $[*] ? (@.type() != "object")')
         AND octet_length(pages::text) <= 1048576) NOT VALID;
-COMMENT ON COLUMN docsearch.document.pages IS 'pages that are sections of it, with their anchors, slugs, sources and addresses';
--- Statistics: rows of these tables that are written by hand are counted, too. With transition tables, each event has a trigger.
+COMMENT ON COLUMN docsearch.document.pages IS 'pages that were grouped into it as sections, with their anchors, slugs, sources and addresses';
+-- Statistics: rows of these tables that users write themselves are counted, too. With transition tables, each event needs a trigger.
 DO $$
 DECLARE
     counted text;
@@ -56,12 +56,12 @@ BEGIN
     END LOOP;
 END
 $$;
--- Who may have texts sent to a model behind an endpoint is confirmed by comments (src/tables/model_grant.rs).
+-- Comments confirm which roles may send texts to a model behind an endpoint (src/tables/model_grant.rs).
 COMMENT ON TABLE docsearch.model_grant IS 'roles that may give a remote model to projects, whose documents are then sent to its endpoint; only rows that docsearch.grant_model() has written count';
--- Another model cuts documents otherwise.
+-- Documents are split differently for another model.
 ALTER TABLE docsearch.project ADD COLUMN recut_after bigint;
-COMMENT ON COLUMN docsearch.project.recut_after IS 'documents with greater numbers are still cut as for the model before; NULL: none';
--- What is new. How queries ask for it is rows, and release notes are told from blogs.
+COMMENT ON COLUMN docsearch.project.recut_after IS 'documents with greater ids are still split for the previous model; NULL: none';
+-- Release notes. Words of queries for them are rows, and release notes are distinguished from blogs.
 ALTER TABLE docsearch.news_name ADD COLUMN releases bool NOT NULL DEFAULT true;
 UPDATE docsearch.news_name SET releases = false WHERE lower(name) IN ('announcements', 'blog', 'news', 'oldnews');
 COMMENT ON COLUMN docsearch.news_name.releases IS 'true: such pages are release notes or changelogs; false: other news, such as blogs';
@@ -74,10 +74,10 @@ ALTER TABLE docsearch.query_word
     ADD CONSTRAINT query_word_word_check
     CHECK (btrim(word) ~ '^\S+(\s+\S+){0,2}$' OR kind IN ('opening', 'closing') AND btrim(word) <> '' AND octet_length(word) <= 1000);
 COMMENT ON COLUMN docsearch.query_word.kind IS
-    'kind: names a sort of page, as in "View protocol"; question: opens a question; recency: asks for what is new; new: asks for it where nothing else is asked for; happened: does so beside a word for a time or a question word; when: is a time; thing: is a page of any kind; made: after "new", is something to be made; release: asks for release notes and changelogs; news: asks for release notes and the like; change: asks for what changed, beside the number of a version; stop: says nothing; opening, closing: pattern of words before and after a task, as in "how do I silence an alarm, please?"';
+    'kind: a kind of page, as in "View protocol"; question: begins a question; recency: for the newest pages; new: for them if the query has nothing else; happened: for them beside a word for a time or a question word; when: a time; thing: a page of any kind; made: after "new", something to create; release: for release notes and changelogs; news: for release notes and the like; change: for changes, beside the number of a version; stop: a stop word; opening, closing: a pattern of words before and after a task, as in "how do I silence an alarm, please?"';
 COMMENT ON COLUMN docsearch.query_word.word IS
     'word or phrase of at most three words, lower case; for opening and closing a pattern of words: a|b is one of them, a|b? one or none';
--- Tips name pages of the answer, and none of another framework.
+-- Tips name pages of the answer instead of fixed ones.
 UPDATE docsearch.search_tip t SET tip = new.tip
 FROM (VALUES
     ('Name the thing and where it belongs: "X in Y", such as "Button in SwiftUI".', 'Name the thing and where it belongs: "X in Y"[, such as "{page} in {place}"].'),
@@ -85,4 +85,4 @@ FROM (VALUES
     ('Include the framework or project: "alert uikit".', 'Include the framework or project[: "{page} {place}"].'),
     ('Include the parent of a nested name: "AsyncImagePhase.failure".', 'Include the parent of a nested name[: "{path}"].')) AS new(old, tip)
 WHERE t.tip = new.old;
-COMMENT ON COLUMN docsearch.search_tip.tip IS 'one sentence; names in braces are filled in from the answer, and what is in brackets is left out without them';
+COMMENT ON COLUMN docsearch.search_tip.tip IS 'one sentence; names in braces are filled in from the answer, and text in brackets is omitted if they are missing';

@@ -1,13 +1,13 @@
--- Writers in flight know nothing of pending documents: they end first, and later ones wait.
+-- Running writers know nothing of pending documents: they end first, and later ones wait.
 LOCK TABLE docsearch.document, docsearch.chunk IN SHARE ROW EXCLUSIVE MODE;
--- What the rules of ranking compare of the title, the slug and the category of a page. The column is generated, so it is right
--- however the row is written, replicated or restored. It is inline and not compressed: 1,024 bytes at most, by
--- docsearch_core::page_keys. Longer texts are not read: Postgres checks the constraints that bound them after this.
+-- Keys of the title, slug and category of a page for ranking rules. The column is generated, so that it is right however the row
+-- is written, replicated or restored. It is inline and not compressed: 1,024 bytes at most, by docsearch_core::page_keys. Longer
+-- texts are not read: Postgres checks the constraints that bound them after this.
 ALTER TABLE docsearch.document ADD COLUMN page_keys bytea STORAGE PLAIN GENERATED ALWAYS AS (
     CASE WHEN octet_length(title) + octet_length(slug) + coalesce(octet_length(category), 0) <= 1024
          THEN docsearch.page_keys(title, slug, category) END) STORED;
 COMMENT ON COLUMN docsearch.document.page_keys IS
-    'words and names of title, slug and category in the form that the rules of ranking compare; NULL: they are too long, searches compute it';
+    'words and names of title, slug and category in the form that ranking rules compare; NULL: they are too long, and searches compute it';
 
 -- Postings: the words of the sections of a project, packed in segments (docs/decisions/0031-postings.md).
 CREATE TABLE docsearch.posting_segment (
@@ -31,9 +31,9 @@ COMMENT ON COLUMN docsearch.posting_segment.segment IS 'number of the segment in
 COMMENT ON COLUMN docsearch.posting_segment.sections IS 'number of its chunks';
 COMMENT ON COLUMN docsearch.posting_segment.documents IS 'number of their documents';
 COMMENT ON COLUMN docsearch.posting_segment.bucket_count IS 'number of buckets that words are spread over by their hash';
-COMMENT ON COLUMN docsearch.posting_segment.first_document IS 'its document with the lowest number';
-COMMENT ON COLUMN docsearch.posting_segment.last_document IS 'its document with the highest number';
-COMMENT ON COLUMN docsearch.posting_segment.superseded IS 'documents that do not count in this segment any more, ascending: they were deleted, or are in a later segment';
+COMMENT ON COLUMN docsearch.posting_segment.first_document IS 'lowest id of its documents';
+COMMENT ON COLUMN docsearch.posting_segment.last_document IS 'highest id of its documents';
+COMMENT ON COLUMN docsearch.posting_segment.superseded IS 'documents that no longer count in this segment, ascending: they were deleted, or are in a later segment';
 
 CREATE TABLE docsearch.posting (
     project_id bigint NOT NULL,
@@ -46,20 +46,20 @@ CREATE TABLE docsearch.posting (
     -- A row fits into a page.
     CONSTRAINT posting_bytes_bounded CHECK (octet_length(bytes) <= 8000)
 );
-COMMENT ON TABLE docsearch.posting IS 'which chunks of a segment have a word, how often and where, in the format of docsearch_core::postings';
+COMMENT ON TABLE docsearch.posting IS 'chunks of a segment that have a word, with its positions, in the format of docsearch_core::postings';
 COMMENT ON COLUMN docsearch.posting.project_id IS 'project';
 COMMENT ON COLUMN docsearch.posting.segment IS 'segment';
 COMMENT ON COLUMN docsearch.posting.bucket IS 'bucket of words by their hash; -1: the list of the chunks';
-COMMENT ON COLUMN docsearch.posting.part IS 'place among the rows of the bucket, from 0';
+COMMENT ON COLUMN docsearch.posting.part IS 'number of the row within the bucket, from 0';
 COMMENT ON COLUMN docsearch.posting.bytes IS 'part of the bucket';
 
--- Without a unique key: writers never wait for each other, or for a merge.
+-- Without a unique key, so that writers wait neither for each other nor for a merge.
 CREATE TABLE docsearch.posting_pending (
     project_id bigint NOT NULL REFERENCES docsearch.project ON DELETE CASCADE,
     document_id bigint NOT NULL
 );
 ALTER TABLE docsearch.posting_pending REPLICA IDENTITY FULL;
 CREATE INDEX posting_pending_project ON docsearch.posting_pending (project_id);
-COMMENT ON TABLE docsearch.posting_pending IS 'documents whose chunks were written or deleted since they were packed: searches read their chunks, and none of their postings';
+COMMENT ON TABLE docsearch.posting_pending IS 'documents whose chunks were written or deleted since they were packed: searches read their chunks instead of their postings';
 COMMENT ON COLUMN docsearch.posting_pending.project_id IS 'project';
 COMMENT ON COLUMN docsearch.posting_pending.document_id IS 'document, which may be deleted';

@@ -1,7 +1,35 @@
--- Words around names and objects, which were part of the code.
+-- Words around names and objects.
 ALTER TABLE docsearch.query_word DROP CONSTRAINT query_word_kind_check;
 ALTER TABLE docsearch.query_word ADD CONSTRAINT query_word_kind_check
     CHECK (kind IN ('change', 'closing', 'comparing', 'framing', 'happened', 'kind', 'made', 'modifier', 'new', 'news', 'opening',
                     'question', 'recency', 'release', 'scope', 'stop', 'thing', 'when'));
 COMMENT ON COLUMN docsearch.query_word.kind IS
-    'kind: names a sort of page, as in "View protocol"; framing: says what about a name is asked, as in "Grid parameters"; comparing: compares two names; question: opens a question; modifier: tells one kind of objects from others, as in "large files"; scope: says how many are meant; recency: asks for what is new; new: asks for it where nothing else is asked for; happened: does so beside a word for a time or a question word; when: is a time; thing: is a page of any kind; made: after "new", is something to be made; release: asks for release notes and changelogs; news: asks for release notes and the like; change: asks for what changed, beside the number of a version; stop: says nothing; opening, closing: pattern of words before and after a task, as in "how do I silence an alarm, please?"';
+    'kind: a kind of page, as in "View protocol"; framing: the aspect of a name, as in "Grid parameters"; comparing: compares two names; question: begins a question; modifier: distinguishes objects of one kind, as in "large files"; scope: a number of objects; recency: for the newest pages; new: for them if the query has nothing else; happened: for them beside a word for a time or a question word; when: a time; thing: a page of any kind; made: after "new", something to create; release: for release notes and changelogs; news: for release notes and the like; change: for changes, beside the number of a version; stop: a stop word; opening, closing: a pattern of words before and after a task, as in "how do I silence an alarm, please?"';
+-- Comments of earlier versions in plain words.
+COMMENT ON COLUMN docsearch.action_synonym.closeness IS 'how close its meaning is, 0 to 1';
+COMMENT ON TABLE docsearch.generic_term IS 'words in the names of many pages, which alone distinguish none';
+COMMENT ON TABLE docsearch.embedding_queue IS 'documents whose vectors are still missing; keyword search finds them already';
+COMMENT ON COLUMN docsearch.embedding_queue.attempts IS 'number of failed attempts';
+COMMENT ON COLUMN docsearch.embedding_queue.next_attempt IS 'earliest time of the next attempt';
+COMMENT ON COLUMN docsearch.embedding_queue.error IS 'error of the last attempt';
+COMMENT ON TABLE docsearch.embedding_rate IS 'how fast documents were embedded in the last run, and the error that stops the worker';
+COMMENT ON COLUMN docsearch.embedding_rate.error IS 'last error of the worker, unless it has succeeded since';
+COMMENT ON TABLE docsearch.attached_table IS 'tables of users whose rows are documents; triggers on them record changes';
+COMMENT ON COLUMN docsearch.attached_table.slug_prefix IS 'prefix of slugs, before the key';
+COMMENT ON COLUMN docsearch.attached_table.error IS 'last error of reading or indexing';
+COMMENT ON COLUMN docsearch.attached_table.next_attempt IS 'earliest time of the next attempt';
+COMMENT ON COLUMN docsearch.attached_table.attempts IS 'number of consecutive failed attempts to read it';
+COMMENT ON COLUMN docsearch.attached_table.step_rows IS 'number of rows that are read at once; fewer if they are slow to read';
+COMMENT ON COLUMN docsearch.attached_table.reading IS 'whether the worker is reading it, or ended while it did';
+COMMENT ON COLUMN docsearch.attached_table.reads_as IS
+    'role that owned the table when it was attached: rows are read as this role, and only while it owns the table';
+COMMENT ON COLUMN docsearch.table_change.attached_id IS 'attached table';
+COMMENT ON COLUMN docsearch.model.name IS 'name by which projects choose it';
+COMMENT ON COLUMN docsearch.model.directory IS 'its directory below docsearch.model_directory; NULL: the one with the name of the model';
+COMMENT ON COLUMN docsearch.project.switch_attempts IS 'number of failed attempts to embed with it';
+COMMENT ON COLUMN docsearch.project.switch_next_attempt IS 'earliest time of the next attempt';
+COMMENT ON COLUMN docsearch.project.switch_error IS 'error that stops the switch';
+COMMENT ON COLUMN docsearch.project.root_url IS 'start of the URLs of pages, before the slug';
+COMMENT ON COLUMN docsearch.model.background IS 'baseline similarity: mean cosine similarity of unrelated texts, at which the dense score is 0';
+COMMENT ON TABLE docsearch.document_name IS 'names of pages, in comparable form';
+COMMENT ON COLUMN docsearch.document.kind IS 'kind of page: class, function, guide, ...';

@@ -47,6 +47,6 @@ mod tests {
     fn the_instruction_has_whole_rules() {
         assert!(bullets().count() > FIRST);
         assert!(bullets().all(|rule| rule.ends_with('.')));
-        assert!(INSTRUCTION.contains("at most eight a section. A goal (") && !INSTRUCTION.contains('\n'));
+        assert!(INSTRUCTION.contains("at most eight a section. Write a goal (") && !INSTRUCTION.contains('\n'));
     }
 }

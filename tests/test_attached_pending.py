@@ -294,7 +294,7 @@ def test_documents_of_a_table_that_is_not_attached_are_told(database, table):
     (problem, detail), = changed.problems()
     assert problem == "table detached" and detail.startswith("3 documents in project \"open\", such as ")
     (repair,), = database.execute("SELECT repair FROM docsearch.check() WHERE object = %s", changed.name)
-    database.execute(repair.split("remove them: ")[1])
+    database.execute(repair.split("delete the documents: ")[1])
     assert changed.problems() == [] and changed.documents() == {}
 
 

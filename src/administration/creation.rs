@@ -208,11 +208,11 @@ pub(crate) fn configure(caller: &Caller, name: Option<&str>, settings: Option<Js
     let Some(JsonB(Value::Object(changed))) = settings else {
         return Err(invalid("project settings must be a JSON object", known_settings("")));
     };
-    let (removed, given): (Map<String, Value>, Map<String, Value>) =
+    let (removed, set): (Map<String, Value>, Map<String, Value>) =
         changed.into_iter().partition(|(_, value)| value.is_null());
-    let given = checked_settings(Some(JsonB(Value::Object(given))))?;
+    let set = checked_settings(Some(JsonB(Value::Object(set))))?;
     let vectors = if project.one_vector { "document" } else { "sections" };
-    if given.get(VECTORS).is_some_and(|value| value != vectors) || removed.contains_key(VECTORS) && project.one_vector {
+    if set.get(VECTORS).is_some_and(|value| value != vectors) || removed.contains_key(VECTORS) && project.one_vector {
         return Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
             format!("cannot change setting \"vectors\" of project \"{name}\" from \"{vectors}\""),
@@ -225,7 +225,7 @@ pub(crate) fn configure(caller: &Caller, name: Option<&str>, settings: Option<Js
         &[
             DatumWithOid::from(project.id),
             DatumWithOid::from(removed.keys().cloned().collect::<Vec<String>>()),
-            DatumWithOid::from(JsonB(Value::Object(given))),
+            DatumWithOid::from(JsonB(Value::Object(set))),
         ],
         |row| row.required::<StoredJson>(1),
     )?;

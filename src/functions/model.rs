@@ -20,9 +20,9 @@ const MAX_COUNTED_BYTES: usize = 256 << 10;
 
 /// Raises a notice if passages have more tokens than the model reads.
 fn notice_truncated(model: &dyn Embedder, passages: &[String]) -> Result<()> {
-    let most = embedder::describe(model)?.info.passage_tokens;
+    let max_tokens = embedder::describe(model)?.info.passage_tokens;
     // A token has at least one byte.
-    let long = || passages.iter().filter(|passage| passage.len() > most);
+    let long = || passages.iter().filter(|passage| passage.len() > max_tokens);
     if long().next().is_none() {
         return Ok(());
     }
@@ -30,11 +30,11 @@ fn notice_truncated(model: &dyn Embedder, passages: &[String]) -> Result<()> {
     let mut truncated = 0;
     for passage in long() {
         let tokens = tokenizer.count(bounds::beginning(passage, MAX_COUNTED_BYTES));
-        truncated += usize::from(tokens.map_err(|failure| inference(&failure))? > most);
+        truncated += usize::from(tokens.map_err(|failure| inference(&failure))? > max_tokens);
     }
     if truncated > 0 {
         notice!(
-            "{truncated} of {} passages are longer than the {most} tokens that the model reads: the rest is not embedded",
+            "{truncated} of {} passages are longer than the {max_tokens} tokens that the model reads: the rest is not embedded",
             passages.len()
         );
     }
@@ -76,16 +76,16 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         let model = embedder::open_for_caller(caller, &files::model_name(model)?)?;
         let passages = passages.unwrap_or_default();
         let count = passages.len();
-        let (places, texts): (Vec<usize>, Vec<String>) = passages
+        let (indexes, texts): (Vec<usize>, Vec<String>) = passages
             .into_iter()
             .enumerate()
-            .filter_map(|(place, passage)| passage.map(|text| (place, text)))
+            .filter_map(|(index, passage)| passage.map(|text| (index, text)))
             .unzip();
         notice_truncated(model.as_ref(), &texts)?;
         let mut vectors: Vec<Option<Vector>> = (0..count).map(|_| None).collect();
         let mut batch = model.embed_passages(texts).map_err(|failure| inference(&failure))?;
         while let Some((index, vector)) = batch::next_vector(batch.as_mut())? {
-            vectors[places[index]] = Some(Vector::new(vector?)?);
+            vectors[indexes[index]] = Some(Vector::new(vector?)?);
         }
         Ok((count > 0).then_some(Vectors(vectors)))
     }

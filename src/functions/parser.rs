@@ -61,7 +61,7 @@ pub(crate) mod docsearch {
     /// Ends parsing a text; called by the text search parser docsearch.code_parser.
     #[pg_extern(immutable, strict, parallel_safe)]
     fn code_parser_end(mut state: Internal) {
-        // SAFETY: the state is what code_parser_start returned. What it holds is freed now, itself
+        // SAFETY: the state is what code_parser_start returned. Its contents are freed now, itself
         // with its memory context.
         if let Some(state) = unsafe { state.get_mut::<ParserState>() } {
             state.tokens = Box::new(std::iter::empty());

@@ -38,10 +38,10 @@ mod docsearch {
                 "Use author, reader, or model followed by its name, such as \"model gpt-5\".",
             ));
         }
-        let JsonB(given) =
+        let JsonB(questions) =
             questions.ok_or_else(|| invalid("questions must not be null", question::Problem::NoArray.hint()))?;
-        let given = question::read(given).map_err(|problem| questions::refused(&problem))?;
-        let count = indexer::set_questions(caller, &project, slug, given, source)?;
+        let questions = question::read(questions).map_err(|problem| questions::refused(&problem))?;
+        let count = indexer::set_questions(caller, &project, slug, questions, source)?;
         i64::try_from(count).map_err(internal)
     }
 

@@ -48,10 +48,10 @@ mod docsearch {
                 "Give the beginning of a name, or some words.",
             )
         })?;
-        let most = max_results.unwrap_or(10);
-        if !(1..=MAX_SUGGESTIONS).contains(&most) {
+        let max_results = max_results.unwrap_or(10);
+        if !(1..=MAX_SUGGESTIONS).contains(&max_results) {
             return Err(invalid(
-                format!("max_results is {most}"),
+                format!("max_results is {max_results}"),
                 format!("Use 1 to {MAX_SUGGESTIONS}."),
             ));
         }
@@ -73,7 +73,7 @@ mod docsearch {
         } else {
             Vec::new()
         };
-        let found = suggest::suggestions(caller, &groups, &results, usize::try_from(most).unwrap_or(1))?;
+        let found = suggest::suggestions(caller, &groups, &results, usize::try_from(max_results).unwrap_or(1))?;
         let rows = found.into_iter().map(|suggestion| {
             (
                 suggestion.suggestion,

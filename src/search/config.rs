@@ -323,11 +323,11 @@ impl Overrides {
 
     /// The value of a weight: from the call, or else from the session.
     fn weight(&self, place: usize, row: &Weight) -> Result<f64> {
-        let given = match row.is_whole {
+        let value = match row.is_whole {
             true => self.integer(row.name)?.map(|given| given as f64),
             false => self.number(row.name)?,
         };
-        let value = given.unwrap_or_else(|| settings::weight(place, row));
+        let value = value.unwrap_or_else(|| settings::weight(place, row));
         if (row.min..=row.max).contains(&value) {
             return Ok(value);
         }

@@ -49,9 +49,9 @@ pub(crate) fn verify(caller: &mut Caller, project: &Project, sample: Option<i32>
         (slugs, &NameVariant::OF_SLUGS[..]),
     ];
     for (names, variants) in checked {
-        let (missed, sums) = verify_variants(caller, project, &pages, &sampled(&names, sample), variants)?;
+        let (failures, sums) = verify_variants(caller, project, &pages, &sampled(&names, sample), variants)?;
         let index = rows.iter().position(|row: &Row| row.1.is_none()).unwrap_or(rows.len());
-        rows.splice(index..index, missed);
+        rows.splice(index..index, failures);
         rows.extend(sums);
     }
     Ok(rows)
@@ -77,7 +77,7 @@ fn verify_variants(
     names: &[&(usize, String)],
     variants: &[NameVariant],
 ) -> Result<(Vec<Row>, Vec<Row>)> {
-    let mut missed = Vec::new();
+    let mut failures = Vec::new();
     let mut succeeded: Vec<(NameVariant, i64)> = variants.iter().map(|&variant| (variant, 0)).collect();
     for (page, name) in names {
         let expected = &pages[*page].1;
@@ -92,7 +92,7 @@ fn verify_variants(
                     let succeeds = found.as_ref() == Some(expected);
                     if !succeeds {
                         let variant = variant.as_str().to_owned();
-                        missed.push((variant, Some(query.clone()), Some(expected.clone()), found, None, None));
+                        failures.push((variant, Some(query.clone()), Some(expected.clone()), found, None, None));
                     }
                     searched.push((query, succeeds));
                     succeeds
@@ -104,7 +104,7 @@ fn verify_variants(
     let names = i64::try_from(names.len()).ok();
     let sums = succeeded.into_iter();
     let sums = sums.map(|(variant, succeeded)| (variant.as_str().to_owned(), None, None, None, names, Some(succeeded)));
-    Ok((missed, sums.collect()))
+    Ok((failures, sums.collect()))
 }
 
 /// The slug of the first result.

@@ -329,10 +329,10 @@ impl<'a> KeywordRetriever<'a> {
                     vec![self.projects.argument()],
                 ),
             };
-            let seen = visibility.condition("c.document_id", &mut args);
+            let is_visible = visibility.condition("c.document_id", &mut args);
             let before = args.len();
             let sql = format!(
-                "SELECT DISTINCT c.project_id, c.document_id FROM {sections} {seen}
+                "SELECT DISTINCT c.project_id, c.document_id FROM {sections} {is_visible}
                  AND c.chunk_no < {FIRST} AND (c.terms @@ phraseto_tsquery(${}::text::regconfig, ${})) LIMIT ${}",
                 before + 1,
                 before + 2,

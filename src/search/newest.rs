@@ -183,8 +183,8 @@ impl Newest {
             .collect();
         let shares = newness.applies(query, &candidates, rules).then(|| {
             let new = newness.order(&candidates, rules).into_iter();
-            let most = usize::try_from(MAX_NEWEST).unwrap_or_default();
-            new.take(most).map(|(at, share)| (listed[at].document, share)).collect()
+            let max = usize::try_from(MAX_NEWEST).unwrap_or_default();
+            new.take(max).map(|(at, share)| (listed[at].document, share)).collect()
         });
         Ok(Newest {
             newness: Some(newness),

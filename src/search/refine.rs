@@ -73,22 +73,24 @@ pub(crate) fn search_refined(caller: &mut Caller, request: &Request<'_>, max_ref
         by_words,
         |last| {
             let poor = (last.executed_query.as_str(), last.grade.reasoning.as_str());
-            let (made, notice) = transform::transform(
+            let (transformation, notice) = transform::transform(
                 &mut borrowed.borrow_mut(),
                 &request.transform_input(&wordings),
                 &own,
                 Some(poor),
             )?;
-            if made.is_by_model() {
-                wordings.clone_from(&made.wordings);
+            if transformation.is_by_model() {
+                wordings.clone_from(&transformation.wordings);
             }
-            Ok((made, notice))
+            Ok((transformation, notice))
         },
         |retry, notice| {
             let caller = &mut **borrowed.borrow_mut();
             let begun = Instant::now();
             let mut retrieval = match retry {
-                Retry::Transformed(made) => request.fuse(caller, own.clone(), made, explained, None)?,
+                Retry::Transformed(transformation) => {
+                    request.fuse(caller, own.clone(), transformation, explained, None)?
+                }
                 Retry::Words => request.fuse_words(caller, own.clone(), MAX_HYBRID_BY_WORDS, explained)?,
             };
             retrieval.notices.extend(notice);

@@ -188,7 +188,7 @@ impl Request<'_> {
         let mut answer = Answer {
             query: self.query.text.clone(),
             executed_query: transformation
-                .map_or(&self.query.text, |made| &made.transformed)
+                .map_or(&self.query.text, |transformation| &transformation.transformed)
                 .clone(),
             transformation: transformation.map(serde_json::to_value).transpose().map_err(internal)?,
             understood: match (detail, group) {

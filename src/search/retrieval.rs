@@ -216,9 +216,9 @@ impl<'a> Retrieval<'a> {
         if answer.suggestions.is_empty() {
             answer.suggestions = suggest::topics(caller, &self.groups, MAX_SUGGESTIONS)?;
         }
-        let taken = milliseconds(begun);
-        answer.timings.insert("suggest_ms".to_owned(), taken);
-        *answer.timings.entry("total_ms".to_owned()).or_default() += taken;
+        let elapsed = milliseconds(begun);
+        answer.timings.insert("suggest_ms".to_owned(), elapsed);
+        *answer.timings.entry("total_ms".to_owned()).or_default() += elapsed;
         Ok(())
     }
 

@@ -71,15 +71,15 @@ pub(crate) fn transform(
         &description(caller, retrieval, input.projects)?,
         poor,
     );
-    let made = language_model::ask(
+    let transformed = language_model::ask(
         &mut input.calls.borrow_mut(),
         Purpose::Transform,
         prompt::WORDINGS,
         &user,
         |answer| Transformation::by_model(query, &also, input.earlier, answer, recency),
     );
-    let reason = match made {
-        Ok(Some(made)) => return Ok((made, None)),
+    let reason = match transformed {
+        Ok(Some(transformation)) => return Ok((transformation, None)),
         Ok(None) => "the language model gave no new wording".to_owned(),
         Err(failure) => failure.message().to_owned(),
     };
@@ -105,14 +105,14 @@ pub(crate) fn by_rules(
     let Some(group) = retrieval.groups.first() else {
         return Ok(Transformation::unchanged("", false, "there is no project"));
     };
-    let asked = &group.understanding;
-    let need = need(asked, group.rules());
+    let understanding = &group.understanding;
+    let need = need(understanding, group.rules());
     // A question with an acronym is not a page name, even if a page has the name of the acronym.
-    let is_written_out = asked.class == Class::Question && has_acronym(asked, group.rules());
+    let is_written_out = understanding.class == Class::Question && has_acronym(understanding, group.rules());
     if is_page_name(retrieval) && !is_written_out || need == Need::Nothing {
         return Ok(Transformation::unchanged(
-            &asked.text,
-            asked.recent,
+            &understanding.text,
+            understanding.recent,
             "names what it means",
         ));
     }

@@ -53,9 +53,9 @@ static ENDPOINT_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(120_000);
 /// The language model; `None` if no URL is set.
 pub(crate) fn language_model() -> Option<Endpoint> {
     Some(Endpoint {
-        url: given(&LLM_URL)?,
-        model: given(&LLM_MODEL).unwrap_or_default(),
-        key_file: given(&LLM_API_KEY_FILE),
+        url: text_of(&LLM_URL)?,
+        model: text_of(&LLM_MODEL).unwrap_or_default(),
+        key_file: text_of(&LLM_API_KEY_FILE),
     })
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn language_model_timeout() -> Duration {
 }
 
 /// The text of a setting, unless it is blank.
-fn given(setting: &GucSetting<Option<CString>>) -> Option<String> {
+fn text_of(setting: &GucSetting<Option<CString>>) -> Option<String> {
     let text = setting.get()?.to_string_lossy().trim().to_owned();
     (!text.is_empty()).then_some(text)
 }

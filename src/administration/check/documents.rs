@@ -24,7 +24,7 @@ const BATCH_SIZE: i64 = 1_000;
 /// Documents whose chunks do not match their text.
 pub(super) fn documents(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for (place, project) in checked.projects.iter().enumerate() {
+    for (index, project) in checked.projects.iter().enumerate() {
         let miscounted: Vec<i64> = statement::rows(
             owner,
             &format!(
@@ -43,7 +43,7 @@ pub(super) fn documents(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<V
         outdated.retain(has_all);
         for (problem, documents) in [("chunks missing", miscounted), ("out of date", outdated)] {
             let repair = |documents| Repair::Reindex {
-                project: place,
+                project: index,
                 documents,
             };
             findings.extend(of_documents(owner, problem, project, documents, repair)?);
@@ -117,7 +117,7 @@ fn outdated(owner: &Owner<'_>, project: &Project) -> Result<Vec<i64>> {
 /// outlive their documents, so surplus ones are no problem.
 pub(super) fn names(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for (place, project) in checked.projects.iter().enumerate() {
+    for (index, project) in checked.projects.iter().enumerate() {
         let containers: HashSet<String> = statement::rows(
             owner,
             "SELECT DISTINCT k.key FROM docsearch.container k WHERE k.project_id = $1",
@@ -126,7 +126,7 @@ pub(super) fn names(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<F
         )?
         .into_iter()
         .collect();
-        let (mut misnamed, mut uncontained) = (Vec::new(), Vec::new());
+        let (mut misnamed, mut without_container) = (Vec::new(), Vec::new());
         in_batches(owner, project, |from, to| {
             statement::rows(
                 owner,
@@ -158,20 +158,20 @@ pub(super) fn names(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<F
                     if stored != named || definitions(&row.title, &row.body).into_iter().ne(row.definitions) {
                         misnamed.push(row.id);
                     }
-                    let mut places = name::containers(row.category.as_deref(), Some(&metadata))
+                    let mut keys = name::containers(row.category.as_deref(), Some(&metadata))
                         .into_iter()
                         .map(name::key);
-                    if places.any(|key| !key.is_empty() && !containers.contains(&key)) {
-                        uncontained.push(row.id);
+                    if keys.any(|key| !key.is_empty() && !containers.contains(&key)) {
+                        without_container.push(row.id);
                     }
                     Ok(())
                 },
             )
             .map(|_| ())
         })?;
-        for (problem, documents) in [("names wrong", misnamed), ("containers missing", uncontained)] {
+        for (problem, documents) in [("names wrong", misnamed), ("containers missing", without_container)] {
             let repair = |documents| Repair::Rename {
-                project: place,
+                project: index,
                 documents,
             };
             findings.extend(of_documents(owner, problem, project, documents, repair)?);
@@ -184,7 +184,7 @@ pub(super) fn missing_vectors(owner: &mut Owner<'_>, checked: &CheckScope) -> Re
     let models = checked.models(owner)?.into_iter().filter(|row| row.has_table);
     let models: HashSet<i32> = models.map(|row| row.id).collect();
     let mut findings = Vec::new();
-    for (place, project) in checked.projects.iter().enumerate() {
+    for (index, project) in checked.projects.iter().enumerate() {
         if !models.contains(&project.model.id) {
             continue;
         }
@@ -208,7 +208,7 @@ pub(super) fn missing_vectors(owner: &mut Owner<'_>, checked: &CheckScope) -> Re
                     counted(chunks, "chunk"),
                     counted(documents, "document")
                 ),
-                repair: Repair::Embed { project: place },
+                repair: Repair::Embed { project: index },
             });
         }
     }

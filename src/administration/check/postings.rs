@@ -11,14 +11,14 @@ use crate::tables::postings::{Differences, differences};
 
 pub(super) fn postings(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for (place, project) in checked.projects.iter().enumerate() {
+    for (index, project) in checked.projects.iter().enumerate() {
         let differences = differences(owner, project.id, checked.words)?;
         if !differences.is_empty() {
             findings.push(Finding {
                 problem: "postings wrong",
                 object: project.name.clone(),
                 detail: detail(owner, project.id, &differences)?,
-                repair: Repair::RebuildPostings { project: place },
+                repair: Repair::RebuildPostings { project: index },
             });
         }
     }

@@ -27,9 +27,9 @@ const NEAREST: i64 = 10;
 
 pub(super) fn questions(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for (place, project) in checked.projects.iter().enumerate() {
+    for (index, project) in checked.projects.iter().enumerate() {
         let repair = |documents| Repair::Reindex {
-            project: place,
+            project: index,
             documents,
         };
         let mut wrong = without_chunks(owner, project)?;

@@ -9,20 +9,20 @@ use crate::tables::statistics::Drift;
 
 pub(super) fn statistics(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for (place, project) in checked.projects.iter().enumerate() {
+    for (index, project) in checked.projects.iter().enumerate() {
         if let Some(drift) = crate::tables::statistics::drift(owner, project.id)? {
             findings.push(Finding {
                 problem: "statistics wrong",
                 object: project.name.clone(),
-                detail: drifted(&drift),
-                repair: Repair::Recount { project: place },
+                detail: detail(&drift),
+                repair: Repair::Recount { project: index },
             });
         }
     }
     Ok(findings)
 }
 
-fn drifted(drift: &Drift) -> String {
+fn detail(drift: &Drift) -> String {
     let worst = drift
         .worst
         .as_ref()

@@ -16,7 +16,7 @@ use crate::tables::vectors::VectorTable;
 /// vectors of queries, which this server computes.
 pub(super) fn differing(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for (place, project) in checked.projects.iter().enumerate() {
+    for (index, project) in checked.projects.iter().enumerate() {
         if project.model.remote || !VectorTable::exists(&project.model) || !has_its_files(owner, project) {
             continue;
         }
@@ -30,7 +30,7 @@ pub(super) fn differing(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<V
                     "model \"{model}\" computes other vectors on this server for {differing} of {}",
                     counted(i64::try_from(sampled).map_err(internal)?, "chunk")
                 ),
-                repair: Repair::EmbedAgain { project: place },
+                repair: Repair::EmbedAgain { project: index },
             },
             Err(problem) => Finding {
                 problem: "model unusable",

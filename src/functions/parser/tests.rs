@@ -1,4 +1,4 @@
-//! Postgres gets the tokens of the core, by whichever way it asks for them.
+//! PostgreSQL gets the tokens of the core from every function of the parser.
 
 #[pgrx::pg_schema]
 mod tests {
@@ -29,15 +29,15 @@ mod tests {
         "docs/ref/models.txt http://example.org/a?b=c#d user@example.org",
     ];
 
-    type Found = Vec<(i32, String)>;
+    type Tokens = Vec<(i32, String)>;
 
-    fn of_core(text: &str) -> Found {
+    fn of_core(text: &str) -> Tokens {
         tokens(text)
             .map(|token| (token.kind as i32, text[token.range].to_owned()))
             .collect()
     }
 
-    fn of_postgres(text: &str) -> Result<Found> {
+    fn of_postgres(text: &str) -> Result<Tokens> {
         statement::rows(
             &Anyone,
             "SELECT tokid, token FROM ts_parse('docsearch.code_parser', $1)",
@@ -46,7 +46,7 @@ mod tests {
         )
     }
 
-    /// The functions of the parser, as the backend calls them.
+    /// The functions of the parser, called like the backend does.
     struct Parser {
         start: pg_sys::Oid,
         token: pg_sys::Oid,
@@ -72,7 +72,7 @@ mod tests {
         }
 
         fn start(&self, text: &[u8]) -> pg_sys::Datum {
-            // SAFETY: the function takes a text and its length. What is started here is not read after its text.
+            // SAFETY: the function takes a text and its length. The parse that starts here does not outlive the text.
             unsafe {
                 pg_sys::OidFunctionCall2Coll(self.start, pg_sys::InvalidOid, text.as_ptr().into(), text.len().into())
             }
@@ -82,7 +82,7 @@ mod tests {
         fn next(&self, state: pg_sys::Datum, base: &str) -> Option<(i32, String)> {
             let (mut start, mut length) = (std::ptr::null::<u8>(), 0_i32);
             let places = ((&raw mut start).into(), (&raw mut length).into());
-            // SAFETY: the function takes what `start` returned and places for a pointer and a length.
+            // SAFETY: the function takes what `start` returned, and pointers to a pointer and a length.
             let kind = unsafe {
                 pg_sys::OidFunctionCall3Coll(self.token, pg_sys::InvalidOid, state, places.0, places.1).value()
             };
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn parses_beside_each_other_do_not_mix() -> Result<()> {
+    fn concurrent_parses_do_not_mix() -> Result<()> {
         let parser = Parser::find()?;
         let (one, other) = (TEXTS[4], TEXTS[8]);
         let states = [parser.start(one.as_bytes()), parser.start(other.as_bytes())];
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn parse_has_no_token_behind_the_last_nor_after_its_end() -> Result<()> {
+    fn parse_has_no_token_after_the_last_or_after_its_end() -> Result<()> {
         let parser = Parser::find()?;
         let text = "one two";
         let state = parser.start(text.as_bytes());
@@ -222,7 +222,7 @@ mod tests {
     fn parse_without_an_end_is_freed_with_its_memory() -> Result<()> {
         let parser = Parser::find()?;
         for text in TEXTS {
-            // SAFETY: the context is deleted with what was started in it.
+            // SAFETY: the context is deleted together with the parse that started in it.
             unsafe {
                 let mut context = PgMemoryContexts::new("parse");
                 context.switch_to(|_| {

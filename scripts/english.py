@@ -69,6 +69,10 @@ WORDS = {
 ALLOWED: list[tuple[str, set[str], str]] = [
     ("crates/docsearch-inference/src/service/endpoints/", {"bearer"}, "the scheme of HTTP's Authorization header"),
     ("CONTRIBUTING.md", {"nobody"}, "a Unix user"),
+    ("tests/test_http.py", {"bearer", "nobody"}, "the scheme of HTTP's Authorization header, and a token"),
+    ("tests/front.py", {"nobody"}, "text of a page"),
+    ("tests/test_visibility.py", {"lifts", "stands"}, "text of pages"),
+    ("tests/test_folder.py", {"nobody"}, "a user of the operating system"),
     ("scripts/server.py", {"nobody"}, "a user of the operating system"),
     ("bench/names.py", {"somebody", "nobody"}, "questions of readers"),
     ("CHANGELOG.md", {"leg"}, "a value that explain_search had"),

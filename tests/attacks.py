@@ -1,7 +1,7 @@
-"""What the tests of attacks share: a server with attackers, and a look at who their code ran as.
+"""Shared by tests of attacks: a server with attackers, and a record of the roles that their code ran as.
 
-An attacker is a role that is no superuser. His code notes who it ran as: never anybody but him, whatever it was
-attached to. The worker is looked at, so these tests have a server of their own.
+An attacker is an ordinary role. The attacker's code records its current user, which must always be the attacker,
+whatever the code is attached to. These tests observe the worker, so they have a server of their own.
 """
 
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ import pytest
 from background import acting, detach_all
 from conftest import Database, Site, own_server, page, wait_until
 
-ROLES = ("wren", "rook", "nobody_special")
+ROLES = ("wren", "rook", "finch")
 DOCUMENTS = "SELECT d.project_id, d.slug, d.title, d.body, d.category, d.metadata FROM docsearch.document d ORDER BY d.slug"
-# Notes who runs it; whoever can, makes its author a superuser.
+# Records who runs it, and makes its author a superuser if it can.
 SPY = """CREATE FUNCTION {schema}.spy(what text) RETURNS text LANGUAGE plpgsql AS $$
     BEGIN
         INSERT INTO {schema}.seen (who, super, what)
@@ -29,7 +29,7 @@ SPY = """CREATE FUNCTION {schema}.spy(what text) RETURNS text LANGUAGE plpgsql A
 
 @contextmanager
 def attacked_server() -> Iterator[Site]:
-    """A server with the roles; each has a schema with a spy."""
+    """A server with the roles, each with a schema and a spy."""
     with own_server("attacks", max_prepared_transactions=2, **{"docsearch.attached_read_timeout": "10min"}) as own:
         own.database.execute("SELECT docsearch.create_project('open')")
         own.database.index("open", page("welcome", "Welcome to the harbour."))
@@ -52,8 +52,8 @@ def attacked_server() -> Iterator[Site]:
 
 @pytest.fixture
 def guarded(site: Site) -> Iterator[Database]:
-    """The database of a module's server. Afterwards nobody has become more than he was, and no code ran as anybody
-    but its author."""
+    """The database of a module's server. Checks afterwards that no role has gained privileges, and that code ran only as
+    its author."""
     database = site.database
     yield database
     detach_all(database)
@@ -72,7 +72,7 @@ def table(role: psycopg.Connection, columns: str = "id bigint PRIMARY KEY, title
 
 
 def attach(role: psycopg.Connection, name: str, **arguments: str) -> None:
-    """Its rows are for everybody: other roles may search, and not read the table."""
+    """Attaches a table as public: other roles may search, but not read the table."""
     given = "".join(f", {key} => '{value}'" for key, value in arguments.items())
     role.execute(f"SELECT docsearch.attach_table('{name}', public => true{given})")
 
@@ -106,7 +106,7 @@ def evil_column(role: psycopg.Connection, body: str) -> str:
 
 
 def prepare(database: Database, role: str, write: bool = False) -> None:
-    """A schema of the role's own, with a spy, and rights on documents."""
+    """Creates the role's own schema with a spy, and grants privileges on documents."""
     database.execute(f"CREATE SCHEMA IF NOT EXISTS {role} AUTHORIZATION {role}")
     with acting(database, role) as own:
         own.execute("CREATE TABLE seen (who text, super bool, what text, at timestamptz DEFAULT now())")
@@ -118,7 +118,7 @@ def prepare(database: Database, role: str, write: bool = False) -> None:
 
 
 def spied(database: Database, *roles: str) -> Iterator[Database]:
-    """Afterwards no code ran as anybody but its author, who has become no superuser."""
+    """Checks afterwards that code ran only as its author, who is not a superuser."""
     yield database
     database.execute("DROP TRIGGER IF EXISTS evil ON docsearch.document")
     detach_all(database)
@@ -137,7 +137,7 @@ def unchanged(database: Database) -> Iterator[None]:
 
 
 def refuses(database: Database, name: str, reason: str) -> None:
-    """The table waits, and says why."""
+    """Waits until the table reports this reason for not being read."""
     database.execute("SELECT docsearch.wait_for_index('50 ms')")
     wait_until(lambda: reason in (error_of(database, name) or ""))
     found = database.execute("SELECT detail FROM docsearch.check() WHERE problem = 'attached table unread'")

@@ -1,4 +1,4 @@
-"""Databases for the client-side tests, on a server that DOCSEARCH_TEST_URL names, and servers of
+"""Databases for the client-side tests, on the server of DOCSEARCH_TEST_URL, and servers of
 a test's own for what concerns a whole server. Each process that runs tests has a server of its own."""
 
 import os
@@ -21,17 +21,17 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 
-# What several files of tests share, with fixtures.
+# Modules that several test files share, with fixtures.
 pytest_plugins = ["attacks", "inference"]
 
 WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 SERVER = os.environ["DOCSEARCH_TEST_URL"].split()[WORKER]
 # The version of PostgreSQL that is tested.
 MAJOR = int(os.environ["DOCSEARCH_TEST_PG"])
-# What a backend is seen to wait for that has asked the inference program; Postgres 16 has no names of extensions.
+# The wait event of a backend that waits for the inference program; Postgres 16 has no custom wait events.
 INFERENCE = "DocsearchInference" if MAJOR > 16 else "Extension"
 CREATE_EXTENSION = "CREATE EXTENSION pg_docsearch CASCADE"
-# Seconds after which a test that hangs fails. Nothing is measured by it: what a test expects, it waits for.
+# Seconds after which a hanging test fails. It measures nothing: tests wait for the state that they expect.
 GUARD = 300
 T = TypeVar("T")
 
@@ -43,16 +43,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @dataclass
 class Database:
-    """A database of a test; `conninfo` is what psycopg and libpq programs connect with."""
+    """A database of a test; `conninfo` is its connection string."""
 
     conninfo: str
 
     def connect(self, **keywords) -> psycopg.Connection:
-        """A new connection, which commits each statement unless told otherwise."""
+        """A new connection, which commits each statement by default."""
         return psycopg.connect(self.conninfo, **{"autocommit": True, **keywords})
 
     def execute(self, statement: str, *arguments: object) -> list[tuple]:
-        """Runs one statement on a connection of its own; returns its rows."""
+        """Runs one statement on a connection of its own, and returns its rows."""
         with self.connect() as connection:
             cursor = connection.execute(statement, arguments or None)
             # Rows may have no columns: SELECT FROM.
@@ -66,7 +66,7 @@ class Database:
         return done
 
     def known_faults(self) -> set[tuple[str, str]]:
-        """The faults that this server and its pgvector are known to have, each with what has it."""
+        """The known faults of this server and its pgvector, each with the product."""
         with self.connect() as connection:
             number, = connection.execute("SELECT current_setting('server_version_num')::int").fetchone()
             vectors = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector' UNION "
@@ -77,14 +77,14 @@ class Database:
                 for product, version in here.items() for fault in known_fault.faults(product, version)}
 
     def problems(self, project: str | None = None) -> list[tuple]:
-        """What docsearch.check() says beside those faults, each of which it has to say."""
+        """The rows of docsearch.check() besides those faults, each of which must be among them."""
         found = self.execute("SELECT problem, object, detail FROM docsearch.check(%s)", project)
         expected = self.known_faults()
         assert expected <= {row[:2] for row in found}, found
         return [row for row in found if row[:2] not in expected]
 
     def index(self, project: str, *documents: dict) -> list[tuple]:
-        """Indexes documents; the rows of index_docs."""
+        """Indexes documents, and returns the rows of index_docs."""
         return self.execute("SELECT * FROM docsearch.index_docs(%s, %s)", project, Jsonb(documents))
 
 
@@ -94,7 +94,7 @@ def page(slug: str, body: str, **more: object) -> dict:
 
 
 def wait_until(look: Callable[[], T]) -> T:
-    """Looks until there is something to see; returns it."""
+    """Calls `look` until its result is true, and returns it."""
     end = time.monotonic() + GUARD
     while not (seen := look()):
         assert time.monotonic() < end, f"waited {GUARD} s in vain"
@@ -104,35 +104,35 @@ def wait_until(look: Callable[[], T]) -> T:
 
 @contextmanager
 def holding(database: Database, statement: str, *arguments: object) -> Iterator[psycopg.Connection]:
-    """What a statement locks or writes is held, so that others wait, until the connection that this gives
-    is closed, which takes it back."""
+    """Keeps the locks and writes of a statement in an open transaction, until the returned connection is
+    closed, which rolls it back."""
     with closing(database.connect(autocommit=False)) as holder:
         holder.execute(statement, arguments or None)
         yield holder
 
 
 def held_document(database: Database, project: str, slug: str) -> AbstractContextManager[psycopg.Connection]:
-    """Somebody writes a document and has not come to an end: whoever indexes one of this slug waits."""
+    """An open transaction writes a document, so that indexing one with this slug waits."""
     return holding(database, "INSERT INTO docsearch.document (project_id, slug, title, body, content_hash) "
                    "SELECT p.id, %s, '', '', '' FROM docsearch.project p WHERE p.name = %s", slug, project)
 
 
 def kept_waiting_by(database: Database, holder: psycopg.Connection) -> list[int]:
-    """The processes that wait for what a connection holds."""
+    """The processes that wait for locks of a connection."""
     rows = database.execute("SELECT a.pid FROM pg_stat_activity a WHERE %s = ANY (pg_blocking_pids(a.pid))",
                             holder.info.backend_pid)
     return [pid for pid, in rows]
 
 
 def event(database: Database, backend: int) -> str | None:
-    """What a backend waits for; INFERENCE is an answer of the inference program."""
+    """The wait event of a backend; INFERENCE is an answer of the inference program."""
     rows = database.execute("SELECT wait_event FROM pg_stat_activity WHERE pid = %s", backend)
     return rows[0][0] if rows else None
 
 
 @contextmanager
 def started(command: list, **keywords) -> Iterator[subprocess.Popen]:
-    """A program that is killed in the end, if it has not ended before."""
+    """A program that is killed afterwards, if it has not ended."""
     with subprocess.Popen(list(map(str, command)), text=True, **keywords) as process:
         try:
             yield process
@@ -142,7 +142,7 @@ def started(command: list, **keywords) -> Iterator[subprocess.Popen]:
 
 @contextmanager
 def halted(pid: int) -> Iterator[None]:
-    """A program that hangs for a while, if it is not killed meanwhile."""
+    """Stops a program for a while, unless it is killed."""
     os.kill(pid, signal.SIGSTOP)
     try:
         yield
@@ -159,7 +159,7 @@ class Site:
     database: Database
 
     def configure(self, **settings: object) -> None:
-        """Gives settings of docsearch to the server; returns when new connections have them."""
+        """Changes settings of docsearch, and returns when new connections have them."""
         names = {f"docsearch.{name}": str(value) for name, value in settings.items()}
         self.instance.settings.update(names)
         self.instance.configure()
@@ -168,13 +168,13 @@ class Site:
             wait_until(lambda: self.instance.query(f"SELECT current_setting('{name}', true)") == value)
 
     def restart_inference(self) -> int:
-        """Has the server start a program that obeys its settings now; returns its process."""
+        """Restarts the inference program with the current settings, and returns its process."""
         return self.database.execute("SELECT docsearch.restart_inference()")[0][0]
 
 
 @contextmanager
 def own_server(name: str, **settings: object) -> Iterator[Site]:
-    """Starts a server with the programs and the extension of the one that the tests share."""
+    """Starts a server with the programs and the extension of the shared server."""
     instance = server.throw_away(f"{name}-{WORKER}", MAJOR)
     instance.bin = Path(shutil.which("psql")).parent
     instance.remove_data()
@@ -194,13 +194,13 @@ def own_server(name: str, **settings: object) -> Iterator[Site]:
 
 @pytest.fixture(scope="session", autouse=True)
 def cache_of_programs(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """What the programs that are tested keep for later is no matter of the user's."""
+    """Gives the tested programs a cache folder that is not the user's."""
     os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture(scope="module")
 def new_database() -> Iterator[Callable[..., Database]]:
-    """Makes databases, with the extension unless `extension` is false, that go with the module."""
+    """Makes databases, by default with the extension, and drops them after the module."""
     made: list[str] = []
 
     def create(extension: bool = True) -> Database:

@@ -1,15 +1,15 @@
-"""The blocks of a page of the documentation, and how they are run: in order, as a reader would type them.
+"""Runs the blocks of a page of the documentation in order, as a reader would type them.
 
 sql       in one session of psql for the page
 sh        by bash, in a folder of the page's own
-console   the same: lines that begin with `$ ` are typed, the others are what comes
+console   the same: lines that begin with `$ ` are typed, the others are the output
 python    a program, in that folder, with the drivers of the tests
-js        the same for Node.js; left out where there is none
-output    (or text) directly behind one of these: what it prints; `...` stands for anything
+js        the same for Node.js; left out if it is missing
+output    (or text) directly after one of these: what it prints; `...` matches anything
 
-A comment before a block says why it cannot be run here: `<!-- not run: needs an endpoint -->`. What a page needs and
-a reader has already is set up in a comment of its own, `<!-- setup` or `<!-- setup sh`, lines, `-->`. A block behind
-`<!-- background -->` goes on while the page does."""
+A comment before a block has the reason for not running it: `<!-- not run: needs an endpoint -->`. A comment `<!-- setup`
+or `<!-- setup sh`, lines, `-->` sets up what the reader of a page already has. A block after `<!-- background -->` runs
+until the end of the page."""
 
 import os
 import re
@@ -24,32 +24,32 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RUN = {"sql", "sh", "console", "python", "js"}
-# How a program is run that a page shows.
+# Commands for the programs of a page.
 PROGRAMS = {"python": ["python3", "-"], "js": ["node", "--input-type=commonjs", "-"]}
 SHOWN = {"output", "text"}
 FENCE = re.compile(r"( *)```+([^`]*)$")
 NOT_RUN = re.compile(r"<!--\s*not run:?(.*?)-->")
-# Why a block may be left out, and nothing else: each reason begins with one of these.
+# The only reasons for leaving out a block; each must begin with one of these.
 REASONS = ("needs the network", "needs sudo", "needs another server", "needs a build", "needs an endpoint")
 SETUP = re.compile(r"<!-- setup ?(sh)?$")
 BACKGROUND = "<!-- background -->"
-# Seconds for one block; nothing is measured by it.
+# Time limit of one block, in seconds; it measures nothing.
 PATIENCE = 300
 MARKER = "--- end of block ---"
 # The line below a table.
 ROWS = re.compile(r"\((\d+) rows?\)$")
-# Where the documentation has `docsearch serve` listen: another process of this machine may be there.
+# The port of `docsearch serve` in the documentation; another process of this machine may use it.
 PORT = "8765"
 LISTENS = re.compile(r"\bdocsearch serve(?= *(?:#|$|--))", re.M)
 
 
 class Wrong(Exception):
-    """What is wrong with a page."""
+    """An error in a page."""
 
 
 @dataclass
 class Block:
-    """A block that is run, or is left out for a reason."""
+    """A block that runs, or is left out for a reason."""
 
     line: int
     kind: str
@@ -61,7 +61,7 @@ class Block:
 
 @dataclass
 class Page:
-    """What stands in a page: blocks, and signatures of functions."""
+    """The contents of a page: blocks, and signatures of functions."""
 
     path: Path
     blocks: list[Block] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Page:
 
 
 def read(path: Path) -> Page:
-    """Reads a page; refuses comments that mark nothing, or say no reason."""
+    """Reads a page. Refuses comments that mark nothing or have no reason."""
     page, lines, place = Page(path), path.read_text().splitlines(), 0
     reason: str | None = None
     background, fresh = False, False
@@ -107,20 +107,20 @@ def read(path: Path) -> Page:
 
 
 def comparable(text: str) -> list[str]:
-    """Lines without what differs from run to run or only looks different."""
+    """Lines without differences between runs or in layout."""
     text = re.sub(r"\b\d+(\.\d+)? ?(ms|s|seconds)\b", r"N \2", text)
     lines = [re.sub(r" +", " ", re.sub(r"-{3,}", "---", line)).strip() for line in text.splitlines()]
     return [line for line in lines if line]
 
 
 def matches(shown: str, printed: str) -> bool:
-    """Whether a text is as it is shown; `...` stands for anything, alone on a line for any lines."""
+    """Whether the output matches the shown text; `...` matches anything, and alone on a line any lines."""
     expected = [".*" if line == "..." else re.escape(line).replace(r"\.\.\.", "[^\n]*") for line in comparable(shown)]
     return re.fullmatch("\n".join(expected), "\n".join(comparable(printed)), re.DOTALL) is not None
 
 
 def without(faults: Sequence[str], printed: str) -> str:
-    """Tables of problems without those that this server is known to have; a table that lacks one is told."""
+    """Tables of problems without the known faults of this server. A fault that a table lacks is added as an error."""
     lines, kept, place = printed.splitlines(), [], 0
     while place < len(lines):
         table = [lines[place]]
@@ -144,7 +144,7 @@ def first_cell(line: str) -> str:
 
 
 class Reader:
-    """Somebody who types what a page says, on a database of his own."""
+    """A reader who types the blocks of a page, with a database of their own."""
 
     def __init__(self, folder: Path, environment: dict[str, str], faults: Sequence[str] = ()):
         self.folder, self.environment, self.faults = folder, environment, faults
@@ -156,7 +156,7 @@ class Reader:
                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def close(self) -> None:
-        """Ends what was started for the page."""
+        """Ends the processes of the page."""
         for process in self.started:
             os.killpg(process.pid, signal.SIGTERM)
             process.wait()
@@ -165,7 +165,7 @@ class Reader:
         self.psql.wait()
 
     def run(self, page: Page) -> Iterator[str]:
-        """Runs the blocks of a page; what was wrong."""
+        """Runs the blocks of a page, and yields the errors."""
         for block in page.blocks:
             if block.reason is not None:
                 continue
@@ -205,7 +205,7 @@ class Reader:
         raise Wrong(f"ends psql:\n{''.join(lines)}")
 
     def shell(self, text: str, background: bool) -> str:
-        """Runs commands; in the background, until they listen."""
+        """Runs commands, or starts them in the background and waits until they listen."""
         command = ["bash", "-eu", "-o", "pipefail", "-c", text]
         if background:
             self.started.append(subprocess.Popen(command, cwd=self.folder, env=self.environment, start_new_session=True,
@@ -227,7 +227,7 @@ class Reader:
         return done.stdout
 
     def console(self, text: str) -> Iterator[str]:
-        """Runs each command with what is shown behind it."""
+        """Runs each command with the output shown after it."""
         for part in re.split(r"^\$ ", text, flags=re.M)[1:]:
             command, _, shown = part.partition("\n")
             printed = self.shell(command, False)
@@ -235,7 +235,7 @@ class Reader:
                 yield f"{command} is shown with\n{shown}\nand prints\n{printed}"
 
     def await_port(self) -> None:
-        """Waits until what was started takes connections."""
+        """Waits until the started program accepts connections."""
         end = time.monotonic() + PATIENCE / 5
         while time.monotonic() < end:
             if self.started[-1].poll() is not None:
@@ -247,14 +247,14 @@ class Reader:
         raise Wrong("does not listen")
 
 
-# How the reference writes types, and Postgres.
+# Types and defaults of Postgres as the reference writes them.
 DEFAULTS = {"00:05:00": "5 minutes", "00:01:00": "1 minute"}
 TYPES = {"int": "integer", "bool": "boolean", "float8": "double precision", "timestamptz": "timestamp with time zone"}
 SIGNATURE = re.compile(r"(?:docsearch\.)?(\w+)\(")
 
 
 def parts(text: str) -> list[str]:
-    """What stands between commas, not inside of quotes or parentheses."""
+    """The parts between commas, except commas in quotes or parentheses."""
     found, depth, quoted, part = [], 0, False, ""
     for letter in text:
         quoted ^= letter == "'"
@@ -308,6 +308,6 @@ def signatures(text: str, known: dict[str, list[tuple[str, str]]]) -> Iterator[s
 
 
 def columns(result: str) -> list[str]:
-    """What a function returns, in one form."""
+    """The columns that a function returns, in one form."""
     table = re.fullmatch(r"TABLE ?\((.*)\)", result)
     return list(map(argument, parts(table[1]))) if table else [TYPES.get(result, result)]

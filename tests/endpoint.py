@@ -1,4 +1,4 @@
-"""An OpenAI-compatible interface on the loopback interface, for the tests of what uses one."""
+"""An OpenAI-compatible server on the loopback interface."""
 
 import hashlib
 import json
@@ -27,8 +27,8 @@ def embedding(text: str, dimension: int = DIMENSION) -> list[float]:
 
 @dataclass
 class Endpoint:
-    """What was asked, and what is answered: `react` may return an answer for the request, or None to
-    hang until the client goes, which sets `left`."""
+    """Records requests. `react` returns the response to a request, or None to hang until the client
+    disconnects, which sets `left`."""
 
     url: str
     asked: list[dict] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Endpoint:
     left: Event = field(default_factory=Event)
 
     def texts(self) -> list[str]:
-        """All texts that were to be embedded."""
+        """All texts of embedding requests."""
         return [text for body in self.asked for text in body.get("input", [])]
 
     def answer(self, path: str, body: dict) -> Reaction | None:
@@ -47,7 +47,7 @@ class Endpoint:
 
 
 def works(path: str, body: dict) -> Reaction:
-    """What a working interface answers."""
+    """The answer of a working server."""
     if path.endswith("/chat/completions"):
         return 200, {}, {"choices": [{"message": {"role": "assistant", "content": "ready"}}]}
     dimension = body.get("dimensions", DIMENSION)
@@ -56,7 +56,7 @@ def works(path: str, body: dict) -> Reaction:
 
 
 def fails(status: int, words: str = "no") -> Callable[[str, dict], Reaction]:
-    """An interface that answers everything with a status."""
+    """A server that answers everything with a status."""
     return lambda path, body: (status, {}, {"error": {"message": words}})
 
 
@@ -66,7 +66,7 @@ def hangs(path: str, body: dict) -> None:
 
 @contextmanager
 def serve() -> Iterator[Endpoint]:
-    """Serves an interface that works until told otherwise."""
+    """Runs a server that works until `react` is replaced."""
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 

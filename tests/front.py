@@ -79,7 +79,7 @@ def serving(database: Database, *arguments: object, command: str = "serve",
 
 
 def wait_for_slow(database: Database, count: int) -> None:
-    """Waits until so many slow searches run."""
+    """Waits until this number of slow searches run."""
     wait_until(lambda: slow_statements(database) == count)
 
 

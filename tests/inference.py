@@ -40,7 +40,7 @@ def plain(database: Database) -> Database:
 
 @pytest.fixture
 def unharmed(site: Site, database: Database) -> Iterator[None]:
-    """The server goes on all the while: a connection that is open stays open."""
+    """Checks that the server keeps running: an open connection stays open."""
     question = "SELECT pg_backend_pid(), pg_postmaster_start_time()"
     before = postmaster(site)
     with database.connect() as witness:
@@ -95,7 +95,7 @@ def status(database: Database) -> dict:
 
 
 def answered(database: Database) -> dict:
-    """What the program says of itself, once it says it."""
+    """The status of the program, as soon as it answers."""
     def look() -> dict | None:
         seen = status(database)
         return seen if seen["queue_depth"] is not None else None
@@ -107,7 +107,7 @@ def embed(database: Database, text: str = "starts an action") -> str:
 
 
 def running(database: Database) -> int:
-    """The process of the program, which is there when this returns."""
+    """Starts the program if necessary, and returns its process."""
     embed(database)
     return answered(database)["pid"]
 
@@ -119,13 +119,13 @@ def program(database: Database) -> int:
 
 @pytest.fixture
 def new_program(site: Site, program: int) -> int:
-    """A program whose predecessors are forgiven: one that dies too often is not started at once."""
+    """A program without recent crashes: one that ends too often is not restarted at once."""
     return site.restart_inference()
 
 
 @contextmanager
 def waiting(database: Database, statement: str, argument: object, **options: object) -> Iterator[tuple[Future, int]]:
-    """A statement that waits for a program that hangs: its rows to come, and its backend."""
+    """Starts a statement that waits for a hanging program. Yields its future rows and its backend."""
     with database.connect(**options) as connection, ThreadPoolExecutor(1) as pool:
         rows = pool.submit(lambda: connection.execute(statement, [argument]).fetchall())
         backend = connection.info.backend_pid
@@ -135,14 +135,14 @@ def waiting(database: Database, statement: str, argument: object, **options: obj
 
 
 def uses_vectors(database: Database) -> bool:
-    """Whether a search has vectors to go by."""
+    """Whether a search uses vectors."""
     rows = database.execute(SEARCH, "starts an action")
     assert rows
     return all(similarity is not None for similarity, _ in rows)
 
 
 def assert_keywords_only(rows: list[tuple]) -> None:
-    """A search answered with what the words alone give, and said so."""
+    """Checks that a search has used keywords only, with a notice."""
     assert rows
     for similarity, notice in rows:
         assert similarity is None
@@ -150,7 +150,7 @@ def assert_keywords_only(rows: list[tuple]) -> None:
 
 
 def assert_unavailable(database: Database, sqlstate: str = "55000") -> str:
-    """Embedding fails and keyword search answers; the hint of the failure."""
+    """Checks that embedding fails and keyword search works. Returns the hint of the failure."""
     with pytest.raises(psycopg.Error) as refused:
         embed(database)
     assert refused.value.sqlstate == sqlstate

@@ -1,7 +1,7 @@
-"""What attached tables and their writers meet that nobody planned: locks that stay, transactions that see the past,
-keys and columns that become others, owners that differ. Nothing is lost, and nobody waits for anybody else.
+"""Odd states of attached tables and their writers: locks that stay, old snapshots, changed keys and columns, different
+owners. Nothing is lost, and no session waits for another.
 
-The worker is looked at, so these tests have a server of their own.
+These tests observe the worker, so they have a server of their own.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 ROLES = ("wren", "lark")
-STANDS_STILL = "SELECT FROM pg_stat_activity WHERE backend_type = 'docsearch indexer' AND wait_event_type = 'Lock'"
+BLOCKED = "SELECT FROM pg_stat_activity WHERE backend_type = 'docsearch indexer' AND wait_event_type = 'Lock'"
 SPY = """CREATE FUNCTION {role}.spy(what text) RETURNS text LANGUAGE plpgsql AS $$
     BEGIN
         INSERT INTO {role}.seen VALUES (current_user, spy.what);
@@ -37,7 +37,7 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture
 def database(site: Site) -> Iterator[Database]:
-    """Afterwards nothing is attached, and no code ran as anybody but its author."""
+    """Checks afterwards that code ran only as its author, and detaches everything."""
     yield site.database
     detach_all(site.database)
     for role in ROLES:
@@ -45,7 +45,7 @@ def database(site: Site) -> Iterator[Database]:
 
 
 def prepare(database: Database, role: str) -> None:
-    """Where the code of a role notes who runs it."""
+    """Creates the table in which the code of a role records who runs it."""
     with acting(database, role) as connection:
         connection.execute("CREATE TABLE seen (who text, what text)")
         connection.execute("GRANT ALL ON seen TO PUBLIC")
@@ -72,14 +72,14 @@ def error_of(database: Database, name: str) -> str:
 
 
 def note_change(database: Database, name: str, key: str) -> None:
-    """As if the row had changed, whoever has locked what."""
+    """Records a change of a row, whatever is locked."""
     with database.connect() as connection:
         connection.execute("SET session_replication_role = replica")
         connection.execute("INSERT INTO docsearch.table_change (attached_id, key) SELECT a.id, %s"
                            " FROM docsearch.attached_table a WHERE a.source::text LIKE %s", [key, f"%{name}"])
 
 
-# Nobody waits for a lock that somebody else keeps.
+# No session waits for a lock of another.
 
 def test_a_table_that_is_being_detached_keeps_no_other_waiting(database):
     with acting(database, "lark") as slow, acting(database, "wren") as role:
@@ -117,11 +117,11 @@ def test_locks_of_one_writer_keep_no_table_of_others_waiting(database, lock):
         role.execute(f"UPDATE {held} SET body = 'After.'")
         role.execute(f"INSERT INTO {held} VALUES (2, 'New', 'New.')")
         if lock != "drop":
-            wait_until(lambda: database.execute(STANDS_STILL) or "lock" in error_of(database, held))
+            wait_until(lambda: database.execute(BLOCKED) or "lock" in error_of(database, held))
         role.execute(f"INSERT INTO {name} VALUES (1, 'Free', 'Read meanwhile.')")
         wait_until(lambda: body_of(database, f"{name}/1"))
         slow.execute("ROLLBACK")
-        # What could not be written is not lost.
+        # The blocked change is not lost.
         database.execute("UPDATE docsearch.attached_table SET next_attempt = now(), attempts = 0")
         settled(database)
         assert (body_of(database, f"{held}/1"), body_of(database, f"{held}/2")) == ("After.", "New.")
@@ -138,9 +138,9 @@ def test_changes_of_a_project_that_is_dropped_meanwhile_go_with_it(database):
         slow.execute("BEGIN")
         slow.execute("SELECT docsearch.drop_project('doomed')")
         role.execute("SET lock_timeout = '10s'")
-        role.execute("INSERT INTO doomed VALUES (1, 'Late', 'Nobody reads it.')")
+        role.execute("INSERT INTO doomed VALUES (1, 'Late', 'Never read.')")
         slow.execute("COMMIT")
-        # What wakes the worker anyhow.
+        # Wakes the worker.
         attached(role)
         wait_until(lambda: database.execute("SELECT count(*) FROM docsearch.table_change") == [(0,)])
         role.execute("INSERT INTO doomed VALUES (2, 'Later', 'Nor this.')")
@@ -150,7 +150,7 @@ def test_changes_of_a_project_that_is_dropped_meanwhile_go_with_it(database):
 
 @pytest.mark.parametrize("lock", LOCKS)
 def test_locks_of_one_writer_keep_no_vectors_of_others_waiting(database, lock):
-    """More documents than the worker takes at once wait first."""
+    """The first documents in the queue are more than the worker takes at once."""
     kept = f"kept-{uuid4().hex[:8]}"
     with acting(database, "lark") as slow, acting(database, "wren") as role:
         database.execute("SELECT docsearch.create_project(%s)", kept)
@@ -190,7 +190,7 @@ def test_a_transaction_that_saw_the_table_before_it_was_attached_loses_nothing(d
         assert body_of(database, f"{name}/1") == "Began before."
 
 
-def test_a_key_that_is_not_stored_any_more_is_told_and_nothing_is_lost(database):
+def test_a_key_that_is_not_stored_any_more_is_reported_and_nothing_is_lost(database):
     if database.execute("SELECT current_setting('server_version_num')::int < 180000") == [(True,)]:
         pytest.skip("columns that are not stored came with PostgreSQL 18")
     with acting(database, "wren") as role:
@@ -209,7 +209,7 @@ def test_a_key_that_is_not_stored_any_more_is_told_and_nothing_is_lost(database)
 def test_keys_of_any_length_fail_no_statement(database):
     with acting(database, "wren") as role:
         name = attached(role, "id text PRIMARY KEY, title text, body text")
-        # No index holds such keys.
+        # Too long for an index.
         role.execute(f"ALTER TABLE {name} DROP CONSTRAINT {name}_pkey")
         settled(database)
         role.execute(f"INSERT INTO {name} SELECT repeat('x', 1000000) || n, 'Long', 'Too long.' FROM generate_series(1, 1100) n")
@@ -220,10 +220,10 @@ def test_keys_of_any_length_fail_no_statement(database):
         assert "slug" in error_of(database, name)
 
 
-# Who owns what.
+# Owners.
 
-def test_the_owner_of_the_schema_gets_no_rights_of_whoever_owns_its_tables(site):
-    """A superuser has made the tables, and then given the schema, but not the tables, to somebody."""
+def test_the_owner_of_the_schema_gets_no_privileges_of_the_owner_of_its_tables(site):
+    """A superuser has created the tables, and then given away the schema without the tables."""
     site.instance.query("CREATE DATABASE handed_over")
     database = Database(make_conninfo(site.database.conninfo, dbname="handed_over"))
     database.execute("CREATE EXTENSION pg_docsearch CASCADE")
@@ -238,11 +238,11 @@ def test_the_owner_of_the_schema_gets_no_rights_of_whoever_owns_its_tables(site)
                      " SELECT 1 AS id, 'lark.bait'::regclass AS source, lark.spy('view') AS key_column")
         role.execute("CREATE TRIGGER own AFTER INSERT ON bait FOR EACH STATEMENT"
                      " EXECUTE FUNCTION docsearch.attached_changed('1')")
-        told = []
-        role.add_notice_handler(lambda notice: told.append(notice.message_primary))
-        # Whoever writes to the table cannot help it.
+        notices = []
+        role.add_notice_handler(lambda notice: notices.append(notice.message_primary))
+        # Writers of the table see no warning, since they cannot change it.
         role.execute("INSERT INTO bait VALUES (1)")
-        assert told == ["schema docsearch and its tables belong to different roles"]
+        assert notices == ["schema docsearch and its tables belong to different roles"]
         assert role.execute("SELECT who FROM seen WHERE who <> 'lark'").fetchall() == []
 
 
@@ -266,7 +266,7 @@ def test_work_that_a_table_leaves_for_the_end_of_the_transaction_is_not_done_as_
 
 # Tables of every kind.
 
-def test_every_way_to_change_rows_is_noted(database):
+def test_every_way_to_change_rows_is_recorded(database):
     with acting(database, "wren") as role:
         role.execute("CREATE TABLE parent (id bigint PRIMARY KEY)")
         name = attached(role, "id bigint PRIMARY KEY REFERENCES parent ON DELETE CASCADE ON UPDATE CASCADE, title text, body text")
@@ -295,7 +295,7 @@ def test_every_way_to_change_rows_is_noted(database):
         role.execute(f"DROP TABLE parent, {name}")
 
 
-def test_partitions_whose_columns_stand_elsewhere_are_read_right(database):
+def test_partitions_with_another_order_of_columns_are_read_right(database):
     with acting(database, "wren") as role:
         role.execute("""
             CREATE TABLE parts (id bigint PRIMARY KEY, title text, body text) PARTITION BY RANGE (id);
@@ -332,7 +332,7 @@ def test_names_of_every_kind(database, odd):
 
 
 def test_rows_that_are_large_together_are_read_in_parts(database):
-    """So that the worker keeps no more of them in memory at once than two documents may have."""
+    """The worker keeps at most the size of two documents in memory."""
     with acting(database, "wren") as role:
         name = attached(role)
         with role.transaction():

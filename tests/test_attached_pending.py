@@ -1,7 +1,7 @@
-"""Every change of an attached table is applied or still pending; what is pending because of a problem is told by `check`, and
-tried again only after a pause. Once the problem is solved, the documents are those of the rows.
+"""Every change of an attached table is applied or still pending. `check` reports changes that are pending because of a
+problem, and they are retried only after a pause. Once the problem is solved, the documents are those of the rows.
 
-The worker is looked at, so these tests have a server of their own.
+These tests observe the worker, so they have a server of their own.
 """
 
 from collections.abc import Callable, Iterator
@@ -68,7 +68,7 @@ class Table:
             " WHERE a.source = %s::regclass ORDER BY c.key", self.name)
 
     def hurry(self) -> None:
-        """The pauses are over."""
+        """Ends the pauses."""
         self.database.execute("UPDATE docsearch.attached_table SET next_attempt = now() WHERE source = %s::regclass", self.name)
         self.database.execute("UPDATE docsearch.table_change c SET next_attempt = now() FROM docsearch.attached_table a"
                               " WHERE a.id = c.attached_id AND c.attempts > 0 AND a.source = %s::regclass", self.name)
@@ -93,7 +93,7 @@ def table(database: Database) -> Callable[..., Table]:
     return create
 
 
-# What makes a whole table unreadable, what undoes it, and how the table is attached.
+# Statements that make a table unreadable, that undo it, and arguments for attaching the table.
 UNREADABLE = {
     "column renamed": ("ALTER TABLE @ RENAME COLUMN title TO heading", "ALTER TABLE @ RENAME COLUMN heading TO title", {}),
     "column dropped": ("ALTER TABLE @ DROP COLUMN title", "ALTER TABLE @ ADD COLUMN title text", {}),
@@ -113,7 +113,7 @@ UNREADABLE = {
     "one trigger disabled": ("ALTER TABLE @ DISABLE TRIGGER {trigger}delete", "ALTER TABLE @ ENABLE TRIGGER {trigger}delete", {}),
     "trigger replaced": (
         "CREATE OR REPLACE TRIGGER {trigger}delete AFTER DELETE ON @ REFERENCING OLD TABLE AS docsearch_old"
-        " FOR EACH STATEMENT WHEN (current_user = 'nobody at all') EXECUTE FUNCTION docsearch.attached_changed('{number}')",
+        " FOR EACH STATEMENT WHEN (current_user = 'no such role') EXECUTE FUNCTION docsearch.attached_changed('{number}')",
         "CREATE OR REPLACE TRIGGER {trigger}delete AFTER DELETE ON @ REFERENCING OLD TABLE AS docsearch_old"
         " FOR EACH STATEMENT EXECUTE FUNCTION docsearch.attached_changed('{number}')", {}),
     "trigger for one column": (
@@ -148,7 +148,7 @@ def test_changes_of_a_table_that_cannot_be_read_wait(database, table, kind, trun
     assert changed.documents() == before
     (problem, detail), = changed.problems()
     assert problem == "attached table unread" and detail
-    # Not tried again and again: there is one attempt, and then a pause that grows.
+    # One attempt, and then a growing pause.
     assert database.execute("SELECT attempts BETWEEN 1 AND 3 FROM docsearch.attached_table WHERE id = %s", number) == [(True,)]
     changed.run(solved)
     changed.hurry()
@@ -159,7 +159,7 @@ def test_changes_of_a_table_that_cannot_be_read_wait(database, table, kind, trun
 
 @pytest.mark.parametrize("ended", [False, True], ids=["goes on", "ended"])
 def test_a_row_that_fails_waits_alone_and_is_tried_again(database, table, ended):
-    """Whatever it fails with: here a function that the table's own code calls."""
+    """Here a function that the table's own code calls fails."""
     with acting(database, "wren") as role:
         role.execute("CREATE OR REPLACE FUNCTION wren.strict(text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS"
                      " $$ BEGIN IF $1 LIKE '%bad%' THEN RAISE 'bad text'; END IF; RETURN $1; END $$")
@@ -174,11 +174,11 @@ def test_a_row_that_fails_waits_alone_and_is_tried_again(database, table, ended)
         pauses = database.execute("SELECT c.next_attempt - c.noted_at >= '4 s' FROM docsearch.table_change c WHERE c.attempts > 0")
         assert pauses == [(True,), (True,)]
         assert database.execute("SELECT unread FROM docsearch.index_progress('open')") == [(2,)]
-        # Other changes do not have it tried.
+        # Changes of other rows do not retry it.
         changed.run("UPDATE @ SET body = 'About rails.' WHERE id = 2")
         settled(database)
         assert [attempts for _, attempts, _ in changed.pending()] == [1, 1]
-        # A change does, and one that succeeds ends it.
+        # A change of this row does, and success ends the failure.
         changed.run("UPDATE @ SET body = 'still bad' WHERE id = 1", "UPDATE @ SET body = 'About skuas.' WHERE id = 4")
         settled(database)
         assert changed.pending() == [("1", 2, "bad text")]
@@ -280,12 +280,12 @@ def test_what_differs_from_the_rows_is_found_by_a_deep_check(database, table):
     settled(database)
     database.execute("SELECT docsearch.repair()")
     assert changed.problems(deep=True) == [] and changed.documents() == changed.rows()
-    # The reader's eyes count, and what waits is told elsewhere.
+    # The check compares what the reader sees; pending rows are reported elsewhere.
     with psycopg.connect(database.conninfo, autocommit=True, user="wren") as role, pytest.raises(psycopg.errors.InsufficientPrivilege):
         role.execute("SELECT * FROM docsearch.check(deep => true)")
 
 
-def test_documents_of_a_table_that_is_not_attached_are_told(database, table):
+def test_documents_of_a_table_that_is_not_attached_are_reported(database, table):
     changed = table()
     database.execute(f"SELECT docsearch.detach_table('{changed.name}', keep_documents => true)")
     # They are to stay.
@@ -352,7 +352,7 @@ def test_a_view_is_read_as_often_as_it_says_and_when_its_tables_change(database)
         view.hurry()
         wait_until(lambda: view.documents() == {"1": "Mary", "2": "Jane"})
         settled(database)
-        # Its triggers are looked at as those of a table.
+        # Its triggers are checked like those of a table.
         number, = role.execute("SELECT substring(tgname FROM '[0-9]+') FROM pg_trigger WHERE tgrelid = 'author'::regclass").fetchone()
         trigger = f"TRIGGER docsearch_{number}_update AFTER UPDATE ON author FOR EACH STATEMENT"
         role.execute(f"CREATE OR REPLACE {trigger} WHEN (false) EXECUTE FUNCTION docsearch.attached_changed('{number}')")

@@ -1,4 +1,4 @@
-"""Whoever may write keeps nobody else from working."""
+"""A role that may write cannot stop others from working."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,24 +23,24 @@ def database(guarded: Database) -> Database:
 
 @pytest.mark.parametrize("name", ["worker.running", "worker.leaving", "model", "schema_version", "term_stat"])
 def test_a_lock_that_anybody_can_take_stops_nothing(database, name):
-    with acting(database, "nobody_special") as other, acting(database, "wren") as role:
+    with acting(database, "finch") as other, acting(database, "wren") as role:
         other.execute(f"SELECT pg_advisory_lock(hashtextextended('docsearch.{name}', n)) FROM generate_series(0, 50) n")
         mine = table(role)
         attach(role, mine, project="open")
-        role.execute(f"INSERT INTO {mine} VALUES (1, 'Free', 'Nobody waits.')")
+        role.execute(f"INSERT INTO {mine} VALUES (1, 'Free', 'All goes on.')")
         role.execute("SELECT docsearch.finish_load('open')")
         settled(database)
         assert f"{mine}/1" in slugs(database, "open")
         role.execute(f"SELECT docsearch.detach_table('{mine}')")
 
 
-def test_writers_do_not_wait_for_a_worker_that_stands_still(database):
+def test_writers_do_not_wait_for_a_blocked_worker(database):
     with acting(database, "wren") as role:
         name = table(role)
         attach(role, name, project="open")
         settled(database)
         with database.connect(autocommit=False) as holder:
-            # The worker comes no further than this lock.
+            # The worker waits for this lock.
             holder.execute("LOCK TABLE docsearch.attached_table, docsearch.embedding_queue IN ACCESS EXCLUSIVE MODE")
             holder.rollback()
             holder.execute("LOCK TABLE docsearch.embedding_queue IN ACCESS EXCLUSIVE MODE")
@@ -81,7 +81,7 @@ def test_a_row_that_cannot_be_read_does_not_lose_the_others(database):
         settled(database)
         assert [slug for slug in slugs(database, "open") if slug.startswith(name)] == [f"{name}/1", f"{name}/3", f"{name}/5"]
         assert f"{name}/" in error_of(database, name)
-        # What was indexed stays when its row cannot be read any more, and comes again when it can.
+        # Indexed documents stay while their row cannot be read, and are indexed again when it can.
         role.execute(f"UPDATE {name} SET at = 'never' WHERE id = 3")
         role.execute(f"UPDATE {name} SET at = '2026-03-01' WHERE id = 2")
         settled(database)
@@ -112,12 +112,12 @@ def test_slow_code_of_one_table_does_not_hold_up_the_others(site, database, body
     site.configure(attached_read_timeout="10min")
 
 
-# Whatever a row costs, its table pays for it: a step of the worker takes no longer than its limit, others come in between,
-# the row is told, and the rows beside it are found.
+# An expensive row delays only its own table: a step of the worker keeps its time limit, other tables take turns,
+# the row is reported, and its neighbours are found.
 
 @pytest.fixture
 def slow_writing(site: Site, database: Database) -> Iterator[Database]:
-    """Documents whose title is slow take ten minutes to write, unless somebody cancels that."""
+    """Documents with the title `slow` take ten minutes to write, unless the statement is cancelled."""
     database.execute("""CREATE FUNCTION public.take_long() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN IF NEW.title = 'slow' THEN PERFORM pg_sleep(600); END IF; RETURN NEW; END $$""")
     database.execute("CREATE TRIGGER take_long BEFORE INSERT OR UPDATE ON docsearch.document"
@@ -130,7 +130,7 @@ def slow_writing(site: Site, database: Database) -> Iterator[Database]:
 
 
 def left_out(database: Database, name: str) -> list[tuple]:
-    """What `check` tells of a table of which rows were left out."""
+    """The rows of `check` about rows that were left out of a table."""
     return database.execute("SELECT detail FROM docsearch.check() WHERE problem = 'attached table incomplete'"
                             " AND object LIKE %s", f"%{name}")
 
@@ -158,14 +158,14 @@ def test_rows_that_are_slow_to_write_hold_up_no_others(slow_writing):
         wait_until(lambda: f"{name}/3: the row takes" in (error_of(slow_writing, name) or ""))
         wait_until(lambda: body_of(slow_writing, f"{name}/4") == "Changed, too.")
         assert body_of(slow_writing, f"{name}/3") == "Text 3"
-        # Mended and read again, all are there, and nothing is left to tell.
+        # After the repair all rows are read, and nothing is reported.
         assert "other rows were left out, too" in error_of(slow_writing, name)
         role.execute(f"UPDATE {name} SET title = 'Page'")
         role.execute(f"SELECT docsearch.read_table('{name}')")
         settled(slow_writing)
         assert len([slug for slug in slugs(slow_writing, "open") if slug.startswith(f"{name}/")]) == 6
         wait_until(lambda: (error_of(slow_writing, name), left_out(slow_writing, name)) == (None, []))
-        # A single row that is mended needs nothing else.
+        # A repaired single row needs nothing else.
         role.execute(f"UPDATE {name} SET title = 'slow', body = 'Once more.' WHERE id = 4")
         wait_until(lambda: f"{name}/4: the row takes" in (error_of(slow_writing, name) or ""))
         wait_until(lambda: left_out(slow_writing, name))
@@ -215,7 +215,7 @@ def test_a_row_that_ends_the_worker_each_time_is_left_out(site, database):
         role.execute(f"INSERT INTO {name} VALUES (1, 'Deadly', 'Text.'), (2, 'Page', 'Text.')")
         attach(role, name, project="open")
         settled(database)
-        # As a process leaves it that was ended with the row in its hands, for the fifth time.
+        # The state after a process has ended with this row for the fifth time.
         with database.connect(autocommit=False) as holder:
             holder.execute("UPDATE docsearch.attached_table SET loading = true, loaded_to = NULL, reading = true,"
                            " step_rows = 1, attempts = 5, next_attempt = now() WHERE source::text LIKE %s", [f"%{name}"])
@@ -230,7 +230,7 @@ def test_a_row_that_ends_the_worker_each_time_is_left_out(site, database):
         role.execute(f"SELECT docsearch.detach_table('{name}')")
 
 
-def test_documents_of_many_rows_that_are_gone_go_part_by_part(site, database):
+def test_documents_of_many_deleted_rows_are_removed_in_parts(site, database):
     """Comparing documents with rows takes several steps, and removing them as well."""
     with acting(database, "wren") as role:
         name = table(role)
@@ -263,7 +263,7 @@ def test_a_dropped_table_leaves_nothing(database):
 
 
 def test_many_writers_at_once_leave_nothing_behind(database):
-    """Workers come and go meanwhile: what is committed while one ends is not forgotten."""
+    """Workers start and end in the meantime. A commit while one ends is not lost."""
     with acting(database, "wren") as role:
         name = table(role)
         attach(role, name, project="open")
@@ -285,7 +285,7 @@ def test_many_writers_at_once_leave_nothing_behind(database):
         role.execute(f"SELECT docsearch.detach_table('{name}')")
 
 
-# A writer may lock the tables that he writes to, as with any table. Who reads does not wait for ever.
+# A writer may lock the tables that they write to, as with any table. Readers do not wait for ever.
 
 READS = [
     "SELECT * FROM public.search_docs('harbour')",
@@ -325,12 +325,12 @@ def test_readers_wait_for_a_lock_of_a_writer_only_so_long(database, locked, kept
                 with pytest.raises(psycopg.errors.LockNotAvailable, match=f"keeps a lock on docsearch.{locked}") as refused:
                     reader.execute(read)
                 assert "Waited 20 ms" in refused.value.diag.message_detail
-                told = reader.execute(refused.value.diag.message_hint.split(" shows ")[0]).fetchall()
+                holders = reader.execute(refused.value.diag.message_hint.split(" shows ")[0]).fetchall()
                 holder = None if kept_by != "a session" else writer.info.backend_pid
-                assert (holder, "AccessExclusiveLock") in told
+                assert (holder, "AccessExclusiveLock") in holders
                 assert "docsearch.lock_timeout" in refused.value.diag.message_hint
                 assert reader.execute("SHOW lock_timeout").fetchone() == ("0",)
-            # Nor does who writes, if he says so.
+            # Nor do writers with a time limit.
             with acting(database, "wren") as other:
                 other.execute("SET lock_timeout = '20ms'")
                 with pytest.raises(psycopg.errors.LockNotAvailable):
@@ -352,7 +352,7 @@ def test_the_shorter_limit_for_locks_holds(database):
                 reader.execute("SELECT * FROM public.search_docs('harbour')")
             assert "Waited 30 ms" in refused.value.diag.message_detail
             assert reader.execute("SHOW lock_timeout").fetchone() == ("30ms",)
-        # Who wants to wait, waits.
+        # A longer limit is respected.
         reader.execute("SET lock_timeout = 0")
         with ThreadPoolExecutor(1) as pool:
             search = pool.submit(lambda: reader.execute("SELECT slug FROM public.search_docs('harbour')").fetchall())

@@ -1,8 +1,8 @@
-"""A role, a column, a condition or a path that a table names is as good as the weakest role that may write that table: whoever
-can write docsearch.attached_table has the worker act as nobody else by that, and read nothing that its owner did not attach.
+"""A role, column, condition or path in a table can be trusted only as far as the weakest role that may write the table. A
+writer of docsearch.attached_table cannot make the worker act as another role, or read what its owner has not attached.
 
-`keeper` owns the tables of one database and is no superuser; in the other they belong to a superuser. `etl` may write all
-data everywhere, and nothing else.
+`keeper`, an ordinary role, owns the tables of one database; in the other a superuser owns them. `etl` may write all data
+everywhere, and nothing else.
 """
 
 import json
@@ -64,7 +64,7 @@ def managed(tables_of_keeper: Database) -> Iterator[Database]:
 
 
 def forge(role: psycopg.Connection, source: str, number: int, condition: str, reads_as: str, writes_as: str) -> None:
-    """All that a right to write data and TRIGGER on a table allow: a row, and triggers that say the same."""
+    """Forges a row and matching triggers, which the privileges to write data and TRIGGER on a table allow."""
     role.execute("INSERT INTO docsearch.attached_table (id, project_id, source, source_root, slug_prefix, key_column, title_column,"
                  " body_column, reads_as, writes_as, access, rows_where)"
                  f" SELECT {number}, p.id, '{source}', 'table:{source}', 'conf/', 'id', 'title', 'body', '{reads_as}', '{writes_as}',"
@@ -94,7 +94,7 @@ def tamper(role: psycopg.Connection, name: str, values: str) -> None:
 
 @pytest.mark.parametrize("column", ["writes_as", "reads_as"])
 @pytest.mark.parametrize("other", ["postgres", "wren"])
-def test_the_owner_of_the_tables_has_the_worker_be_nobody_else(managed, column, other):
+def test_the_owner_of_the_tables_cannot_make_the_worker_act_as_another_role(managed, column, other):
     with acting(managed, "keeper") as keeper:
         name = table(keeper)
         attach(keeper, name, project="open")
@@ -103,7 +103,7 @@ def test_the_owner_of_the_tables_has_the_worker_be_nobody_else(managed, column, 
                        " $$ BEGIN PERFORM keeper.spy('document'); RETURN NEW; END $$")
         keeper.execute("CREATE TRIGGER evil BEFORE INSERT OR UPDATE ON docsearch.document FOR EACH ROW EXECUTE FUNCTION trg()")
         tamper(keeper, name, f"{column} = '{other}'")
-        # He owns the table, and the schema: he can make both comments.
+        # As owner of the table and the schema, this role can make both comments.
         number = int(number_of(keeper, name))
         text = comment_of(managed, str(number))
         preface, agreement = text.split("\n")
@@ -170,7 +170,7 @@ def test_a_right_to_make_triggers_attaches_no_table(request, owner, given, write
                          " WHERE tgname = 'docsearch_99_insert'")
     with unchanged(database):
         refuses(database, "safe.conf", "has not confirmed")
-        # Nor does a comment that its owner once made for something else.
+        # Nor does an old comment of the owner for another purpose.
         database.execute("COMMENT ON TRIGGER docsearch_99_insert ON safe.conf IS 'notes changes'")
         database.execute("UPDATE docsearch.attached_table SET attempts = 0, next_attempt = now(), error = NULL")
         refuses(database, "safe.conf", "has not confirmed")
@@ -180,7 +180,7 @@ def test_a_right_to_make_triggers_attaches_no_table(request, owner, given, write
 
 # Columns.
 
-# What a column is changed to: another of the same kind. A condition and a role have to be some.
+# Values for a column, of the same kind. A condition and a role must exist.
 FORGED = {
     "id": "4711", "project_id": "(SELECT p.id FROM docsearch.project p WHERE p.name = 'other')", "source": "'{other}'",
     "source_root": "'table:elsewhere'", "slug_prefix": "'elsewhere/'", "key_column": "'badge'", "title_column": "'salary'",
@@ -188,7 +188,7 @@ FORGED = {
     "changed_at_column": "'salary'", "rows_where": "'true'", "access": "'readers'", "poll_every": "'1 second'",
     "questions_column": "'asked'", "reads_as": "'{role}'", "writes_as": "'{role}'",
 }
-# What the worker notes itself: which of the rows that were attached are read next, and when.
+# Columns that the worker writes: which attached rows are read next, and when.
 NOTES = {
     "loading": "true", "loaded_to": "'1'", "error": "'x'", "next_attempt": "now()", "attached_at": "now()", "attempts": "3",
     "step_rows": "2147483647", "reading": "true", "shape": "'x'", "rests_until": "now()",
@@ -224,7 +224,7 @@ def test_no_column_has_more_read_than_the_owner_attached(request, attacker, give
         assert [row[1:4] for row in before if row[1].startswith(name)] == [(f"{name}/1", "Alice", "likes tea")]
         was, = database.execute(f"SELECT {column}::text FROM docsearch.attached_table WHERE source = 'wren.{name}'::regclass")[0]
         forged = {**FORGED, **NOTES}[column].format(other=f"wren.{second}", role=attacker)
-        # UPDATE tells of no row without SELECT, which the right to write all data does not give.
+        # UPDATE shows no row without SELECT, which pg_write_all_data does not include.
         other.execute(f"UPDATE docsearch.attached_table SET {column} = {forged}")
         if column not in ("loading", "loaded_to", "attempts", "next_attempt"):
             other.execute(f"UPDATE docsearch.attached_table SET {DUE}")
@@ -236,7 +236,7 @@ def test_no_column_has_more_read_than_the_owner_attached(request, attacker, give
             problems = database.execute("SELECT problem FROM docsearch.check() WHERE problem LIKE 'attached%'")
             assert problems == [("attached table unread",)]
             database.execute(f"UPDATE docsearch.attached_table SET {column} = %s, {DUE}", was)
-        # What was changed meanwhile is not lost.
+        # Changes from the meantime are not lost.
         if column == "attempts":
             database.execute("UPDATE docsearch.attached_table SET attempts = 0, next_attempt = now()")
         settled(database)
@@ -271,7 +271,7 @@ def test_what_is_stored_of_an_attachment_is_what_the_caller_asked_for(managed):
             keeper.execute("DROP TRIGGER swap ON docsearch.attached_table")
 
 
-# What somebody may write as.
+# The writer of documents.
 
 @pytest.fixture
 def vault(database: Database) -> Iterator[Database]:
@@ -286,7 +286,7 @@ def vault(database: Database) -> Iterator[Database]:
 
 @pytest.mark.parametrize("both", [False, True])
 def test_the_owner_of_a_table_cannot_say_himself_who_writes_its_documents(vault, both):
-    """He owns the table and may write all data: the row and the comment on the trigger say the same."""
+    """The owner may write all data, so the row and the comment on the trigger agree."""
     with acting(vault, "etl") as role:
         name = table(role, "id bigint PRIMARY KEY, title text, body text, category text")
         attach(role, name, category="category", project="open")
@@ -317,7 +317,7 @@ def test_what_the_owner_once_agreed_to_has_ended_with_detach_table(database):
         role.execute(f"SELECT docsearch.detach_table('{name}')")
         with unchanged(database):
             forge(etl, f"wren.{name}", number, "true", "wren", "wren")
-            # Whatever becomes of the triggers: here their owner has made them again with what they said.
+            # Even if the owner creates the triggers again with their old comments.
             comment_on(role, name, number, text)
             database.execute("UPDATE docsearch.attached_table SET rows_where = NULL, slug_prefix = %s", f"{name}/")
             role.execute(f"CREATE OR REPLACE TRIGGER docsearch_{number}_insert AFTER INSERT ON {name} REFERENCING NEW TABLE AS n"

@@ -1,7 +1,7 @@
-"""Code that Postgres runs later or in the name of somebody else: at the end of a transaction, and while it maintains tables.
+"""Code that Postgres runs later or as another role: at the end of a transaction, and while it maintains tables.
 
-Before PostgreSQL 18 deferred triggers run as whoever is at it when the transaction ends, in all versions code of an index
-runs as the owner of its table, and from 17 on with the names of Postgres only, for whoever may MAINTAIN it.
+Before PostgreSQL 18, deferred triggers run as the current user at the end of the transaction. In all versions, code of
+an index runs as the owner of its table. From 17 on it runs with a pinned search path, also for roles with MAINTAIN.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from attacks import attach, attacked_server, error_of, evil_column, slugs, table
 from background import acting, settled
 from conftest import MAJOR, Database, Site, page, wait_until
 
-# Of a table that code of an attached table writes to: what is checked or run when the transaction ends.
+# Deferred checks and triggers of a table that code of an attached table writes to.
 LATE = {
     "trigger": "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON {name} DEFERRABLE INITIALLY DEFERRED"
                " FOR EACH ROW EXECUTE FUNCTION late()",
@@ -54,13 +54,13 @@ def test_what_a_table_leaves_to_the_end_of_a_transaction_does_not_run_as_the_wor
         settled(database)
         seen = {what for what, in role.execute("SELECT what FROM seen").fetchall()}
         assert "cast" in seen and "late" not in seen
-        # The worker goes on.
+        # The worker continues.
         role.execute(f"INSERT INTO {name} VALUES (2, 'More', ROW('more'))")
         wait_until(lambda: f"{name}/2" in slugs(database, name) or error_of(database, name))
 
 
-def test_triggers_of_documents_that_wait_for_the_end_run_as_nobody_but_the_writer(database):
-    """The worker writes as who attached the table, and has become somebody else when the transaction ends."""
+def test_deferred_triggers_of_documents_run_as_the_writer(database):
+    """The worker writes as the role that attached the table, and is another role when the transaction ends."""
     database.execute("CREATE FUNCTION public.who() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
                      " INSERT INTO wren.seen SELECT current_user, r.rolsuper, 'document' FROM pg_roles r"
                      " WHERE r.rolname = current_user; RETURN NULL; END $$")
@@ -81,7 +81,7 @@ def test_triggers_of_documents_that_wait_for_the_end_run_as_nobody_but_the_write
 
 @pytest.fixture
 def maintainer(database) -> Iterator[psycopg.Connection]:
-    """A role that may maintain the tables of others, and what has code there."""
+    """A role that may maintain tables of others, and tables with code."""
     with acting(database, "wren") as role:
         role.execute("CREATE OR REPLACE FUNCTION spied(t text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS"
                      " 'BEGIN PERFORM wren.spy(''index''); RETURN t; END'")
@@ -89,8 +89,8 @@ def maintainer(database) -> Iterator[psycopg.Connection]:
         role.execute("CREATE INDEX spied ON kept (wren.spied(title))")
         role.execute("CREATE MATERIALIZED VIEW kept_view AS SELECT id, wren.spied(title) AS title FROM kept")
         attach(role, "kept")
-        role.execute("GRANT MAINTAIN ON kept, kept_view TO nobody_special")
-    with acting(database, "nobody_special") as maintainer:
+        role.execute("GRANT MAINTAIN ON kept, kept_view TO finch")
+    with acting(database, "finch") as maintainer:
         yield maintainer
     with acting(database, "wren") as role:
         role.execute("SELECT docsearch.detach_table('kept')")
@@ -101,8 +101,8 @@ def maintainer(database) -> Iterator[psycopg.Connection]:
 @pytest.mark.parametrize("statement", [
     "REINDEX TABLE wren.kept", "CLUSTER wren.kept USING spied", "ANALYZE wren.kept", "VACUUM wren.kept",
     "REFRESH MATERIALIZED VIEW wren.kept_view"])
-def test_whoever_maintains_an_attached_table_runs_its_code_as_its_owner(database, maintainer, statement):
-    """And the documents stay."""
+def test_maintenance_of_an_attached_table_runs_its_code_as_its_owner(database, maintainer, statement):
+    """The documents stay."""
     with acting(database, "wren") as role:
         role.execute("INSERT INTO kept VALUES (1, 'Gull', 'A bird.'), (2, 'Tern', 'Another.')")
         settled(database)
@@ -113,15 +113,15 @@ def test_whoever_maintains_an_attached_table_runs_its_code_as_its_owner(database
 
 
 @pytest.mark.skipif(MAJOR < 17, reason="PostgreSQL 16 has no right to MAINTAIN")
-def test_whoever_maintains_our_tables_changes_no_answer_and_sees_nothing(database):
-    database.execute("GRANT pg_maintain TO nobody_special; GRANT USAGE ON SCHEMA docsearch TO nobody_special")
+def test_maintenance_of_our_tables_changes_no_answer_and_shows_nothing(database):
+    database.execute("GRANT pg_maintain TO finch; GRANT USAGE ON SCHEMA docsearch TO finch")
     database.execute("CREATE INDEX of_words ON docsearch.document USING gin (to_tsvector('docsearch.english', body))")
     database.execute("CREATE INDEX of_title ON docsearch.document (docsearch.split_identifier(title))")
     database.index("open", page("petrel", "Walks on water, says `PetrelColony`."))
     found = database.execute("SELECT slug, score FROM search_docs('petrel colony')")
     tables = [name for name, in database.execute(
         "SELECT c.oid::regclass::text FROM pg_class c WHERE c.relnamespace = 'docsearch'::regnamespace AND c.relkind = 'r'")]
-    with acting(database, "nobody_special") as maintainer:
+    with acting(database, "finch") as maintainer:
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             maintainer.execute("SELECT count(*) FROM docsearch.document")
         for name in tables:
@@ -131,13 +131,13 @@ def test_whoever_maintains_our_tables_changes_no_answer_and_sees_nothing(databas
     assert database.execute("SELECT slug, score FROM search_docs('petrel colony')") == found
     assert database.problems() == []
     database.execute("DROP INDEX docsearch.of_words, docsearch.of_title")
-    database.execute("REVOKE pg_maintain FROM nobody_special; REVOKE USAGE ON SCHEMA docsearch FROM nobody_special")
+    database.execute("REVOKE pg_maintain FROM finch; REVOKE USAGE ON SCHEMA docsearch FROM finch")
 
 
 @pytest.mark.skipif(MAJOR < 17, reason="PostgreSQL 16 has no right to MAINTAIN")
 def test_revoking_takes_the_right_to_maintain_too(database):
-    maintains = "SELECT has_table_privilege('nobody_special', 'docsearch.document', 'MAINTAIN')"
-    database.execute("GRANT MAINTAIN ON docsearch.document TO nobody_special")
+    maintains = "SELECT has_table_privilege('finch', 'docsearch.document', 'MAINTAIN')"
+    database.execute("GRANT MAINTAIN ON docsearch.document TO finch")
     assert database.execute(maintains) == [(True,)]
-    database.execute("SELECT docsearch.revoke_usage('nobody_special')")
+    database.execute("SELECT docsearch.revoke_usage('finch')")
     assert database.execute(maintains) == [(False,)]

@@ -1,5 +1,5 @@
-"""Logical replication: publishing our tables keeps nobody from indexing, a subscriber answers as its publisher, and what a
-subscription does to attached tables, whose triggers it does not fire, is said."""
+"""Logical replication: publishing our tables does not prevent indexing, a subscriber answers as its publisher, and the
+effect of a subscription on attached tables, whose triggers it does not fire, is reported."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ import pytest
 from conftest import Database, Site, own_server, page, wait_until
 from test_postings import PENDING, WRONG
 
-# What a subscriber needs to answer: documents and what is derived from them, and no queues.
+# The tables that a subscriber needs for searches: documents and derived tables, without queues.
 PUBLISHED = """
     SELECT string_agg('docsearch.' || c.relname, ', ' ORDER BY c.relname) FROM pg_class c
     WHERE c.relnamespace = 'docsearch'::regnamespace AND c.relkind = 'r'
@@ -38,7 +38,7 @@ def subscriber() -> Iterator[Site]:
 
 @contextmanager
 def subscribed(publisher: Site, subscriber: Site, publication: str) -> Iterator[None]:
-    """The subscriber follows while this lasts, and has what there was when it begins."""
+    """Subscribes, waits for the initial copy, and follows until the end of the block."""
     connection = publisher.instance.url("docs")
     subscriber.database.execute(f"CREATE SUBSCRIPTION follows CONNECTION '{connection}' PUBLICATION {publication}")
     try:
@@ -55,7 +55,7 @@ def caught_up(publisher: Site) -> None:
         "SELECT bool_and(confirmed_flush_lsn >= %s::pg_lsn) FROM pg_replication_slots", position) == [(True,)])
 
 
-def test_a_publication_of_all_tables_keeps_nobody_from_anything(publisher):
+def test_a_publication_of_all_tables_blocks_no_statement(publisher):
     """Postgres refuses to change and delete rows of published tables that have no replica identity."""
     database = publisher.database
     database.execute("CREATE PUBLICATION everything FOR ALL TABLES")
@@ -94,7 +94,7 @@ def test_a_subscriber_answers_as_its_publisher(publisher, subscriber, tmp_path):
     target.run("psql", "--no-psqlrc", "--set=ON_ERROR_STOP=1", f"--file={schema}")
     with subscribed(publisher, subscriber, "answers"):
         assert answers(target) == answers(source)
-        source.index("kit", page("heron", "Stands still in a nest of reeds."), page("egret", "White all over."))
+        source.index("kit", page("heron", "Waits in a nest of reeds."), page("egret", "White all over."))
         source.execute("SELECT docsearch.delete_doc('kit', 'grebe')")
         source.execute("SELECT docsearch.finish_load('kit')")
         source.index("kit", page("stork", "Nests on a chimney."))
@@ -152,7 +152,7 @@ def test_rows_that_a_subscription_writes_are_not_seen_by_triggers_which_is_said(
     if triggers == "ENABLE ALWAYS":
         for name, in ringed.execute("SELECT tgname FROM pg_trigger WHERE tgrelid = 'public.ringed'::regclass AND NOT tgisinternal"):
             ringed.execute(f"ALTER TABLE public.ringed ENABLE ALWAYS TRIGGER {name}")
-    # What was there before is read; what comes is not.
+    # Earlier rows are read, later ones are not.
     assert ringed.execute("SELECT docsearch.wait_for_index()") == [(True,)]
     publisher.database.execute("INSERT INTO public.ringed VALUES (1, 'Stork', 'Nests on a chimney.')")
     caught_up(publisher)
@@ -173,15 +173,15 @@ def test_a_view_of_a_table_that_a_subscription_writes_follows_it(publisher, ring
     wait_until(lambda: ringed.execute("SELECT docsearch.wait_for_index()") and found(ringed) == [])
 
 
-def test_a_view_that_is_to_be_told_of_such_a_table_says_so(ringed):
+def test_a_view_that_watches_such_a_table_reports_it(ringed):
     ringed.execute("CREATE VIEW public.rings AS SELECT * FROM public.ringed")
     ringed.execute("SELECT docsearch.attach_table('public.rings', project => 'ringed', public => true, changes_in => '{ringed}')")
     assert [found[:2] for found in ringed.problems()] == [("attached table subscribed", "public.ringed")]
 
 
 def test_a_truncation_that_a_subscription_applies_runs_as_the_tables_owner(publisher, ringed):
-    """TRUNCATE is the one change whose triggers for statements fire, where they always do: the key is noted as the owner of
-    our tables, whoever the subscription runs as."""
+    """TRUNCATE is the only change that fires statement triggers, if they are ENABLE ALWAYS. The key is recorded as the owner
+    of our tables, whatever role the subscription runs as."""
     ringed.execute("CREATE ROLE ringer")
     ringed.execute("GRANT ringer TO postgres; GRANT ALL ON SCHEMA public TO ringer; SELECT docsearch.grant_usage('ringer', write => true)")
     ringed.execute("ALTER TABLE public.ringed OWNER TO ringer")

@@ -1,6 +1,6 @@
-"""A database whose schema docsearch belongs to an ordinary role, as a managed service gives it away or as a dump brings it:
-whatever that role has made of the schema, functions that a superuser calls run nobody's code as a superuser, and leave
-nothing in the session that would run later."""
+"""A database whose schema docsearch belongs to an ordinary role, as in a managed service or after a restore. Whatever that
+role has done to the schema, functions that a superuser calls run none of its code as a superuser, and leave nothing in
+the session that would run later."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 OWNER = "keeper"
 NUMBERS = count()
-# Notes who runs it; whoever can, makes the owner a superuser.
+# Records who runs it, and makes the owner a superuser if it can.
 SPY = """
 CREATE FUNCTION keeper.spy(what text) RETURNS bool LANGUAGE plpgsql AS $$
     BEGIN
@@ -29,7 +29,7 @@ CREATE FUNCTION keeper.row_trigger() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN PERFORM keeper.spy(TG_NAME); RETURN coalesce(NEW, OLD); END $$;
 CREATE FUNCTION keeper.length(text) RETURNS int LANGUAGE sql AS 'SELECT pg_catalog.length($1 || keeper.spy(''path'')::text)';
 """
-# What code can leave in a session, so that it runs when its author does not act any more.
+# Objects that code can leave in a session, so that it runs later as another role.
 LEFT = {
     "a cursor": "EXECUTE 'DECLARE kept CURSOR WITH HOLD FOR SELECT keeper.spy(''cursor'')'",
     "a search_path": "PERFORM set_config('search_path', 'keeper, pg_catalog', false)",
@@ -43,7 +43,7 @@ LEAVING = """CREATE FUNCTION keeper.leave(what text) RETURNS bool LANGUAGE plpgs
         BEGIN {left}; EXCEPTION WHEN insufficient_privilege THEN NULL; WHEN OTHERS THEN RAISE WARNING '%', SQLERRM; END;
         RETURN true;
     END $$"""
-# What a superuser calls who looks after a database, one transaction each.
+# Calls of a superuser who maintains a database, one transaction each.
 CALLS = [
     "SELECT slug FROM search_docs('heron', 'kit')",
     "SELECT load_doc('heron', project => 'kit')",
@@ -71,7 +71,7 @@ CALLS = [
     "SELECT docsearch.drop_project('another')",
     "SELECT docsearch.drop_all(current_database()::text)",
 ]
-# What calls in a session find afterwards.
+# Statements in the session afterwards.
 AFTERWARDS = ["SELECT length('a'::text), count(*) FROM pg_class", "FETCH ALL FROM kept"]
 
 
@@ -136,20 +136,20 @@ PLANTED = {
 }
 
 
-# What is refused, or what a superuser does not obey, so that only the worker may run it.
+# Refused, or not applied to superusers, so that only the worker may run it.
 NOT_FOR_SUPERUSERS = {"deferred triggers", "policies"}
 
 
 @dataclass
 class Given:
-    """The owner's database: what he does there, and what a superuser does."""
+    """The owner's database, with actions of the owner and of a superuser."""
 
     site: Site
     database: Database
     owner: Database
 
     def superuser(self, before: str = "SET client_min_messages = error", calls: list[str] = CALLS) -> dict[str, str | None]:
-        """Calls everything in one session; what each failed with."""
+        """Makes all calls in one session, and returns their errors."""
         outcomes = {}
         with self.database.connect() as session:
             session.execute(before)
@@ -191,7 +191,7 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture
 def given(site: Site) -> Iterator[Given]:
-    """A database made of the first one, as CREATE DATABASE ... TEMPLATE does."""
+    """A copy of the first database, with CREATE DATABASE ... TEMPLATE."""
     name = f"given_{next(NUMBERS)}"
     server = Database(make_conninfo(site.database.conninfo, dbname="postgres"))
     server.execute(f"ALTER ROLE {OWNER} NOSUPERUSER")
@@ -240,7 +240,7 @@ def test_a_superuser_who_has_set_the_role_stays_in_it(given: Given, table: str):
 
 @pytest.mark.parametrize("planted", ["a view of projects", "a view in the place of a table that is gone", "triggers", "rules"])
 def test_a_restored_dump_brings_no_code_that_runs_as_a_superuser(given: Given, tmp_path, planted: str):
-    """Nothing of this runs while it is restored; whatever does is up to Postgres."""
+    """None of this code runs during the restore; Postgres decides what does."""
     given.owner.execute(PLANTED[planted])
     dump = tmp_path / "dump.sql"
     given.database.run("pg_dump", f"--file={dump}")
@@ -250,7 +250,7 @@ def test_a_restored_dump_brings_no_code_that_runs_as_a_superuser(given: Given, t
     restored.run("psql", "--no-psqlrc", "--set=ON_ERROR_STOP=1", f"--file={dump}")
     restored.execute("TRUNCATE keeper.seen")
     copy = Given(given.site, restored, Database(make_conninfo(restored.conninfo, user=OWNER)))
-    # A dump does not say who owned the schema of an extension.
+    # A dump does not contain the owner of an extension's schema.
     copy.superuser(calls=CALLS[:-1])
     copy.assert_held()
     restored.execute(f"ALTER SCHEMA docsearch OWNER TO {OWNER}")
@@ -261,7 +261,7 @@ def test_a_restored_dump_brings_no_code_that_runs_as_a_superuser(given: Given, t
 
 
 def test_functions_of_ours_are_found_by_their_types_whatever_else_is_in_the_schema(given: Given):
-    """Who owns the schema may put other functions there, which a call fits better that leaves out arguments."""
+    """The owner of the schema may create functions that fit a call with fewer arguments better."""
     given.owner.execute("CREATE FUNCTION docsearch.check() RETURNS SETOF text LANGUAGE sql AS $$ SELECT keeper.spy('check')::text $$")
     given.owner.execute("CREATE FUNCTION docsearch.embed(unknown) RETURNS real[] LANGUAGE plpgsql"
                         " AS $$ BEGIN PERFORM keeper.spy('embed'); RETURN '{1}'; END $$"
@@ -288,14 +288,14 @@ def test_a_superuser_still_does_what_there_is_to_do(given: Given):
     assert database.execute("SELECT docsearch.drop_project('more')") == [(1,)]
     database.execute("SELECT docsearch.drop_all(current_database()::text)")
     # All versions of the tables, from the first one.
-    assert database.execute("SELECT docsearch.create_project('anew') > 0") == [(True,)]
+    assert database.execute("SELECT docsearch.create_project('again') > 0") == [(True,)]
     assert database.execute(owners) == [(OWNER,)]
     database.execute("SELECT docsearch.drop_all(current_database()::text)")
     database.execute("DROP EXTENSION pg_docsearch")
 
 
 def test_the_schemas_owner_gives_the_extension_nothing(given: Given):
-    """Members are made with the extension anew, by whoever restores a dump."""
+    """The role that restores a dump creates the members with the extension."""
     for what in ("FUNCTION keeper.spy(text)", "TABLE keeper.seen", "TABLE docsearch.term_stat"):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             given.owner.execute(f"ALTER EXTENSION pg_docsearch ADD {what}")

@@ -1,4 +1,4 @@
-"""What an attached table was attached for ends with the roles, memberships and columns that it was attached with."""
+"""An attached table stops working when its roles, memberships or columns change."""
 
 from collections.abc import Iterator
 
@@ -40,7 +40,7 @@ def test_another_role_of_the_same_name_is_not_the_one_that_attached_a_table(data
             role.execute(f"INSERT INTO {name} VALUES (2, 'Two', 'Noted since.')")
             database.execute("UPDATE docsearch.attached_table SET attempts = 0, next_attempt = now(), error = NULL")
             refuses(database, name, 'role "guest", which attached it, does not exist any more')
-            # Nor does writing the new number into the row help: its owner has agreed to the other.
+            # Writing the new number into the row does not help: its owner has agreed to the old one.
             database.execute("UPDATE docsearch.attached_table SET writes_as = 'guest', attempts = 0, next_attempt = now(), error = NULL")
             refuses(database, name, "writes_as")
         database.execute("DROP ROLE guest")
@@ -85,17 +85,17 @@ def test_a_membership_that_ends_ends_what_the_member_attached(database, who):
         with acting(database, "rook") as stranger, pytest.raises(psycopg.errors.InsufficientPrivilege):
             stranger.execute("SELECT docsearch.detach_table('team.page')")
         database.execute("GRANT USAGE ON SCHEMA team TO wren")
-        told = []
-        role.add_notice_handler(lambda notice: told.append(notice.message_primary))
+        notices = []
+        role.add_notice_handler(lambda notice: notices.append(notice.message_primary))
         if who == "member":
             role.execute("SELECT docsearch.detach_table('team.page')")
-            assert told == ["triggers of team.page remain, but have no effect"]
+            assert notices == ["triggers of team.page remain, but have no effect"]
         else:
             database.execute("SELECT docsearch.detach_table('team.page')")
         assert database.execute("SELECT count(*) FROM docsearch.attached_table") == [(0,)]
         assert database.execute("SELECT count(*) FROM pg_type WHERE typnamespace = 'docsearch'::regnamespace"
                                 " AND typname LIKE 'attached!_%' ESCAPE '!' AND typtype = 'd'") == [(0,)]
-        database.execute("INSERT INTO team.page VALUES (2, 'Two', 'Noted by nobody.')")
+        database.execute("INSERT INTO team.page VALUES (2, 'Two', 'Not recorded.')")
         assert database.execute("SELECT count(*) FROM docsearch.table_change") == [(0,)]
     database.execute("DROP OWNED BY team CASCADE")
     database.execute("DROP ROLE team")

@@ -1,5 +1,5 @@
-"""Calls leave the session of who calls as it was, whatever code of a table runs in them: its locks, its settings, what it
-has prepared, opened and asked to be told.
+"""Calls leave the caller's session unchanged, whatever code of a table runs in them: its locks, settings, prepared
+statements, cursors and LISTEN channels.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from conftest import GUARD, Database, Site, kept_waiting_by, wait_until
 LOCKS = {"pg_advisory_lock(42)": 3, "pg_advisory_lock(43)": 1, "pg_advisory_lock_shared(43)": 2,
          "pg_advisory_lock_shared(44)": 1, "pg_advisory_lock(1, 2)": 2, "pg_advisory_lock_shared(1, 3)": 1}
 OF_TRANSACTION = ["pg_advisory_xact_lock(42)", "pg_advisory_xact_lock_shared(7, 7)"]
-# What the code of a table does with them.
+# Actions of a table's code on them.
 TAKEN = {
     "nothing": "",
     "the same once more": "PERFORM pg_advisory_lock(42), pg_advisory_lock_shared(43), pg_advisory_lock(1, 2)",
@@ -45,7 +45,7 @@ def database(guarded: Database) -> Database:
 
 
 def view_with(role: psycopg.Connection, code: str) -> str:
-    """A view whose key runs code wherever it is read."""
+    """A view whose key runs code whenever it is read."""
     name = f"v{uuid4().hex[:10]}"
     role.execute(f"""CREATE FUNCTION f{name}(n int) RETURNS int LANGUAGE plpgsql AS $$
         BEGIN {code}; RETURN n; END $$""".replace("BEGIN ;", "BEGIN"))
@@ -121,7 +121,7 @@ def test_a_condition_of_rows_takes_no_lock_away(database):
         role.execute(f"SELECT docsearch.detach_table('{name}')")
 
 
-def test_nobody_gets_a_lock_that_the_code_of_a_table_releases(database):
+def test_no_session_gets_a_lock_that_the_code_of_a_table_releases(database):
     with acting(database, "wren") as role, acting(database, "rook") as other, ThreadPoolExecutor(1) as pool:
         name = view_with(role, "PERFORM pg_advisory_unlock_all(), pg_advisory_xact_lock(77)")
         role.execute("SELECT pg_advisory_lock(42)")

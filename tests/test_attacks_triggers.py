@@ -1,4 +1,4 @@
-"""Whoever may write becomes nobody else by the triggers of attached tables, nor by the keys that they note."""
+"""A writer cannot act as another role through the triggers of attached tables or the keys that they record."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -28,7 +28,7 @@ def test_a_trigger_of_ones_own_evaluates_no_view_in_place_of_the_changed_rows(da
         if owner == "wren":
             attach(role, name)
         else:
-            # An administrator has attached the table of somebody who may not write documents.
+            # An administrator has attached the table of a role that may not write documents.
             database.execute(f"SELECT docsearch.attach_table('{owner}.{name}', public => true)")
         argument = number_of(role, name)
         for view in ("docsearch_new", "docsearch_old"):
@@ -43,18 +43,18 @@ def test_a_trigger_of_ones_own_evaluates_no_view_in_place_of_the_changed_rows(da
 
 
 def test_a_right_to_make_triggers_is_no_right_to_run_code_as_others(database):
-    with acting(database, "wren") as owner, acting(database, "nobody_special") as other:
+    with acting(database, "wren") as owner, acting(database, "finch") as other:
         name = table(owner)
         attach(owner, name)
-        database.execute("GRANT USAGE ON SCHEMA docsearch TO nobody_special")
-        owner.execute(f"GRANT TRIGGER, INSERT ON {name} TO nobody_special")
+        database.execute("GRANT USAGE ON SCHEMA docsearch TO finch")
+        owner.execute(f"GRANT TRIGGER, INSERT ON {name} TO finch")
         argument = number_of(owner, name)
         other.execute("CREATE TEMP VIEW docsearch_new AS SELECT spy('view') AS id")
         other.execute(f"CREATE TRIGGER theirs AFTER INSERT ON wren.{name} FOR EACH STATEMENT"
                       f" EXECUTE FUNCTION docsearch.attached_changed('{argument}')")
         other.execute(f"INSERT INTO wren.{name} VALUES (1, 'Gull', 'A bird.')")
         assert other.execute("SELECT count(*) FROM seen").fetchone() == (0,)
-        database.execute("REVOKE USAGE ON SCHEMA docsearch FROM nobody_special")
+        database.execute("REVOKE USAGE ON SCHEMA docsearch FROM finch")
 
 
 @pytest.mark.parametrize("change", [
@@ -82,10 +82,10 @@ def test_a_key_column_that_changes_its_type_runs_no_cast(database, change):
         key = "'x'" if change.endswith("evil_domain") else "ROW(2)"
         role.execute("TRUNCATE seen")
         role.execute(f"INSERT INTO {name} (id, title, body) VALUES ({key}, 'Tern', 'Another.')")
-        # What ran was the check of the domain, in the INSERT of its author.
+        # Only the check of the domain ran, in its author's INSERT.
         assert role.execute("SELECT what FROM seen WHERE what = 'cast'").fetchall() == []
         wait_until(lambda: "cannot be the key" in (error_of(database, name) or ""))
-        # Nothing is lost: when the column is as it was, everything is read again.
+        # Nothing is lost: when the column is restored, everything is read again.
         role.execute(f"ALTER TABLE {name} DROP COLUMN id; ALTER TABLE {name} ADD COLUMN id bigint;"
                      f" UPDATE {name} SET id = 7 WHERE title = 'Tern'; DELETE FROM {name} WHERE id IS NULL")
         database.execute("UPDATE docsearch.attached_table SET next_attempt = now(), attempts = 0")
@@ -124,7 +124,7 @@ def test_keys_are_the_same_whatever_a_session_sets(database):
         assert slugs(database, name) == []
 
 
-# Two values of each type that a session may write in several ways, and how their slugs end.
+# Two values of each type that a session can format in several ways, and the ends of their slugs.
 WRITTEN_IN_MANY_WAYS = {
     "date": (["2026-02-01", "0044-03-15 BC"], ["2026-02-01", "0044-03-15 BC"]),
     "timestamp": (["2026-02-01 03:04:05.678", "2026-12-11"], ["2026-02-01 03:04:05.678", "2026-12-11 00:00:00"]),
@@ -183,7 +183,7 @@ def test_keys_of_every_type_are_written_alike_by_trigger_worker_and_check(databa
     ("inet", "'10.0.0.0'::inet + n", "10.0.0.1/32"),
 ])
 def test_keys_of_every_type_come_to_an_end(database, type_name, keys, slug):
-    """More rows than a step has, so that the second begins behind the last key of the first."""
+    """More rows than one step reads, so that the second step begins after the last key of the first."""
     count = 2 if type_name == "bool" else 300
     with acting(database, "wren") as role:
         name = table(role, f"id {type_name} PRIMARY KEY, title text, body text")

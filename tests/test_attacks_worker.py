@@ -1,4 +1,4 @@
-"""Whoever may write becomes nobody else by what the worker runs, and changes no documents of others by its writing."""
+"""A writer cannot act as another role through the worker, or change documents of others through it."""
 
 from collections.abc import Iterator
 
@@ -51,7 +51,7 @@ def test_what_a_cast_sets_does_not_outlast_it(database, shadows):
         assert role.execute("SELECT who FROM seen WHERE what = 'cast'").fetchall() == [("wren",)]
         assert role.execute("SELECT DISTINCT what FROM seen").fetchall() == [("cast",)]
         assert slugs(database, name) == [f"{name}/1"]
-        # The worker goes on, and finds its own functions.
+        # The worker continues, and finds its own functions.
         role.execute(f"INSERT INTO {name} VALUES (2, 'More', ROW('more'))")
         settled(database)
         assert slugs(database, name) == [f"{name}/1", f"{name}/2"]
@@ -61,11 +61,11 @@ def test_what_a_cast_sets_does_not_outlast_it(database, shadows):
 
 def test_the_worker_looks_for_names_where_no_user_can_put_them(database, shadows):
     database.execute("ALTER DATABASE docs SET search_path = wren, pg_catalog")
-    database.execute("GRANT CREATE ON SCHEMA public TO nobody_special")
-    with acting(database, "nobody_special") as other:
+    database.execute("GRANT CREATE ON SCHEMA public TO finch")
+    with acting(database, "finch") as other:
         other.execute("SET search_path = pg_catalog")
         other.execute("""CREATE FUNCTION public.hashtextextended(text, int) RETURNS bigint LANGUAGE sql
-                         AS 'SELECT length(nobody_special.spy(''hash''))::bigint'""")
+                         AS 'SELECT length(finch.spy(''hash''))::bigint'""")
     try:
         for worker in database.execute(WORKER):
             database.execute("SELECT pg_terminate_backend(%s)", *worker)
@@ -76,11 +76,11 @@ def test_the_worker_looks_for_names_where_no_user_can_put_them(database, shadows
             role.execute("SELECT docsearch.index_doc('open', 'later', 'Later', 'Embedded by the worker.')")
         wait_until(lambda: database.execute("SELECT count(*) FROM docsearch.embedding_queue") == [(0,)])
         assert database.execute("SELECT count(*) FROM wren.seen") == [(0,)]
-        assert database.execute("SELECT count(*) FROM nobody_special.seen") == [(0,)]
+        assert database.execute("SELECT count(*) FROM finch.seen") == [(0,)]
     finally:
         database.execute("ALTER DATABASE docs RESET search_path")
         database.execute("DROP FUNCTION public.hashtextextended(text, int)")
-        database.execute("REVOKE CREATE ON SCHEMA public FROM nobody_special")
+        database.execute("REVOKE CREATE ON SCHEMA public FROM finch")
 
 
 def test_a_table_that_changes_hands_is_not_read_as_its_new_owner(database):
@@ -175,7 +175,7 @@ def test_an_attached_table_changes_documents_of_its_own_only(database, policies)
 
 
 def test_a_dropped_table_takes_no_document_that_a_policy_keeps(database, policies):
-    """Dropping the table deletes no more than its rows did: it is who attached it that deletes, not the owner of the tables."""
+    """Dropping the table deletes as the role that attached it, not as the owner of the tables."""
     before = bodies(policies)
     policies.execute("CREATE POLICY stays ON docsearch.document AS RESTRICTIVE FOR DELETE TO wren USING (title <> 'Stays')")
     try:
@@ -186,7 +186,7 @@ def test_a_dropped_table_takes_no_document_that_a_policy_keeps(database, policie
             attach(role, name, project="guarded", slug_prefix="t/")
             settled(policies)
             assert len(bodies(policies)) == len(before) + 300
-            # By its rows first: the document stays.
+            # First by deleting its rows: the document stays.
             role.execute(f"DELETE FROM {name} WHERE id = '50'")
             settled(policies)
             assert "t/50" in bodies(policies)
@@ -195,8 +195,8 @@ def test_a_dropped_table_takes_no_document_that_a_policy_keeps(database, policie
             role.execute("SELECT docsearch.index_doc('open', 'wakes', 'Wakes', 'The worker.')")
         kept = {f"t/{n}": f"Text {n}" for n in range(50, 301, 50)}
         wait_until(lambda: bodies(policies) == {**before, **kept})
-        told = "SELECT detail FROM docsearch.check() WHERE problem = 'attached table unread' AND object LIKE %s"
-        (detail,), = wait_until(lambda: policies.execute(f"{told} AND detail LIKE '%%stay%%'", f"%{name}"))
+        problem = "SELECT detail FROM docsearch.check() WHERE problem = 'attached table unread' AND object LIKE %s"
+        (detail,), = wait_until(lambda: policies.execute(f"{problem} AND detail LIKE '%%stay%%'", f"%{name}"))
         assert "policies keep 6 of its documents from role \"wren\"" in detail
     finally:
         policies.execute("DROP POLICY stays ON docsearch.document")
@@ -211,7 +211,7 @@ def test_a_dropped_table_takes_no_document_that_a_policy_keeps(database, policie
 
 
 def test_documents_of_a_dropped_table_go_with_the_role_that_attached_it(database):
-    """Nobody could remove them else."""
+    """Otherwise no role could remove them."""
     database.execute("CREATE ROLE passing LOGIN")
     database.execute("CREATE SCHEMA passing AUTHORIZATION passing")
     database.execute("SELECT docsearch.grant_usage('passing', write => true)")

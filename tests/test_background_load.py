@@ -1,4 +1,4 @@
-"""`docsearch index` into a database that embeds in the background: what waits is told, and can be waited for."""
+"""`docsearch index` into a database that embeds in the background: it reports waiting documents, or waits for them."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def waiting(database: Database, folder: Path, project: str) -> AbstractContextMa
 
 
 def follow(process: subprocess.Popen, until: Callable[[dict], object]) -> list[dict]:
-    """What a load tells, up to a certain event."""
+    """The events of a load, up to a certain one."""
     events = []
     while not events or not until(events[-1]):
         line = process.stdout.readline()
@@ -51,15 +51,15 @@ def follow(process: subprocess.Popen, until: Callable[[dict], object]) -> list[d
     return events
 
 
-def test_what_waits_is_told(database, tmp_path):
+def test_waiting_documents_are_reported(database, tmp_path):
     with held_worker(database):
-        done = load(database, pages(tmp_path, 200), "told")
+        done = load(database, pages(tmp_path, 200), "reported")
     assert (done.returncode, summary(done)) == (COMPLETE, {"added": 200})
     assert "200 documents with " in done.stderr and " chunks wait for their vectors" in done.stderr
-    done = load(database, tmp_path, "told", "--wait")
+    done = load(database, tmp_path, "reported", "--wait")
     assert (done.returncode, summary(done)) == (COMPLETE, {"unchanged": 200}) and "wait" not in done.stderr
     assert database.execute(WAITING) == [(0,)]
-    assert "wait" not in load(database, tmp_path, "told").stderr
+    assert "wait" not in load(database, tmp_path, "reported").stderr
 
 
 def test_programs_follow_the_wait(database, tmp_path):
@@ -91,14 +91,14 @@ def test_a_wait_that_is_interrupted_loses_nothing(database, tmp_path):
     wait_until(lambda: database.execute(WAITING) == [(0,)])
 
 
-def test_documents_that_cannot_be_embedded_are_told_and_counted(tmp_path):
+def test_documents_that_cannot_be_embedded_are_reported_and_counted(tmp_path):
     with own_server("background_load", **{"docsearch.index_mode": "deferred"}) as site:
         database = site.database
         database.execute("SELECT docsearch.create_project('kit')")
         site.configure(inference_program="/nonexistent")
         wait_until(lambda: database.execute("SELECT state FROM docsearch.status()") == [("failed",)])
         assert load(database, pages(tmp_path, 3), "kit").returncode == COMPLETE
-        # As after many attempts.
+        # The state after many attempts.
         wait_until(lambda: database.execute("SELECT min(q.attempts) FROM docsearch.embedding_queue q")[0][0])
         database.execute("UPDATE docsearch.embedding_queue SET attempts = 4, next_attempt = now()")
         done = load(database, tmp_path, "kit", "--wait")

@@ -1,4 +1,4 @@
-"""What `make bench-questions` makes of questions with further wordings: which it asks together, and what it counts."""
+"""How `make bench-questions` searches questions with further wordings, and what it counts."""
 
 import re
 import sys
@@ -21,7 +21,7 @@ def row(question: str, *pages: str, group: str = "how") -> dict:
 
 
 def answer(question: dict, *found: str) -> dict:
-    """What a search answers that finds these pages, in this order."""
+    """The answer of a search that finds these pages, in this order."""
     places = [place for place, page in enumerate(found, start=1) if page in question["wanted"]]
     return {"set": "kit", "group": question["group"], "question": question["question"],
             "page": found[0], "found": found[0], "place": places[0] if places else None,

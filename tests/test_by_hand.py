@@ -1,5 +1,5 @@
-"""Documents and chunks are ordinary tables: after any statements by hand and any calls, in any order, statistics and postings
-are what the chunks say, and where nothing but documents was removed, nothing is wrong at all."""
+"""Documents and chunks are ordinary tables: after any statements by hand and any calls, in any order, statistics and
+postings match the chunks. If only documents were removed, `check` finds nothing."""
 
 import random
 
@@ -20,7 +20,7 @@ INSERT_CHUNKS = """
     SELECT c.project_id, c.document_id, c.chunk_no + 1000, c.kind, c.heading_path, c.anchor, c.body, c.token_count, 2,
            c.document_term_count, c.input_hash, to_tsvector('simple', 'anchor lighthouse')
     FROM docsearch.chunk c WHERE c.chunk_no < 2"""
-# What removes documents and whatever is derived from them.
+# Statements that remove documents and everything derived from them.
 REMOVING = [
     "DELETE FROM docsearch.document WHERE id % {0} = 1",
     "DELETE FROM docsearch.document d USING docsearch.project p WHERE p.id = d.project_id AND p.name = '{project}'",
@@ -30,7 +30,7 @@ REMOVING = [
     "TRUNCATE docsearch.document CASCADE",
     "DELETE FROM docsearch.project WHERE name = '{project}'",
 ]
-# What changes the rest of them as well, which docsearch.check() may find and repair() repairs.
+# Statements that change more. docsearch.check() may find the changes, and repair() repairs them.
 CHANGING = [
     INSERT,
     f"{INSERT} ON CONFLICT (project_id, slug) DO UPDATE SET term_count = 7",
@@ -53,7 +53,7 @@ def text(chance: random.Random) -> str:
 
 
 def create(database: Database) -> None:
-    """Creates the projects that are not there."""
+    """Creates missing projects."""
     database.execute("SELECT docsearch.migrate()")
     for name in PROJECTS:
         if not database.execute("SELECT FROM docsearch.project WHERE name = %s", name):
@@ -94,7 +94,7 @@ def test_statistics_are_what_a_recount_gives(new_database, statements, seed):
         else:
             call(database, chance, project)
         assert counted(database) == [[], []], done
-        # Slower: it reads everything.
+        # Slower, since it reads everything.
         if step % 6 == 0:
             assert database.execute(WRONG) == [], done
     if statements is REMOVING:
@@ -117,7 +117,7 @@ def test_every_statement_keeps_the_statistics(new_database):
 
 
 def test_a_trigger_of_ones_own_writes_by_hand_within_a_call(new_database):
-    """What the function writes it counts itself, once; what a trigger writes beside it is counted, too."""
+    """Rows of the function are counted once, and rows of the trigger as well."""
     database = new_database()
     database.execute("SELECT docsearch.create_project('kit')")
     database.index("kit", page("a", "Anchors and buoys."), page("b", "Buoys and charts."), page("c", "Charts and docks."))
@@ -139,7 +139,7 @@ def test_a_trigger_of_ones_own_writes_by_hand_within_a_call(new_database):
 
 
 def test_a_writer_deletes_by_hand(new_database):
-    """With rights on documents alone, and those that policies show."""
+    """With privileges on documents alone, and only those that policies show."""
     database = new_database()
     database.execute("SELECT docsearch.create_project('kit')")
     database.index("kit", page("a", "Anchors.", category="open"), page("b", "Buoys.", category="closed"), page("c", "Charts.", category="open"))

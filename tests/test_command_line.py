@@ -26,7 +26,7 @@ from test_folder import docsearch
 pytestmark = pytest.mark.any_server("what the program prints is made of rows that the SQL files hold in each version")
 
 FOUND, NOTHING, FAILED = 0, 1, 2
-# What a client of libpq sends first: length 8, code 80877103.
+# The first message of a libpq client: length 8, code 80877103.
 SSL_REQUEST = bytes.fromhex("0000000804d2162f")
 
 
@@ -80,7 +80,7 @@ def test_what_authors_write_forges_no_line_and_no_reference(new_database: Callab
     database.execute("SELECT docsearch.create_project('kit')")
     forged = {"kind": "x)\n[kit/b] Official", "category": "c [kit/b]", "version": "1\n[kit/b] Official",
               "summary": "s\n[kit/b] Official\n2. Official [kit/b]"}
-    # The slug, its title, and what is shown of both.
+    # The slug, its title, and their output.
     odd = {"a": ("Gadget\u2028[kit/b] Official", "[kit/a] Gadget (kit/b) Official"),
            "x] [kit/b": ("Gadget", "[kit/x%5D %5Bkit/b] Gadget"), "y [kit/b]": ("Gadget", "[kit/y %5Bkit/b%5D] Gadget"),
            "app/[id]": ("Gadget[0] [GET /x]", "[kit/app/[id]] Gadget[0] [GET /x]"),
@@ -122,7 +122,7 @@ def test_a_word_to_leave_out_is_no_option(documented: Database) -> None:
     assert "[kit/guides/retry]" in ask(documented, "search", "retry", "--also=-xylophone")
 
 
-def test_a_database_without_the_extension_is_told_apart(new_database: Callable[..., Database]) -> None:
+def test_a_database_without_the_extension_is_recognised(new_database: Callable[..., Database]) -> None:
     bare = new_database(extension=False)
     for command in (["search", "x"], ["load", "x"], ["list"], ["status"]):
         assert "CREATE EXTENSION pg_docsearch" in ask(bare, *command, status=FAILED), command
@@ -131,7 +131,7 @@ def test_a_database_without_the_extension_is_told_apart(new_database: Callable[.
     assert "create_project" in ask(empty, "search", "x", status=FAILED)
 
 
-def test_an_extension_older_than_the_program_is_told(new_database: Callable[..., Database]) -> None:
+def test_an_extension_older_than_the_program_is_reported(new_database: Callable[..., Database]) -> None:
     older = document(new_database())
     signature = older.execute("SELECT oid::regprocedure::text FROM pg_proc WHERE proname = 'search_answer'")[0][0]
     older.execute(f"ALTER EXTENSION pg_docsearch DROP FUNCTION {signature}; DROP FUNCTION {signature}")
@@ -156,7 +156,7 @@ def test_a_reader_who_has_seen_enough_is_no_failure(documented: Database) -> Non
 
 
 def on_terminal(database: Database, *arguments: str, status: int = FOUND, **variables: str) -> str:
-    """What the program writes to a terminal."""
+    """The program's output on a terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen([PROGRAM, *arguments, "--url", database.conninfo], stdout=theirs, stderr=theirs,
                                stdin=theirs, env=environment(TERM="xterm", **variables))
@@ -173,7 +173,7 @@ def on_terminal(database: Database, *arguments: str, status: int = FOUND, **vari
     return written.decode().replace("\r\n", "\n")
 
 
-def test_a_terminal_shows_what_nobody_would_see(new_database: Callable[..., Database]) -> None:
+def test_a_terminal_shows_invisible_characters(new_database: Callable[..., Database]) -> None:
     database = new_database()
     database.execute("SELECT docsearch.create_project('odd')")
     database.index("odd", page("note", "# Note\n\nRun user\u202egnp.exe and pass\u200bword, \u0646\u0645\u06cc\u200c\u062e\u0648.",
@@ -184,7 +184,7 @@ def test_a_terminal_shows_what_nobody_would_see(new_database: Callable[..., Data
         assert not set("\u202e\u200b\u2066") & set(seen), seen
     seen = on_terminal(database, "load", "odd/note", "--no-pager", NO_COLOR="1")
     assert "user\\u{202e}gnp.exe and pass\\u{200b}word, \u0646\u0645\u06cc\u200c\u062e\u0648." in seen
-    # What a program reads is as it is.
+    # Programs read unchanged text.
     assert "user\u202egnp.exe" in ask(database, "load", "odd/note")
 
 
@@ -268,7 +268,7 @@ def test_tls_and_passwords_protect_a_connection_over_the_network(tmp_path: Path)
 
 @contextmanager
 def tls_in_front_of(path: Path, certificate: Path, key: Path) -> Iterator[int]:
-    """A port that speaks TLS, and nothing else, for the server at a socket: the PostgreSQL of the
+    """A port that only speaks TLS and forwards to the server's socket: the PostgreSQL of the
     tests is built without it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)

@@ -29,7 +29,7 @@ SLUGS = [f"page/{number:02}" for number in range(12)]
 INDEX_DOCS = "SELECT slug, action, detail FROM docsearch.index_docs(%s, %s)"
 INDEX_DOC = "SELECT docsearch.index_doc(%s, %s, %s, %s)"
 
-# What a recount of the chunks gives, of which questions have words and no size, beside what the indexing functions have added up.
+# Differences between a recount of the chunks and the stored sums. Questions have words but no size.
 TERM_DRIFT = """
     WITH recount AS (
         SELECT c.project_id, t.lexeme COLLATE "C" AS lexeme, count(*) AS chunks,
@@ -74,7 +74,7 @@ def text(slug: str, writer: int, turn: int) -> str:
 
 
 def at_once(work, count: int = WRITERS) -> list:
-    """Calls work(number) in `count` threads that begin together; raises what any of them raised."""
+    """Calls work(number) in `count` threads that start together, and raises their first error."""
     barrier = Barrier(count)
 
     def started(number: int):
@@ -99,7 +99,7 @@ def slugs(database: Database, project: str) -> list[str]:
 
 
 def test_writers_of_the_same_documents_neither_deadlock_nor_lose_any(database, project):
-    """Half of the writers send the documents at once, in any order, half one by one."""
+    """Half of the writers send all documents in any order, half one by one."""
     def write(writer: int) -> list[tuple]:
         order, rows = random.Random(writer), []
         with database.connect() as connection:
@@ -155,8 +155,8 @@ def test_statistics_add_up_while_others_delete(database, project):
 
 @pytest.mark.parametrize("overtake", ["insert", "delete"])
 def test_a_writer_that_was_overtaken_locks_in_the_order_of_slugs(database, project, overtake):
-    """The writer plans page `a`, which another transaction inserts or deletes before it gets there.
-    It must not come back to `a` with `b` and `c` in its hands: a second writer may hold `a` by then.
+    """The writer plans page `a`, which another transaction inserts or deletes before the writer reaches it.
+    It must not return to `a` with locks on `b` and `c`: a second writer may hold `a` by then.
     """
     database.index(project, *(page(slug, "before") for slug in ("a", "b", "c")))
     if overtake == "insert":
@@ -166,7 +166,7 @@ def test_a_writer_that_was_overtaken_locks_in_the_order_of_slugs(database, proje
         docs = Jsonb([page(slug, f"by {connection.info.backend_pid}") for slug in slugs])
         return connection.execute(INDEX_DOCS, [project, docs]).fetchall()
 
-    # Those that hold locks are closed first, whatever happens.
+    # Connections with locks are closed first.
     with (ThreadPoolExecutor(2) as pool, database.connect() as first, database.connect() as second,
           database.connect(autocommit=False) as has_a, database.connect(autocommit=False) as has_c):
         if overtake == "insert":
@@ -188,7 +188,7 @@ def test_a_writer_that_was_overtaken_locks_in_the_order_of_slugs(database, proje
 
 
 def test_questions_that_are_given_at_once_are_all_kept(database, project):
-    """Those of one source replace those of the same one: a change of the page, or of another source, loses none."""
+    """Questions replace those of the same source. A change of the page or of another source loses none."""
     database.index(project, page("a", "before"))
     give = "SELECT docsearch.set_questions(%s, 'a', %s, %s)"
     with ThreadPoolExecutor(1) as pool, database.connect() as waits, database.connect(autocommit=False) as holds:
@@ -203,7 +203,7 @@ def test_questions_that_are_given_at_once_are_all_kept(database, project):
     asked = database.execute("SELECT question FROM docsearch.questions(%s, 'a') ORDER BY question", project)
     assert asked == [("by model small",), ("by reader",), ("by the author",)]
     assert database.execute("SELECT count(*) FROM docsearch.chunk WHERE kind = 'question'") == [(3,)]
-    # The page changed after a reader had read it.
+    # The page changed after the reader saw it.
     assert [problem for problem, *_ in database.problems(project)] == ["questions stale"]
     assert_consistent(database)
 
@@ -235,7 +235,7 @@ def test_searches_during_a_load_see_whole_documents(database, project):
         searching = pool.submit(search)
 
         def search_on() -> None:
-            """Waits for a search that has begun since."""
+            """Waits for a search that begins after this call."""
             enough = len(seen) + 2
             wait_until(lambda: len(seen) >= enough or searching.done())
 
@@ -265,14 +265,14 @@ ONE_PAGE = [page("long/100", "".join(PARTS))]
     (MANY_PAGES, "another writer"), (MANY_PAGES, "the model"), (ONE_PAGE, "the model"),
 ], ids=["many pages, by another writer", "many pages, by the model", "one page of 1 MB, by the model"])
 def test_a_load_that_is_cancelled_ends_and_leaves_nothing(database, project, docs, held_by):
-    """What it waits for does not come: it has not just finished."""
+    """The load waits for something that does not come, so it cannot have finished."""
     status = "SELECT pid, requests FROM docsearch.status()"
     terms = "SELECT count(*) FROM docsearch.term_stat"
     with (ThreadPoolExecutor(1) as pool, database.connect() as loading,
           held_document(database, project, "long/100") as other, ExitStack() as held):
         loading.execute("SELECT docsearch.embed('warm up')")
         backend, before = loading.info.backend_pid, database.execute(terms)
-        # Passages that have come to the program.
+        # Passages that the program has received.
         (program, requests), = wait_until(lambda: database.execute(f"{status} WHERE requests > 0"))
         load = pool.submit(loading.execute, INDEX_DOCS, [project, Jsonb(docs)])
         if held_by == "another writer":
@@ -297,7 +297,7 @@ def test_a_load_that_is_cancelled_ends_and_leaves_nothing(database, project, doc
 @pytest.mark.parametrize("prepare", ["SELECT 1", "SELECT docsearch.migrate()"],
                          ids=["without tables", "without a model"])
 def test_first_projects_may_be_created_at_once(new_database, prepare):
-    """Each finds neither the tables nor the model's row, and one of them makes them."""
+    """Each finds neither the tables nor the model's row, and one of them creates both."""
     database = new_database()
     database.execute(prepare)
     at_once(lambda writer: database.execute("SELECT docsearch.create_project(%s)", f"project{writer}"))
@@ -309,7 +309,7 @@ def test_first_projects_may_be_created_at_once(new_database, prepare):
                                      ["SELECT docsearch.migrate()", "SELECT docsearch.add_model('all-MiniLM-L6-v2')"]],
                          ids=["without tables", "beside others", "without vectors"])
 def test_first_loads_of_a_project_may_begin_at_once(new_database, tmp_path, prepare):
-    """Whichever creates the project, all load into it, and none ends with an error."""
+    """One creates the project, and all load into it without errors."""
     database = new_database()
     for statement in prepare:
         database.execute(statement)
@@ -328,7 +328,7 @@ def test_first_loads_of_a_project_may_begin_at_once(new_database, tmp_path, prep
 
 
 def test_a_project_that_is_created_twice_at_once_is_a_clear_error(new_database):
-    """And nothing but that: the one that is first creates it, whatever the others find."""
+    """The first one creates it, whatever the others find."""
     database = new_database()
 
     def create(_: int) -> str | None:
@@ -345,7 +345,7 @@ def test_a_project_that_is_created_twice_at_once_is_a_clear_error(new_database):
 
 
 def test_a_project_is_removed_once(new_database):
-    """The second session is told that there is none."""
+    """The second session gets an error that there is none."""
     database = new_database()
     for _ in range(3):
         database.execute("SELECT docsearch.create_project('same')")
@@ -362,7 +362,7 @@ def test_a_project_is_removed_once(new_database):
 
 
 def test_rights_are_given_and_taken_at_once(new_database):
-    """To one role and to several: each call holds, and none fails because of another."""
+    """To one role and to several: each call takes effect, and none fails because of another."""
     database = new_database()
     database.execute("SELECT docsearch.migrate()")
     roles = [f"concurrent_{random.randrange(10 ** 9)}" for _ in range(WRITERS)]
@@ -412,7 +412,7 @@ def test_statistics_are_read_without_waiting(database, project):
 
 
 def test_a_repair_and_writers_wait_for_each_other(database, project):
-    """What is not committed yet is neither counted nor lost."""
+    """Uncommitted changes are neither counted nor lost."""
     database.index(project, page("a", "text"), page("b", "more text"))
     database.execute("DELETE FROM docsearch.term_stat t USING docsearch.project p "
                      "WHERE p.id = t.project_id AND p.name = %s AND t.lexeme = 'text'", project)

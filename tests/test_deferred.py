@@ -1,4 +1,4 @@
-"""What is left to the background worker is done once, whatever ends in the middle.
+"""Deferred work is done exactly once, whatever ends in the middle.
 
 Workers, backends and the whole server are killed here, so these tests have a server of their own.
 """
@@ -92,7 +92,7 @@ def test_a_worker_that_is_terminated_loses_nothing(database):
 
 
 def test_workers_that_are_terminated_at_once_are_followed(database):
-    """Whoever committed while one was there has started none, and nobody else comes."""
+    """A commit while a worker runs starts none, and no other session does."""
     with held_worker(database):
         database.index("kit", *many("hurried"))
         seen = set()
@@ -107,7 +107,7 @@ def test_a_worker_that_is_killed_loses_nothing(database):
     with indexed_half_way(database, "kit", many("killed")) as worker:
         kill(database, worker)
     assert 0 < database.execute(WAITING)[0][0] < PAGES
-    # A search is enough for the work to go on.
+    # A search is enough to continue the work.
     assert database.execute("SELECT count(*) FROM search_docs('page', 'kit')") == [(5,)]
     wait_until(lambda: database.execute(WAITING) == [(0,)])
 
@@ -146,7 +146,7 @@ def test_what_a_savepoint_takes_back_is_not_forgotten_afterwards(database):
             connection.execute("SAVEPOINT before")
             connection.execute("SELECT * FROM docsearch.index_docs('kit', %s)", [Jsonb([page(slug, "A page.")])])
             if slug.endswith("gone"):
-                # A worker that was started for it comes and goes.
+                # A worker starts for it and ends.
                 wait_until(lambda: database.execute(WORKER))
                 connection.execute("ROLLBACK TO before")
                 wait_until(lambda: not database.execute(WORKER))
@@ -165,7 +165,7 @@ def test_a_database_is_dropped_while_its_worker_is_idle(site):
         connection.execute("SELECT docsearch.wait_for_index()")
 
     def drop() -> bool:
-        """Postgres gives others five seconds to leave."""
+        """Postgres gives other sessions five seconds to disconnect."""
         try:
             site.database.execute("DROP DATABASE brief")
         except psycopg.errors.ObjectInUse:
@@ -175,12 +175,12 @@ def test_a_database_is_dropped_while_its_worker_is_idle(site):
     wait_until(drop)
 
 
-def test_a_model_that_fails_is_tried_again_and_told(site, database):
+def test_a_model_that_fails_is_tried_again_and_reported(site, database):
     site.configure(inference_program="/nonexistent")
     wait_until(lambda: database.execute("SELECT state FROM docsearch.status()") == [("failed",)])
     database.index("kit", page("failing", "A page that waits."))
-    told = "SELECT waiting + failed, last_error FROM docsearch.index_progress('kit') WHERE last_error IS NOT NULL"
-    [(without, error)] = wait_until(lambda: database.execute(told))
+    statement = "SELECT waiting + failed, last_error FROM docsearch.index_progress('kit') WHERE last_error IS NOT NULL"
+    [(without, error)] = wait_until(lambda: database.execute(statement))
     assert without == 1 and "/nonexistent" in error
     assert database.execute("SELECT slug FROM search_docs('waits', 'kit') WHERE rank = 1") == [("failing",)]
     wait_until(lambda: database.execute("SELECT FROM docsearch.embedding_queue q WHERE q.attempts > 1"))
@@ -205,7 +205,7 @@ def owner(site: Site) -> Database:
 
 
 class TestAttachedTable:
-    """Users' tables; whoever writes to them has no rights here."""
+    """Users' tables, whose writers have no privileges here."""
 
     def test_an_ordinary_owner_attaches_and_a_writer_without_rights_changes(self, site, database, owner):
         writer = Database(make_conninfo(site.database.conninfo, user="writer"))
@@ -233,7 +233,7 @@ class TestAttachedTable:
             with owner.connect(autocommit=False) as connection:
                 for condition in ("id <= 300", "id BETWEEN 301 AND 600"):
                     connection.execute(f"UPDATE note SET body = body || ' again' WHERE {condition}")
-            # It reads them in parts, and does not get beyond the one with this document.
+            # It reads them in parts, and stops at the one with this document.
             wait_until(lambda: kept_waiting_by(database, holder))
             assert 0 < database.execute(unread)[0][0] < 600
             crash(site)
@@ -250,17 +250,17 @@ class TestAttachedTable:
         owner.execute("INSERT INTO other VALUES (1)")
         assert database.execute("SELECT count(*) FROM docsearch.table_change") == [(0,)]
 
-    def test_a_column_that_is_gone_is_told_and_does_not_stop_others(self, database, owner):
+    def test_a_dropped_column_is_reported_and_does_not_stop_others(self, database, owner):
         owner.execute("ALTER TABLE note RENAME COLUMN body TO text")
         owner.execute("INSERT INTO note (title, text) VALUES ('More', 'Text')")
-        told = "SELECT error FROM docsearch.attached_table WHERE error LIKE '%%body%%'"
-        wait_until(lambda: database.execute(told))
+        statement = "SELECT error FROM docsearch.attached_table WHERE error LIKE '%%body%%'"
+        wait_until(lambda: database.execute(statement))
         database.index("kit", page("beside", "Another page."))
         assert database.execute("SELECT docsearch.wait_for_index()") == [(False,)]
         assert database.execute(WAITING) == [(0,)]
         owner.execute("ALTER TABLE note RENAME COLUMN text TO body")
         database.execute("UPDATE docsearch.attached_table SET next_attempt = now()")
-        # The row has waited.
+        # The row is still pending.
         owner.execute("SELECT docsearch.wait_for_index()")
         assert database.execute("SELECT title FROM docsearch.document WHERE title = 'More' AND body = 'Text'") == [("More",)]
 
@@ -270,7 +270,7 @@ LONG = [page("turn/long", "".join(f"## Part {number}\n\n{f'Words of part {number
 
 @pytest.mark.parametrize("first, project", [(many("turn"), "small"), (LONG, "kit")], ids=["another project", "a long document"])
 def test_nothing_waits_until_all_that_came_before_has_its_vectors(database, first, project):
-    """Projects take turns, and what is embedded in parts goes to the end of its project."""
+    """Projects take turns, and a document that is embedded in parts goes to the end of its project."""
     database.execute("SELECT docsearch.create_project('small')")
     database.execute("CREATE TABLE public.turn (id bigserial, project bigint, document bigint)")
     database.execute("""CREATE FUNCTION public.note_turn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

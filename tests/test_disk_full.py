@@ -1,4 +1,4 @@
-"""A disk that is full: a clear error, nothing half done, and work that goes on once there is space.
+"""A full disk gives a clear error and no partial changes, and work continues once there is space.
 
 The disk is a small file system in memory, which only root can mount.
 """
@@ -21,7 +21,7 @@ from test_concurrency import assert_consistent
 from test_deferred import many, reachable
 from test_models import DEFAULT, SMALL, model_of, write_small
 
-TOLD = "SELECT last_error FROM docsearch.index_progress('kit')"
+LAST_ERROR = "SELECT last_error FROM docsearch.index_progress('kit')"
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def small_disk(site: Site, megabytes: int) -> Iterator[Path]:
 
 @contextmanager
 def full(disk: Path) -> Iterator[None]:
-    """The disk has not a block left."""
+    """Fills the disk to the last block."""
     ballast = disk / "ballast"
     try:
         with ballast.open("wb", buffering=0) as file:
@@ -61,7 +61,7 @@ def full(disk: Path) -> Iterator[None]:
 
 @contextmanager
 def full_at_commit(database: Database, disk: Path, statement: str, *arguments: object) -> Iterator[None]:
-    """Leaves something to the worker, which finds a full disk."""
+    """Leaves work for the worker, which then finds a full disk."""
     with database.connect(autocommit=False) as connection:
         connection.execute(statement, arguments or None)
         with full(disk):
@@ -105,7 +105,7 @@ def database(site: tuple[Site, Path]) -> Iterator[Database]:
 
 
 def wait_for_failure(database: Database) -> None:
-    wait_until(lambda: "No space left" in (database.execute(TOLD)[0][0] or ""))
+    wait_until(lambda: "No space left" in (database.execute(LAST_ERROR)[0][0] or ""))
     assert database.execute(WORKER)
 
 
@@ -126,7 +126,7 @@ def test_documents_wait_for_space_without_being_given_up(database, disk):
         waiting, failed = database.execute("SELECT waiting, failed FROM docsearch.index_progress('kit')")[0]
         assert waiting > 0 and failed == 0
         assert database.execute("SELECT count(*) FROM search_docs('belated', 'kit')") == [(5,)]
-    # Nobody has to ask for it.
+    # No call is needed.
     wait_until(lambda: database.execute(WAITING) == [(0,)])
     assert_consistent(database)
 
@@ -168,7 +168,7 @@ def test_a_server_goes_on_after_its_whole_disk_was_full():
             database.execute("ALTER DATABASE docs SET docsearch.index_mode = 'deferred'")
             database.index("kit", *many("server"))
             with full(disk):
-                # Without space for its log the server ends itself; then even this is refused.
+                # Without space for its log the server shuts down, and then even this is refused.
                 with pytest.raises(psycopg.OperationalError):
                     for turn in range(1000):
                         database.index("kit", *many(f"turn{turn}"))

@@ -1,4 +1,4 @@
-"""What README and docs tell to type runs as they say, and signatures are those of the functions."""
+"""The blocks of README and docs run with the output that they show, and signatures match the functions."""
 
 import os
 from pathlib import Path
@@ -53,7 +53,7 @@ def reader(page: Page, new_database, tmp_path: Path):
             server.execute(f'DROP ROLE "{role}"')
 
 
-def test_what_a_page_tells_to_type_runs(page: Page, reader: Reader):
+def test_the_blocks_of_a_page_run(page: Page, reader: Reader):
     problems = list(reader.run(page))
     assert not problems, "\n".join(problems)
 
@@ -83,7 +83,7 @@ def test_output_is_compared_but_for_what_may_differ():
     assert matches("took 3 ms", "took 14.2 ms")
 
 
-def test_faults_that_this_server_is_known_to_have_are_no_difference():
+def test_known_faults_of_this_server_are_no_difference():
     shown = " problem | object \n---------+--------\n(0 rows)\n"
     printed = (" problem | object \n---------+--------\n CVE-1   | pgvector 0.8.1\n CVE-2 | PostgreSQL 18.1\n(2 rows)\n")
     assert matches(shown, without(["CVE-2", "CVE-1"], printed))

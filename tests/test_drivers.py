@@ -1,5 +1,5 @@
-"""Whatever a driver sends for an argument, the function is found: every function, every argument, every type that psycopg,
-node-postgres, JDBC and SQLAlchemy send for it, prepared and not, and variables of PL/pgSQL."""
+"""A function is found for every type that a driver sends: every function, every argument, every type of psycopg,
+node-postgres, JDBC and SQLAlchemy, prepared and not, and variables of PL/pgSQL."""
 
 import datetime
 import json
@@ -17,8 +17,8 @@ from conftest import Database, page
 from psycopg.types.json import Json, Jsonb
 from sqlalchemy.dialects import postgresql
 
-# What is sent for an argument of a type, as Postgres names it. An argument of another type fails the test: it belongs here, with
-# what drivers send for it, or takes one of these.
+# The types that drivers send for an argument, by its type in Postgres. An argument of another type fails the test: add it
+# here, with the types of drivers, or use one of these.
 SENT = {
     "text": ["text", "character varying", "character(3)", "name"],
     "text[]": ["text[]", "character varying[]"],
@@ -32,7 +32,7 @@ SENT = {
     "regclass": ["regclass", "text", "character varying", "oid", "integer", "bigint"],
     "regclass[]": ["regclass[]", "text[]", "character varying[]"],
 }
-# The same from psycopg: values of Python.
+# The same from psycopg: Python values.
 VALUES = {
     "text": ["kiwi"],
     "text[]": [["kiwi"], []],
@@ -68,7 +68,7 @@ OF_NODE = {
     "bigint": [1, "1"], "double precision": [0.5, 1, "0.5"], "boolean": [True], "timestamp with time zone": ["2026-01-02T00:00:00Z"],
     "interval": ["1 minute"], "regclass": ["pg_class", 1259], "regclass[]": [["pg_class"]],
 }
-# No such function, several, another type, no type; a value that is none of the type.
+# SQLSTATEs: no such function, several, another type, no type, an invalid value of the type.
 NOT_FOUND = ("42883", "42725", "42804", "42P18", "22P02", "22P03")
 NODE = os.environ.get("DOCSEARCH_TEST_NODE")
 DRIVER = Path(__file__).parent / "node" / "drivers.mjs"
@@ -90,11 +90,11 @@ class Function:
     types: list[str]
 
     def calls(self) -> Iterator[tuple[str, str]]:
-        """For each argument: a call that gives it in `{}` and what else has to be given as NULL, and the argument's type."""
+        """For each argument: a call with it as `{}` and other required arguments as NULL, and its type."""
         for place, (name, type) in enumerate(zip(self.names, self.types)):
             others = [f"{other} => NULL" for other in self.names[:self.required] if other != name]
             yield f"SELECT * FROM {self.name}({', '.join([*others, f'{name} => {{}}'])})", type
-            # By position: all before it are given.
+            # By position: all earlier arguments are given.
             before = ["NULL"] * place + ["{}"] + ["NULL"] * (self.required - place - 1)
             yield f"SELECT * FROM {self.name}({', '.join(before)})", type
 
@@ -119,7 +119,7 @@ def test_a_function_is_found_by_every_type_that_is_sent(database: Database, func
             for call, type in function.calls():
                 for sent in [*SENT[type], "unknown"]:
                     try:
-                        # A parameter without a type is what node-postgres sends, and a literal is what people type.
+                        # node-postgres sends parameters without a type; people type literals.
                         connection.execute(f"PREPARE sent ({sent}) AS {call.format('$1')}")
                         connection.execute("DEALLOCATE sent")
                     except psycopg.Error as error:
@@ -178,7 +178,7 @@ def test_a_function_takes_variables(database: Database, functions: list[Function
             for call, type in function.calls():
                 for sent in SENT[type]:
                     try:
-                        # A function that is made is parsed, and not run.
+                        # Creating a function parses its body without running it.
                         connection.execute(f"CREATE FUNCTION pg_temp.takes(given {sent}) RETURNS SETOF record LANGUAGE sql "
                                            f"BEGIN ATOMIC {call.format('given')}; END")
                         connection.execute("DROP FUNCTION pg_temp.takes")
@@ -214,7 +214,7 @@ def test_numbers_of_every_type_mean_the_same(database: Database, functions: list
 
 @pytest.mark.parametrize("number", [2**31, -2**31 - 1, 2**63 - 1, -2**63])
 def test_a_whole_number_out_of_range_is_refused_by_name(database: Database, functions: list[Function], number: int):
-    """It is no other number: neither cut off nor the nearest one that fits."""
+    """It is neither truncated nor rounded to a number that fits."""
     for function in functions:
         for name, type in zip(function.names, function.types):
             if type != "bigint" or name in ("project_id", "document_id"):

@@ -44,7 +44,7 @@ MODELS = "SELECT * FROM docsearch.model ORDER BY id"
 
 
 def results(database: Database, role: str | None = None) -> list[list[tuple]]:
-    """All columns of all results, which hold no times."""
+    """All columns of all results, which contain no times."""
     with database.connect() as connection:
         if role:
             connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(role)))
@@ -72,7 +72,7 @@ def fill(database: Database) -> None:
 
 @pytest.fixture(scope="module")
 def reader(database: Database) -> Iterator[str]:
-    """A role that may search; roles belong to the server and not to a database."""
+    """A role that may search. Roles belong to the server, not to a database."""
     drop = sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(READER))
     with database.connect() as connection:
         connection.execute(drop)
@@ -132,13 +132,13 @@ def test_the_policy_still_hides(original: Database, restored: Database, reader: 
 
 
 def test_keywords_are_still_found_through_the_index(restored: Database):
-    """By the planner's own choice, once there are more rows than fit in a few blocks."""
+    """The planner chooses the index, once there are more rows than fit in a few blocks."""
     with restored.connect(autocommit=False) as connection:
         connection.execute("INSERT INTO docsearch.document (project_id, slug, title, body, content_hash) "
                            "SELECT 1, 'many/' || n, 'Many', '', '' FROM generate_series(1, 3000) n")
         connection.execute("INSERT INTO docsearch.chunk SELECT project_id, id, 0, 'summary', '{}', '', '', 1, 1, 1, '', "
                            "to_tsvector('simple', slug) FROM docsearch.document WHERE title = 'Many'")
-        # As indexing does at the end of each call.
+        # Indexing does this at the end of each call.
         connection.execute("SELECT gin_clean_pending_list('docsearch.chunk_terms')")
         connection.execute("ANALYZE docsearch.chunk")
         plan = connection.execute(
@@ -160,7 +160,7 @@ def test_indexing_goes_on(restored: Database):
 
 
 def test_attached_tables_go_on_in_the_restored_database(new_database, reader, tmp_path):
-    """The roles have other numbers elsewhere; here it is the database that has another."""
+    """On another server roles have other OIDs; here the database has another OID."""
     database, file = new_database(), tmp_path / "dump"
     database.execute("SELECT docsearch.create_project('kit')")
     database.execute("CREATE TABLE bird (id bigint PRIMARY KEY, title text, body text)")
@@ -177,7 +177,7 @@ def test_attached_tables_go_on_in_the_restored_database(new_database, reader, tm
     slugs = "SELECT slug FROM docsearch.document ORDER BY slug"
     assert copy.execute(slugs) == [("bird/1",), ("shown/-1",), ("shown/1",)]
     assert copy.problems() == []
-    # What was agreed on holds there, too.
+    # The agreements are valid there, too.
     copy.execute(f"UPDATE docsearch.attached_table SET writes_as = '{reader}'")
     copy.execute("INSERT INTO bird VALUES (2, 'Gull', 'Dives.')")
     assert copy.execute("SELECT docsearch.wait_for_index()") == [(False,)]
@@ -196,8 +196,8 @@ def test_dropping_the_extension_does_not_take_the_tables_along(new_database):
     assert database.execute("SELECT slug FROM search_docs('Button')") == [("swiftui/button",)]
 
 
-def test_an_extension_created_anew_works_with_the_old_tables(original, new_database, tmp_path):
-    """Here the tables alone were dumped, the extension is that of the new database."""
+def test_an_extension_created_again_works_with_the_old_tables(original, new_database, tmp_path):
+    """Only the tables were dumped, and the extension is that of the new database."""
     file = tmp_path / "tables.sql"
     original.run("pg_dump", "--schema=docsearch", f"--file={file}")
     database = new_database(extension=False)

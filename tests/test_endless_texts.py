@@ -1,6 +1,6 @@
 """No text stops embedding: it is embedded, or it fails within docsearch.inference_text_limit and others go on.
 
-A program is brought to hang here, so these tests have a server of their own.
+These tests make a program hang, so they have a server of their own.
 """
 
 import json
@@ -21,15 +21,15 @@ pytestmark = pytest.mark.any_server("texts are embedded by the inference program
 __all__ = ["plain"]
 
 SEARCH = "SELECT similarity, notice FROM search_docs(%s)"
-# One of each script, and what stands in machine-made texts.
+# One character of each script, and pieces of machine-made texts.
 UNITS = {"latin": "é", "cyrillic": "я", "greek": "λ", "hebrew": "א", "arabic": "ب", "devanagari": "क", "tamil": "த",
          "thai": "การ", "lao": "ກ", "khmer": "ក", "burmese": "က", "hangul": "한", "han": "漢", "kana": "あ", "emoji": "🎉",
          "family": "👩\u200d👩\u200d👧", "flags": "🇩🇪", "mark": "\u0301", "nothing": "\u200b", "digits": "3141592653",
          "hex": "deadbeef", "dna": "GATTACA", "base64": "QmFzZTY0", "underscores": "_", "dots": ".", "equals": "="}
-# What stands before the run, which is longer than what is tokenised at once and than twice that.
+# Text before the run. The run is longer than one and than two pieces that are tokenised at once.
 BEFORE = ("", " ", "t ", "An ordinary beginning. ", "\n\n", "\u3000")
 LENGTHS = (8_300, 20_000)
-# A model whose tokenizer looks up all parts of a word, which takes hours for this one.
+# A model whose tokenizer looks up all parts of a word, which takes hours for this word.
 SLOW, SLOW_WORD = "slow-words", "x" * 200_000
 
 
@@ -50,7 +50,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def readable(directory: Path) -> None:
-    """The server's user may not be the one who runs the tests."""
+    """Makes files readable, since the server may run as another user."""
     for place in (*directory.parents[:2], directory, *directory.rglob("*")):
         place.chmod(place.stat().st_mode | (0o555 if place.is_dir() else 0o444))
 
@@ -61,7 +61,7 @@ def database(site: Site) -> Database:
 
 
 def run(unit: str, length: int) -> str:
-    """As long in bytes."""
+    """A run of this length in bytes."""
     return unit * (length // len(unit.encode()) + 1)
 
 
@@ -106,7 +106,7 @@ def test_a_text_that_takes_too_long_fails_and_others_go_on(site, database, plain
             assert "3 s" in problem.diag.message_primary
             assert "docsearch.inference_text_limit" in problem.diag.message_hint
         assert uses_vectors(database)
-    # Nothing else ends the threads that are still at it.
+    # Nothing else ends the busy threads.
     wait_until(lambda: former not in programs(site))
     assert uses_vectors(database)
     assert "not come back" in answered(database)["last_error"]

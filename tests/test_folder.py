@@ -1,4 +1,4 @@
-"""`docsearch index`: a folder becomes a project's documents, and stays in step with it."""
+"""`docsearch index` turns a folder into a project's documents, and follows its changes."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from conftest import GUARD, Database
 
 pytestmark = pytest.mark.any_server("files are read by the program, and index_docs gets the same documents")
 
-# Seconds after which files count as settled, and what is told where none is read.
+# Seconds after which files count as settled, and the message when none is read.
 SETTLED, UNREAD = 2.1, "no file has changed since the last run"
 COMPLETE, PARTIAL, FAILED = 0, 1, 2
 DEBUG_TEXT = re.compile(r"panicked|unwrap|RUST_BACKTRACE|\w+ \{ |\w+\(\"|kind: |src/\w+\.rs")
@@ -40,7 +40,7 @@ def write(folder: Path, files: dict[str, str | bytes]) -> Path:
 
 
 def docsearch(*arguments: object, conninfo: str | None = None) -> subprocess.CompletedProcess:
-    """Runs the program. Whatever happens, it speaks to its user and not to its authors."""
+    """Runs the program, and checks that its output is for users, not for developers."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PG")}
     if conninfo:
         environment["DOCSEARCH_URL"] = conninfo
@@ -58,7 +58,7 @@ def index(database: Database, folder: Path, project: str, *options: str,
 
 
 def summary(done: subprocess.CompletedProcess) -> dict[str, int]:
-    """The counts in the line at the end, those that are not 0."""
+    """The counts in the last line that are not 0."""
     line = done.stdout.splitlines()[-1]
     assert re.search(r" in \d+\.\d s \(\d+\.\d documents/s\)$", line), line
     return {name: int(count) for name, count in re.findall(r"([a-z]+) (\d+)[, ]", line) if int(count)}
@@ -86,7 +86,7 @@ def test_every_format_becomes_a_page(database, folder):
         assert database.execute("SELECT slug FROM search_docs(%s, 'formats')", query)[0] == (slug,)
 
 
-def test_a_second_run_embeds_only_what_changed_and_removes_what_has_gone(database, folder):
+def test_a_second_run_embeds_only_changes_and_deletes_missing_pages(database, folder):
     index(database, folder, "rerun")
     before = set(database.execute(VECTORS, "rerun"))
     assert summary(index(database, folder, "rerun")) == {"unchanged": 4}
@@ -103,31 +103,31 @@ def test_files_that_have_not_changed_are_not_read_again(database, folder):
     write(folder, {"again.rst": "Again\n=====\n\nOnce more.\n\n.. include:: gone.rst\n", "guides/start.txt": "A second start."})
     time.sleep(SETTLED)
     first = index(database, folder, "still", status=PARTIAL)
-    told = {line for line in first.stderr.splitlines() if line.startswith(("warning: again.rst", "skipped: guides/start"))}
-    assert len(told) == 2
+    messages = {line for line in first.stderr.splitlines() if line.startswith(("warning: again.rst", "skipped: guides/start"))}
+    assert len(messages) == 2
     second = index(database, folder, "still", status=PARTIAL)
     assert UNREAD in second.stderr
-    assert told <= set(second.stderr.splitlines()), "what is wrong is told again"
+    assert messages <= set(second.stderr.splitlines()), "problems are reported again"
     assert summary(second) == {"unchanged": 5, "skipped": 1}
     assert UNREAD not in index(database, folder, "still", "--refresh", status=PARTIAL).stderr
     assert UNREAD not in index(database, folder, "still", "--version", "2", status=PARTIAL).stderr
     assert database.execute("SELECT DISTINCT version FROM list_docs('still')") == [("2",)]
 
 
-def test_what_somebody_else_did_to_documents_is_mended(database, folder):
+def test_changes_of_documents_by_others_are_reverted(database, folder):
     time.sleep(SETTLED)
-    index(database, folder, "mended")
-    assert UNREAD in index(database, folder, "mended").stderr
-    database.execute("SELECT docsearch.delete_doc('mended', 'notes')")
-    assert summary(index(database, folder, "mended")) == {"added": 1, "unchanged": 3}
-    database.execute("SELECT docsearch.drop_project('mended')")
-    assert summary(index(database, folder, "mended")) == {"added": 4}
+    index(database, folder, "restored")
+    assert UNREAD in index(database, folder, "restored").stderr
+    database.execute("SELECT docsearch.delete_doc('restored', 'notes')")
+    assert summary(index(database, folder, "restored")) == {"added": 1, "unchanged": 3}
+    database.execute("SELECT docsearch.drop_project('restored')")
+    assert summary(index(database, folder, "restored")) == {"added": 4}
     write(folder, {"notes.txt": "A note about horses."})
-    assert summary(index(database, folder, "mended")) == {"changed": 1, "unchanged": 3}
-    assert UNREAD not in index(database, folder, "mended").stderr, "a file that was just written may be written again"
+    assert summary(index(database, folder, "restored")) == {"changed": 1, "unchanged": 3}
+    assert UNREAD not in index(database, folder, "restored").stderr, "a file that was just written may be written again"
 
 
-def test_pages_of_one_title_are_told_apart_and_found_by_either(database, tmp_path):
+def test_pages_of_one_title_get_distinct_titles_and_are_found_by_both(database, tmp_path):
     write(tmp_path, {
         "parser/index.md": "# The parser\n\nIt reads text.\n",
         "parser/changes.md": "# Change history\n\nIt reads twice as fast.\n",

@@ -1,4 +1,4 @@
-"""Weights of ranking that were settings of the server: where one is still set, searches go on and say so."""
+"""Ranking weights that were settings of the server: if one is still set, searches work and warn."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ SEARCH = "SELECT slug FROM search_docs('where does the ferry leave')"
 PAGES = [page("ferry", "It leaves from the old harbour at nine."), page("train", "Trains leave from the station.")]
 
 
-def told(connection: psycopg.Connection, statement: str = SEARCH) -> list[tuple[str, str]]:
+def warnings(connection: psycopg.Connection, statement: str = SEARCH) -> list[tuple[str, str]]:
     """The warnings of a statement, and their hints."""
     warnings: list[tuple[str, str]] = []
 
@@ -51,22 +51,22 @@ def test_s2_17_a_former_setting_is_named_once_in_each_session(kit):
     expected = "SELECT round(score::numeric, 4) FROM search_docs('ferry', config => '{\"max_boost\": 2}')"
     for _ in range(2):
         with kit.connect() as connection:
-            assert names(told(connection)) == ["docsearch.weight_task"]
-            assert told(connection) == []
+            assert names(warnings(connection)) == ["docsearch.weight_task"]
+            assert warnings(connection) == []
             connection.execute("SET docsearch.max_boost = 1")
-            assert names(told(connection)) == ["docsearch.max_boost"]
-            assert told(connection) == []
-            # Without any effect.
+            assert names(warnings(connection)) == ["docsearch.max_boost"]
+            assert warnings(connection) == []
+            # It has no effect.
             assert (connection.execute(expected.replace(", config => '{\"max_boost\": 2}'", "")).fetchall()
                     == connection.execute(expected).fetchall())
     kit.execute(f"ALTER DATABASE {name} RESET docsearch.weight_task")
     with kit.connect() as connection:
-        assert told(connection) == []
+        assert warnings(connection) == []
 
 
-def test_a_session_that_sets_one_before_the_library_is_loaded_is_told_too(kit):
+def test_a_session_that_sets_one_before_the_library_is_loaded_is_warned_too(kit):
     with kit.connect(options="-c docsearch.boost_recency=0 -c docsearch.candidates=50") as connection:
-        assert names(told(connection)) == ["docsearch.boost_recency"]
+        assert names(warnings(connection)) == ["docsearch.boost_recency"]
         assert connection.execute("SHOW docsearch.candidates").fetchone() == ("50",)
         listed = connection.execute("SELECT count(*) FROM pg_settings WHERE name = 'docsearch.boost_recency'").fetchone()
         assert listed == (0,)
@@ -81,22 +81,22 @@ def preloaded() -> Iterator[Site]:
 
 def test_a_server_with_one_in_its_configuration_starts_and_reloads(preloaded):
     with preloaded.database.connect() as connection:
-        assert names(told(connection)) == ["docsearch.grade_min_score"]
-        assert told(connection) == []
+        assert names(warnings(connection)) == ["docsearch.grade_min_score"]
+        assert warnings(connection) == []
     preloaded.configure(snippet_length=100)
     with preloaded.database.connect() as connection:
-        assert names(told(connection)) == ["docsearch.grade_min_score"]
+        assert names(warnings(connection)) == ["docsearch.grade_min_score"]
     assert "contains errors" not in preloaded.instance.log.read_text()
 
 
 def test_connections_and_dumps_that_set_one_work_where_the_library_is_preloaded(preloaded):
     database = preloaded.database
-    # As a connection string and a dump of roles and databases set them.
+    # Set by a connection string, and by a dump of roles and databases.
     with database.connect(options="-c docsearch.bm25_b=0.1") as connection:
-        assert names(told(connection)) == ["docsearch.bm25_b", "docsearch.grade_min_score"]
+        assert names(warnings(connection)) == ["docsearch.bm25_b", "docsearch.grade_min_score"]
     database.execute("ALTER DATABASE docs SET docsearch.bm25_k1 = '1.2'")
     with database.connect() as connection:
-        assert names(told(connection)) == ["docsearch.bm25_k1", "docsearch.grade_min_score"]
+        assert names(warnings(connection)) == ["docsearch.bm25_k1", "docsearch.grade_min_score"]
     database.execute("ALTER DATABASE docs RESET docsearch.bm25_k1")
     with pytest.raises(psycopg.errors.InvalidName):
         database.execute("SET docsearch.nosuch_setting = 1")

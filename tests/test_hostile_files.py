@@ -1,4 +1,4 @@
-"""Folders that somebody else has filled: `docsearch index` ends, stays inside, and tells what it left out."""
+"""Folders with hostile files: `docsearch index` ends, stays inside, and reports what it has left out."""
 
 import os
 import socket
@@ -38,7 +38,7 @@ def test_links_do_not_loop_and_stay_inside(database, folder):
     assert "HINT:  --follow-links" in done.stderr
     assert summary(done) == {"added": 3, "skipped": 3}
 
-    # Each folder once, however many links lead there.
+    # Each folder is read once, whatever the number of links to it.
     for name in ("self", "self.md", "system.md"):
         (folder / name).unlink()
     index(database, folder, "links", "--follow-links", status=COMPLETE)

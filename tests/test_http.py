@@ -1,4 +1,4 @@
-"""`docsearch serve`: the JSON API, and who is let in."""
+"""`docsearch serve`: the JSON API and access to it."""
 
 import contextlib
 import http.client
@@ -49,7 +49,7 @@ def address(documented: Database) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def web_role(documented: Database) -> Iterator[str]:
-    """A role that does not see what is internal."""
+    """A role that does not see internal documents."""
     name = f"web_{uuid4().hex[:8]}"
     role = sql.Identifier(name)
     with documented.connect() as connection:
@@ -65,7 +65,7 @@ def web_role(documented: Database) -> Iterator[str]:
 
 def request(address: str, path: str, method: str = "GET", body: str | bytes | Iterator[bytes] | None = None,
             headers: dict[str, str] | None = None, **query: object) -> tuple[int, dict, dict]:
-    """Status, headers and JSON of an answer."""
+    """Status, headers and JSON of a response."""
     connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=GUARD)
     try:
         connection.request(method, f"{path}?{urlencode(query)}" if query else path, body, headers or {})
@@ -87,11 +87,11 @@ def get(address: str, path: str, status: int = 200, **query: object) -> dict:
 
 
 def answer_to(address: str, *sent: str | bytes) -> bytes:
-    """What comes back for what is sent as it is, in such pieces, until the server has heard that it is the end."""
+    """The response to raw bytes, sent in these pieces, until the server has read the end."""
     with socket.create_connection(("127.0.0.1", urlsplit(address).port), timeout=GUARD) as client:
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         answer = b""
-        # A server that has seen enough may close, or reset the connection. What it has answered before is there all the same.
+        # The server may close or reset the connection early. Its earlier response is readable anyway.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             for piece in sent:
                 client.sendall(piece.encode() if isinstance(piece, str) else piece)
@@ -102,7 +102,7 @@ def answer_to(address: str, *sent: str | bytes) -> bytes:
 
 
 def statuses(address: str, *sent: str | bytes) -> list[int]:
-    """The statuses of all answers to what is sent as it is."""
+    """The statuses of all responses to raw bytes."""
     return [int(status) for status in re.findall(rb"HTTP/1\.[01] (\d{3}) ", answer_to(address, *sent))]
 
 
@@ -167,7 +167,7 @@ def test_every_request_sees_what_its_role_may_see(documented: Database, web_role
             assert ("kit/secret" in answer["result"]["content"][0]["text"]) is sees
     with serving(documented, "--role", web_role) as address:
         assert get(address, "/v1/docs", project="kit")["total"] == 5
-    # A token that stands for nobody, such as one that was taken back, does not stand for everybody.
+    # A token without a role, such as a revoked one, does not give access to all.
     with serving(documented, "--token-file", tokens, "--allow-anonymous", "--role", web_role) as address:
         assert get(address, "/v1/docs", project="kit")["total"] == 5
         assert request(address, "/v1/docs", headers={"Authorization": "Basic bWU6cHc="})[0] == 200
@@ -240,13 +240,13 @@ def test_hostile_bodies_are_answered_and_forgotten(address: str) -> None:
         try:
             status, _, _ = request(address, "/mcp", "POST", body, MCP_HEADERS)
         except (BrokenPipeError, ConnectionResetError):
-            # The server had answered and closed before all of it was sent.
+            # The server has answered and closed before everything was sent.
             assert 413 in statuses
         else:
             assert status in statuses, status
     for method in ("GET", "DELETE", "PUT"):
         assert request(address, "/mcp", method, headers=MCP_HEADERS)[0] == 405
-    # Whatever is wrong, an error is an object of the same form.
+    # All errors are objects of the same form.
     for path, method in (("/v1/search", "POST"), ("/v1/docs", "PUT"), ("/v1/docs/kit/guides/retry", "DELETE"), ("/openapi.json", "POST")):
         status, sent, body = request(address, path, method, "{}")
         assert status == 405 and "GET" in sent["allow"], (path, method)
@@ -261,8 +261,8 @@ CHUNKED = f"{POST}Transfer-Encoding: chunked\r\n\r\n"
 PING = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
 PING_CHUNK = f"{len(PING):x}\r\n{PING}\r\n"
 LAST = f"{GET}Connection: close\r\n\r\n"
-# A head that could be read in two ways, or is none. Whoever sends it gets an error, or no answer; what stands behind it
-# is no request.
+# Heads that are ambiguous or invalid. The client gets an error or no response, and the text after the head is not a
+# request.
 AMBIGUOUS = {
     "bare LF ends the request line": LAST.replace("\r\n", "\n", 1),
     "bare LF ends a field": f"{GET}A: b\n\r\n",
@@ -296,7 +296,7 @@ AMBIGUOUS = {
     "long method": "G" * 100_000 + " / HTTP/1.1\r\n\r\n",
     "long field": f"{GET}A: {'x' * 100_000}\r\n\r\n", "many fields": GET + "A: b\r\n" * 1_000 + "\r\n",
 }
-# Bodies that are none: the client's mistake, whatever its head asks for.
+# Invalid bodies: a client error, whatever the head requests.
 BROKEN = {
     "size overflows": "f" * 20 + "\r\nx\r\n0\r\n\r\n", "size of zeros overflows": "1" + "0" * 16 + "\r\nx",
     "long extension": "1;" + "x" * 1_000_000 + "\r\na\r\n0\r\n\r\n",
@@ -313,20 +313,20 @@ BROKEN = {
 
 @pytest.mark.parametrize("head", AMBIGUOUS.values(), ids=AMBIGUOUS)
 def test_a_head_that_can_be_read_in_two_ways_is_no_request(address: str, head: str) -> None:
-    # What follows is the request that somebody would smuggle.
+    # The rest is a smuggled request.
     half = len(head) // 2
     for sent in ((head + LAST,), (head[:half], head[half:], LAST), tuple(head[at:at + 1] for at in range(len(head)))):
         if len(sent) > 2_000:
             continue
         found = statuses(address, *sent)
         assert len(found) <= 1 and all(400 <= status < 500 for status in found), found
-        # Behind a request that is one, on the same connection.
+        # After a valid request on the same connection.
         found = statuses(address, f"{GET}\r\n", *sent)
         assert found[:1] == [200] and len(found) <= 2 and all(400 <= status < 500 for status in found[1:]), found
 
 
 @pytest.mark.parametrize("body", BROKEN.values(), ids=BROKEN)
-def test_a_body_that_is_none_is_the_clients_mistake(address: str, body: str) -> None:
+def test_an_invalid_body_is_a_client_error(address: str, body: str) -> None:
     for head in (CHUNKED, CHUNKED.replace("POST /mcp", "GET /v1/docs"), CHUNKED.replace("POST /mcp", "GET /healthz"),
                  CHUNKED.replace("POST /mcp", "POST /nothing")):
         found = statuses(address, f"{head}{body}{LAST}")
@@ -337,13 +337,13 @@ def test_a_body_has_the_length_that_it_says(address: str) -> None:
     whole = f"{POST}Content-Length: {len(PING)}\r\n\r\n{PING}"
     assert statuses(address, f"\r\n{whole}{whole}{LAST}") == [200, 200, 200]
     assert statuses(address, *f"{whole}{LAST}") == [200, 200]
-    # A body may hold what is no head.
+    # A body may contain text that is not a head.
     odd = "\n\n\r\r\n\0GET / HTTP/1.1\n\n"
     assert statuses(address, f"{POST}Content-Length: {len(odd)}\r\n\r\n{odd}{LAST}")[1:] == [200]
-    # Chunks are read, and the connection ends behind them.
+    # Chunks are read, and the connection closes after them.
     halves = f"5\r\n{PING[:5]}\r\n{len(PING) - 5:x}; a=b\r\n{PING[5:]}\r\n0\r\nA: b\r\n\r\n"
     assert statuses(address, f"{CHUNKED}{halves}{LAST}") == [200]
-    # Less than it says is no request.
+    # A shorter body than announced is no request.
     with socket.create_connection(("127.0.0.1", urlsplit(address).port), timeout=GUARD) as client:
         client.sendall(f"{POST}Content-Length: 500\r\n\r\n{PING}".encode())
         client.shutdown(socket.SHUT_WR)
@@ -357,13 +357,13 @@ def test_only_going_on_can_be_expected(address: str) -> None:
     assert statuses(address, last.format("100-continue")) == [200]
     body = f"{POST}Expect: 100-Continue\r\nConnection: close\r\nContent-Length: {len(PING)}\r\n\r\n{PING}"
     assert statuses(address, body) == [100, 200]
-    # HTTP/1.0 keeps a connection if it is asked to, and has to say whom it is for as well.
+    # HTTP/1.0 keeps a connection alive on request, and needs a Host header, too.
     kept = "GET /v1/docs HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n"
     assert statuses(address, f"{kept}{LAST}") == [200, 200]
     assert statuses(address, "GET /v1/docs HTTP/1.0\r\n\r\n") == [403]
 
 
-def test_who_asks_too_often_has_to_wait(documented: Database) -> None:
+def test_too_many_requests_have_to_wait(documented: Database) -> None:
     for path in ("/openapi.json", "/healthz"):
         with serving(documented, "--rate", "1") as address:
             # Sent at once: many more than the server could answer only if it took a second for each.
@@ -374,21 +374,21 @@ def test_who_asks_too_often_has_to_wait(documented: Database) -> None:
             wait_until(lambda address=address, path=path: request(address, path)[0] == 200)
 
 
-def test_who_keeps_the_server_waiting_is_left(documented: Database) -> None:
+def test_slow_clients_are_disconnected(documented: Database) -> None:
     with serving(documented, "--client-timeout", "1") as address:
         port = urlsplit(address).port
         clients = [socket.create_connection(("127.0.0.1", port), timeout=GUARD) for _ in range(3)]
         clients[1].sendall(b"GET /v1/docs HTTP/1.1\r\nHost: localhost\r\n")
         clients[2].sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
         for client in clients:
-            # Until the server ends the connection.
+            # Until the server closes the connection.
             while client.recv(65536):
                 pass
             client.close()
         assert get(address, "/v1/docs")["total"] == 7
 
 
-def test_who_asks_for_nothing_makes_room(documented: Database) -> None:
+def test_idle_connections_make_room(documented: Database) -> None:
     with serving(documented, "--max-connections", "3", "--rate", "0") as address:
         port = urlsplit(address).port
         silent = [socket.create_connection(("127.0.0.1", port), timeout=GUARD) for _ in range(6)]
@@ -402,7 +402,7 @@ def test_who_asks_for_nothing_makes_room(documented: Database) -> None:
             client.close()
 
 
-def test_requests_that_nobody_waits_for_are_cancelled(new_database: Callable[..., Database]) -> None:
+def test_requests_of_disconnected_clients_are_cancelled(new_database: Callable[..., Database]) -> None:
     database = document(new_database())
     database.execute(SLOW)
     with serving(database, *PATIENT) as address:
@@ -412,7 +412,7 @@ def test_requests_that_nobody_waits_for_are_cancelled(new_database: Callable[...
         wait_for_slow(database, 2)
         clients[0].close()
         wait_for_slow(database, 1)
-    # The server has ended, and not only after a day.
+    # The server ends at once, not after a day.
     assert b"503" in clients[1].recv(100)
     wait_for_slow(database, 0)
 
@@ -459,6 +459,6 @@ def test_what_is_behind_the_server_stays_in_its_log(new_database: Callable[..., 
             assert found == status and answer["error"]["sqlstate"] == code and "inner" not in str(answer), answer
             _, _, answer = request(address, "/mcp", "POST", SEARCH.replace("the pause", code), MCP_HEADERS)
             assert answer["result"]["isError"] and "inner" not in str(answer), answer
-        # What is about the request is said.
+        # Errors of the request are reported.
         assert "inner" in get(address, "/v1/search", 400, q="22023 x")["error"]["message"]
     assert 'could not open file "/inner/58P01 x"' in log[2] and "DETAIL:  inner" in log[2]

@@ -101,7 +101,7 @@ def test_a_bulk_index_survives_the_death_of_the_program(database, new_program):
 @pytest.mark.usefixtures("unharmed")
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL], ids=["in order", "at once"])
 def test_a_bulk_index_does_not_notice_that_the_program_was_replaced(database, new_program, end):
-    """As by an upgrade, a container or a limit of memory, in the midst of its work."""
+    """As an upgrade, a container or a memory limit does, in the middle of its work."""
     pages = [{**document, "slug": f"{end.name}/{document['slug']}", "body": f"{end.name} {document['body']}"}
              for document in BULK]
     with ThreadPoolExecutor(1) as pool:
@@ -115,7 +115,7 @@ def test_a_bulk_index_does_not_notice_that_the_program_was_replaced(database, ne
 
 @pytest.mark.usefixtures("unharmed")
 def test_a_bulk_index_fails_cleanly_when_no_program_lives(site, database, new_program):
-    """Every program is killed that shows up: documents are whole or not there."""
+    """Every new program is killed: documents are complete or missing."""
     over = Event()
 
     def kill_all() -> None:
@@ -172,7 +172,7 @@ def test_s3_25_a_server_without_a_free_worker_leaves_keyword_search(site, databa
 @pytest.mark.usefixtures("unharmed")
 @pytest.mark.parametrize("limit, sqlstate", [("1MB", "55000"), ("10MB", "55000"), ("40MB", "53200")])
 def test_s3_25_too_little_memory_leaves_keyword_search(site, database, limit, sqlstate):
-    """Too little for the program to start, to go on once it works, and to load the model."""
+    """Too little to start the program, to continue running, and to load the model."""
     former = status(database)["pid"]
     site.configure(inference_memory_limit=limit)
     try:
@@ -200,7 +200,7 @@ class TestHanging:
         assert status(database)["pid"] == program
 
     def test_a_statement_timeout_ends_the_wait(self, database, program, statement, argument):
-        """A search is cancelled like all else, instead of going on with keywords."""
+        """A search is cancelled, too, instead of continuing with keywords."""
         with halted(program), database.connect(options="-c statement_timeout=100ms") as connection:
             with pytest.raises(psycopg.errors.QueryCanceled):
                 connection.execute(statement, [argument])
@@ -227,7 +227,7 @@ def test_an_administrator_sees_a_program_that_hangs_and_replaces_it(site, databa
 
 
 @pytest.mark.usefixtures("unharmed")
-def test_an_answer_that_was_given_up_is_not_taken_for_another(database, program):
+def test_a_cancelled_answer_is_not_taken_for_another(database, program):
     alone = {text: embed(database, text) for text in ("red", "green")}
     passages = "SELECT docsearch.embed_passages(array_fill(%s::text, ARRAY[200]))"
     with ThreadPoolExecutor(1) as pool, database.connect(autocommit=False) as connection:
@@ -248,7 +248,7 @@ def test_an_answer_that_was_given_up_is_not_taken_for_another(database, program)
 
 @pytest.mark.usefixtures("unharmed")
 def test_clients_that_vanish_leave_no_work_behind(database, program):
-    """With client_connection_check_interval a backend notices that its client has gone."""
+    """With client_connection_check_interval a backend notices that its client has disconnected."""
     check = {"options": "-c client_connection_check_interval=100ms"}
     command = ["psql", make_conninfo(database.conninfo, application_name="vanishing", **check), "-Xqc"]
     asks = ["SELECT docsearch.embed('a query')",

@@ -1,4 +1,4 @@
-"""The inference program begins with the first text that is embedded, and ends with the server."""
+"""The inference program starts with the first embedded text, and ends with the server."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ def database(site: Site) -> Database:
 
 
 def test_the_first_embedding_starts_one_program_for_all_connections_of_all_databases(site, database):
-    """Nothing is preloaded, and a hundred backends ask for the program at once."""
+    """Nothing is preloaded, and a hundred backends request the program at once."""
     assert database.execute("SHOW shared_preload_libraries") == [("",)]
     restart(site, "fast")
     assert status(database)["state"] == "not started"

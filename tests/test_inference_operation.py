@@ -1,4 +1,4 @@
-"""What the inference program says of itself, whom it serves, and settings that it obeys while it runs."""
+"""Status, access and settings of the running inference program."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ def database(site: Site) -> Database:
 
 
 def test_another_user_of_the_system_cannot_connect(site, program, monkeypatch):
-    """A second name of the socket leads around the directories, which are closed, too."""
+    """A second name of the socket bypasses its directories, which are closed, too."""
     path = site.instance.data / SOCKET
     assert [stat.S_IMODE(place.stat().st_mode) for place in (path.parent, path)] == [0o700, 0o600]
     with tempfile.TemporaryDirectory(dir=site.instance.home) as directory:

@@ -1,7 +1,7 @@
-"""Whatever text somebody hands over, a cancel, a timeout and the end of a session act at once, and nothing that it
-takes grows beyond the text.
+"""For any text, a cancel, a timeout and the end of a session act at once, and resources grow only with the size of the
+text.
 
-Time is what the process has worked, which other programs on the machine do not lengthen.
+Time is processor time, which other programs on the machine do not affect.
 """
 
 import os
@@ -14,18 +14,18 @@ import psycopg
 import pytest
 from conftest import Database, page, wait_until
 
-# What opens something in Markdown, or makes many small parts of something; and texts of all of it.
+# Openings in Markdown, and texts of many small parts.
 RUNS = ["[", "![a](", "*a_", "`a ", "1. ", "- a\n", "> ", ">", "# a\n", "|a|b|\n", "<a ", "a\n\n", "a ", "    - a\n", "[a]: b\n", "a\n=\n",
         "```\na\n", "&lt;\\", "<!-- a\n\n", "aB.", "A0", "漢字", "[a](b) *c* `d`\n\n- e\n> f\n", "| a | b |\n|---|---|\n| `c` | d |\n\n# e\n"]
 BYTES = 30_000_000
-# Seconds of work after which what was to be ended is still not, and megabytes beside the text.
+# Maximum seconds of work after a cancel, and megabytes besides the text.
 LATE = 2.5
 MEMORY = 1_200
 
 
 @dataclass
 class Backend:
-    """A session, and what its process has taken since a moment."""
+    """A session, and the resources of its process since its creation."""
 
     connection: psycopg.Connection
     pid: int = field(init=False)
@@ -67,7 +67,7 @@ def text(run: str) -> str:
 
 @pytest.mark.parametrize("run", RUNS)
 def test_a_timeout_ends_the_indexing_of_any_text(library, run):
-    """A second for the statement: it has then hardly begun. What is quick enough may be done."""
+    """The statement has one second, in which it hardly begins. A fast one may finish."""
     session = backend(library, timeout="1s")
     before = session.worked()
     try:
@@ -75,7 +75,7 @@ def test_a_timeout_ends_the_indexing_of_any_text(library, run):
     except psycopg.errors.QueryCanceled:
         assert session.worked() - before < 1 + LATE
     assert session.peak() < MEMORY
-    # The session goes on as if nothing had been.
+    # The session works as before.
     session.connection.execute("SELECT docsearch.index_doc('kit', 'any', 'Any', '# Heading' || chr(10) || '- item')")
     session.connection.close()
 
@@ -111,7 +111,7 @@ def test_a_timeout_ends_the_text_search_parser(library, run, call):
 @pytest.mark.parametrize(("signal", "error"), [("pg_cancel_backend", "57014"), ("pg_terminate_backend", "57P01")])
 @pytest.mark.parametrize("run", ["[", "- a\n"])
 def test_work_ends_when_it_is_cancelled(library, run, signal, error):
-    """In the midst of it, whatever that is: the process has worked for a second before."""
+    """In the middle of its work: the process has worked for a second before."""
     session = backend(library)
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(session.connection.execute, f"SELECT docsearch.index_doc('kit', 'any', 'Any', {text(run)})")

@@ -1,4 +1,4 @@
-"""How good the answers are by examples/judgments/intent, as `docsearch eval` measures it."""
+"""The quality of answers by examples/judgments/intent, measured with `docsearch eval`."""
 
 import json
 from pathlib import Path

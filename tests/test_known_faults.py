@@ -1,8 +1,8 @@
-"""Known faults of PostgreSQL and pgvector: what says so, and when. A version is another than it is where the catalog, the
-files of a server or a pg_config say another.
+"""Reports of known faults of PostgreSQL and pgvector. Tests fake a version in the catalog, the files of a server or a
+pg_config.
 
-The law: what CREATE EXTENSION, check(), known_faults(), make install and install.sh say of a version is what the table
-says, whatever else there is."""
+The law: CREATE EXTENSION, check(), known_faults(), make install and install.sh report exactly the faults of the table for
+a version."""
 
 import os
 import re
@@ -24,7 +24,7 @@ from psycopg import sql
 from test_versions import machine
 
 CVE, VACUUM, SERVER, OLD = "CVE-2026-3172", "HNSW broken by VACUUM", "CVE-2026-14662", "pgvector too old"
-# Versions of pgvector with their faults, as anybody can read them who has the advisories.
+# Versions of pgvector with their faults, from the advisories.
 PGVECTOR = {"0.7.4": [OLD, CVE, VACUUM], "0.8.0": [CVE, VACUUM], "0.8.1": [CVE, VACUUM], "0.8.1-2.pgdg": [CVE, VACUUM],
             "0.8.2": [VACUUM], "0.8.3": [VACUUM], "0.8.4-beta1": [VACUUM], "0.8.4": [], "0.8.4-1.pgdg13+1": [],
             "0.8.10": [], "0.9.0": [], "0.10": [], "1.0.0": [], "unpackaged": []}
@@ -38,7 +38,7 @@ def names(faults: list[known_fault.Fault]) -> list[str]:
 
 
 def set_catalog(database: Database, version: str) -> None:
-    """Has the catalog say another version of pgvector."""
+    """Changes the version of pgvector in the catalog."""
     database.execute("UPDATE pg_extension SET extversion = %s WHERE extname = 'vector'", version)
 
 
@@ -56,7 +56,7 @@ def warnings(database: Database, statement: str) -> list[list[str]]:
     """The warnings of a statement: message, detail and hint of each."""
     found = []
     with database.connect() as connection:
-        # It can be read while it is handled only.
+        # A notice can only be read in its handler.
         connection.add_notice_handler(lambda notice: found.append(
             (notice.severity_nonlocalized, notice.message_primary, notice.message_detail, notice.message_hint)))
         connection.execute(statement)
@@ -87,7 +87,7 @@ def test_create_extension_warns_of_any_other_pgvector(new_database, version):
     files = database.execute("SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")[0][0]
     set_catalog(database, version)
     found = warnings(database, CREATE_EXTENSION)
-    # The files of the server stay what they are, and may have faults of their own.
+    # The files of the server do not change, and may have faults of their own.
     expected = set(PGVECTOR[version]) | set(names(known_fault.faults(known_fault.PGVECTOR, files)))
     of_vector = [row for row in found if row[0].startswith("pgvector")]
     assert {message.rpartition(": ")[2] for message, _, _ in of_vector} == expected
@@ -105,31 +105,31 @@ def test_create_extension_refuses_a_pgvector_that_cannot_do_it(new_database):
     assert database.execute("SELECT FROM pg_extension WHERE extname = 'pg_docsearch'") == []
 
 
-def test_check_has_a_row_for_each_and_everybody_is_told(new_database):
+def test_check_has_a_row_for_each_and_every_role_is_warned(new_database):
     database = new_database()
     database.execute("SELECT docsearch.create_project('kit')")
     check = "SELECT problem, object, detail, repair FROM docsearch.check({})"
-    told = "SELECT fault, object, detail, repair FROM docsearch.known_faults()"
+    statement = "SELECT fault, object, detail, repair FROM docsearch.known_faults()"
     files = database.execute("SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")[0][0]
     for version, expected in PGVECTOR.items():
         with other_catalog(database, version):
             rows = database.execute(check.format(""))
-            assert rows == database.execute(told) == database.execute(check.format("'kit'")), version
-            # The files of the server stay what they are; the oldest of what is known is named.
+            assert rows == database.execute(statement) == database.execute(check.format("'kit'")), version
+            # The files of the server do not change; the oldest known version is named.
             faults = {fault: version for fault in expected}
             for fault in names(known_fault.faults(known_fault.PGVECTOR, files)):
                 faults[fault] = min(faults.get(fault, files), files, key=known_fault.read)
             found = {row[:2] for row in rows if row[1].startswith("pgvector")}
             assert {(fault, known_fault.read(thing.split()[1])) for fault, thing in found} == {
                 (fault, known_fault.read(version)) for fault, version in faults.items()}, version
-            # They are a person's to mend.
+            # Only a person can repair them.
             assert database.execute("SELECT * FROM docsearch.repair()") == []
             assert database.execute("SELECT versions -> 'pgvector' ->> 'catalog' FROM docsearch.status()") == [(version,)]
             if version != "unpackaged":
                 assert database.problems() == []
 
 
-def test_a_role_without_rights_is_told_and_nothing_else(new_database):
+def test_a_role_without_privileges_is_warned_and_sees_nothing_else(new_database):
     database = new_database()
     database.execute("CREATE ROLE known_faults_reader")
     try:
@@ -179,7 +179,7 @@ def test_status_says_the_versions(new_database):
 
 
 def installation(place: Path, server: str, vector: str) -> install.Installation:
-    """A PostgreSQL that has nothing but what is read of it: its versions."""
+    """A PostgreSQL with only its versions."""
     extensions = place / "share" / "extension"
     extensions.mkdir(parents=True)
     (place / "lib").mkdir()
@@ -219,9 +219,9 @@ def test_make_install_and_install_sh_say_the_same(tmp_path, server, vector):
     lines = found.known_faults()
     assert {re.search(r"known fault, (.*?): ", line)[1] for line in lines} == expected
     assert done.returncode == 0, done.stderr
-    told = set(re.findall(r"known fault, (.*?): ", done.stderr))
-    # A beta of the fixed release itself is told by make install alone: sort knows no betas.
-    assert told == expected - ({VACUUM} if vector == "0.8.4-beta1" else set())
+    reported = set(re.findall(r"known fault, (.*?): ", done.stderr))
+    # Only make install reports a beta of the fixed release, since sort does not know betas.
+    assert reported == expected - ({VACUUM} if vector == "0.8.4-beta1" else set())
 
 
 def test_packages_ask_for_versions_without_a_fault():
@@ -230,7 +230,7 @@ def test_packages_ask_for_versions_without_a_fault():
     described = [*(toolchain.ROOT / "packaging").glob("*.*"), *(toolchain.ROOT / "packaging" / "deb").glob("*.control")]
     text = "".join(path.read_text() for path in described if path.is_file())
     assert {name for name in wanted if name in text} == set(wanted)
-    # Nowhere else than in the table stands which version that is.
+    # Only the table has these versions.
     assert not re.search(r"(vector|postgresql)\S* *\(?>= *[0-9]|\"vector\": *\"[0-9]", text)
 
 

@@ -1,4 +1,4 @@
-"""A language model behind an endpoint: who may name one, what is sent, and giving up."""
+"""A language model behind an endpoint: who may set one, what is sent, and timeouts."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -44,7 +44,7 @@ def plain(database: Database) -> Iterator[Database]:
     database.execute(f"DROP ROLE {PLAIN_ROLE}")
 
 
-def test_s1_2_who_is_asked_is_up_to_superusers_and_shown_to_them(database: Database, plain: Database):
+def test_s1_2_superusers_set_the_endpoint_and_see_it(database: Database, plain: Database):
     for name in SECRET:
         with database.connect() as connection:
             connection.execute("SELECT docsearch.settings()")
@@ -78,7 +78,7 @@ def test_s1_11_a_question_carries_the_settings(configured: psycopg.Connection, e
     assert "top_k" not in second
 
 
-def test_who_may_search_has_his_query_sent_and_sections_that_he_sees(database: Database, plain: Database,
+def test_a_search_sends_the_query_and_visible_sections(database: Database, plain: Database,
                                                                      endpoint: Endpoint):
     for slug, body in (("shown", "The ferry sails at noon."), ("hidden", "The ferry is for sale.")):
         database.execute("SELECT docsearch.index_doc('kit', %s, 'Ferry', %s)", slug, body)
@@ -108,7 +108,7 @@ def test_a_question_that_is_cancelled_ends_at_once(configured: psycopg.Connectio
         question = pool.submit(configured.execute, TEST)
         wait_until(lambda: endpoint.asked)
         database.execute("SELECT pg_cancel_backend(%s)", configured.info.backend_pid)
-        # Neither the statement nor the connection to the endpoint waits for an answer: there is none.
+        # Neither the statement nor the connection waits for the answer, which never comes.
         with pytest.raises(psycopg.errors.QueryCanceled):
             question.result(GUARD)
         assert endpoint.left.wait(GUARD)
@@ -147,7 +147,7 @@ def manual(configured: psycopg.Connection) -> Iterator[psycopg.Connection]:
 
 
 def says(*answers: str) -> Callable[[str, dict], Reaction]:
-    """An interface that gives these answers, one after the other, the last one again and again."""
+    """A server that returns these answers in order, and repeats the last one."""
     left = list(answers)
 
     def react(path: str, body: dict) -> Reaction:
@@ -202,15 +202,15 @@ def test_s1_45_wordings_of_the_model_bring_the_page_as_those_of_the_caller_do(ma
         manual.execute("SELECT docsearch.index_doc('manual', %s, %s, %s)", page)
     wording = "detecting when clients abort"
     endpoint.react = says(wording)
-    plain, told, given = search(manual, GOAL, transform="none"), search(manual, GOAL), search(manual, GOAL, [wording], "none")
-    assert [answer["results"][0]["slug"] for answer in (plain, told, given)] == ["guides/ready", "requests/abort", "requests/abort"]
-    scores = [[(result["slug"], result["score"]) for result in answer["results"]] for answer in (told, given)]
+    plain, transformed, given = search(manual, GOAL, transform="none"), search(manual, GOAL), search(manual, GOAL, [wording], "none")
+    assert [answer["results"][0]["slug"] for answer in (plain, transformed, given)] == ["guides/ready", "requests/abort", "requests/abort"]
+    scores = [[(result["slug"], result["score"]) for result in answer["results"]] for answer in (transformed, given)]
     assert scores[0] == scores[1]
     steps = manual.execute("""SELECT rule, matched, after FROM docsearch.explain_search(
                               %s, 'requests/abort', 'manual', config => '{"transform": "model"}') WHERE step = 'wording'""",
                            [GOAL]).fetchall()
     assert [step[:2] for step in steps] == [("also", wording)]
-    assert steps[0][2] == pytest.approx(told["results"][0]["score"], abs=1e-4)
+    assert steps[0][2] == pytest.approx(transformed["results"][0]["score"], abs=1e-4)
 
 
 def test_s1_45_five_wordings_of_the_caller_come_first(manual: psycopg.Connection, endpoint: Endpoint):
@@ -245,7 +245,7 @@ def test_s1_45_what_is_refined_keeps_the_wordings(manual: psycopg.Connection, en
     assert [step["results"][0].split("/")[1].split("#")[0] for step in answer["trace"]] == ["memory", "roles", "vacuum"]
     assert answer["transformation"]["wordings"] == ["Roles", *tidy] and also(answer) == ["eviction", "Roles", *tidy]
     assert answer["best_iteration"] == 3
-    # What the model or the caller has said before is not new: other ways are tried.
+    # Earlier wordings of the model or the caller are not new: other ways are tried.
     endpoint.react = says(poor, "Roles", poor, "roles\nEviction", poor)
     answer = refined(manual, 1, "quay prices", ["eviction"])
     assert [step["executed_query"] for step in answer["trace"]] == ["quay prices", "Roles", "quay prices"]
@@ -253,7 +253,7 @@ def test_s1_45_what_is_refined_keeps_the_wordings(manual: psycopg.Connection, en
 
 @pytest.mark.parametrize("reaction", [says(""), says("x"), says("Mem tips.\n- "), fails(401)],
                          ids=["empty", "short", "the same", "refused"])
-def test_s1_12_without_an_answer_of_use_the_rules_stand_in(manual: psycopg.Connection, endpoint: Endpoint, reaction):
+def test_s1_12_without_a_usable_answer_the_rules_are_used(manual: psycopg.Connection, endpoint: Endpoint, reaction):
     endpoint.react = reaction
     answer = search(manual)
     assert [notice["code"] for notice in answer["notices"]][0] == "transform_fallback"
@@ -265,7 +265,7 @@ def hits(session: psycopg.Connection) -> tuple[int, int]:
     return wait_until(lambda: session.execute(known).fetchone())
 
 
-def test_s1_33_answers_of_use_are_remembered(manual: psycopg.Connection, endpoint: Endpoint):
+def test_s1_33_usable_answers_are_cached(manual: psycopg.Connection, endpoint: Endpoint):
     endpoint.react = says("", "memory management")
     assert [notice["code"] for notice in search(manual)["notices"]][0] == "transform_fallback"
     before = hits(manual)
@@ -279,7 +279,7 @@ def test_s1_33_answers_of_use_are_remembered(manual: psycopg.Connection, endpoin
     assert len(endpoint.asked) == 4, "other questions, and other models, are asked"
 
 
-def test_s1_33_a_grade_is_remembered_until_what_it_is_about_changes(manual: psycopg.Connection, endpoint: Endpoint):
+def test_s1_33_a_grade_is_cached_until_its_documents_change(manual: psycopg.Connection, endpoint: Endpoint):
     endpoint.react = says(GRADE)
     before = hits(manual)
     answers = [refined(manual) for _ in range(2)]
@@ -317,7 +317,7 @@ def test_s1_38_a_grade_is_asked_for_with_all_settings(manual: psycopg.Connection
     assert "top_k" not in second
 
 
-def test_s1_39_who_gives_wordings_is_told_the_date_and_what_the_documents_are_about(manual: psycopg.Connection,
+def test_s1_39_a_model_for_wordings_gets_the_date_and_the_topics_of_the_documents(manual: psycopg.Connection,
                                                                               database: Database, endpoint: Endpoint):
     manual.execute("SELECT docsearch.index_doc('manual', 'tides', 'Tides', 'Memory of tides.', category => 'Seas')")
     endpoint.react = says("memory of the sea")

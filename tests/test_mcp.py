@@ -1,4 +1,4 @@
-"""`docsearch mcp`: what clients of both generations of the protocol get, over both transports."""
+"""`docsearch mcp` with clients of both generations of the protocol, over both transports."""
 
 import asyncio
 import json
@@ -72,7 +72,7 @@ async def connected(server: StdioServerParameters | str, mode: str) -> AsyncIter
 
 
 async def text(client: Client, tool: str, **arguments: object) -> str:
-    """The text of an answer that is no error."""
+    """The text of a successful answer."""
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, result.content[0].text
     assert len(result.content) == 1
@@ -237,7 +237,7 @@ def test_s3_35_eight_clients_at_once(documented: Database, address: str, mode: s
 
 
 class Pipe:
-    """A server that is spoken to by hand."""
+    """A server that receives raw lines."""
 
     def __init__(self, database: Database, **variables: str):
         self.process = subprocess.Popen([PROGRAM, "mcp", *PATIENT, "--url", database.conninfo], stdin=subprocess.PIPE,
@@ -346,8 +346,8 @@ def test_nothing_that_is_sent_ends_the_conversation(documented: Database) -> Non
 
 
 def answered(pipe: Pipe, line: str | bytes, least: int = 0) -> list[dict]:
-    """What is answered to a line: whatever comes before the answer to the ping behind it, and so many at least, since
-    requests are answered as they are done."""
+    """The responses to a line: those before the response to the ping after it, and at least `least`, since requests may
+    finish in any order."""
     line = line.encode() if isinstance(line, str) else line
     pipe.process.stdin.write(line + b'\n{"jsonrpc": "2.0", "id": "behind", "method": "ping"}\n')
     pipe.process.stdin.flush()
@@ -357,7 +357,7 @@ def answered(pipe: Pipe, line: str | bytes, least: int = 0) -> list[dict]:
     return [answer for answer in answers if answer["id"] != "behind"]
 
 
-def test_a_line_that_is_no_message_is_answered_and_the_next_one_read(documented: Database) -> None:
+def test_an_invalid_line_is_answered_and_the_next_one_is_read(documented: Database) -> None:
     pipe = Pipe(documented)
     list_tools = '{"jsonrpc": "2.0", "id": 5, "method": "tools/list"}'
     deep = '{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": ' + "[" * 50_000 + "]" * 50_000 + "}"
@@ -382,7 +382,7 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_read(documented:
         said, = answered(pipe, line, 1)
         assert (said["error"]["code"], said["id"]) == (code, 5), line[:80]
         assert len(json.dumps(said)) < 1000
-    # Notifications and answers are never answered.
+    # Notifications and responses get no response.
     for line in ("", "  ", "\r", "\t\r", '{"jsonrpc": "2.0", "method": "notifications/unknown"}',
                  '{"jsonrpc": "2.0", "method": "nothing"}', '{"jsonrpc": "2.0", "id": 5, "result": {}}',
                  '{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": 5}',
@@ -409,7 +409,7 @@ def test_a_line_that_is_too_long_is_answered_and_takes_no_room(documented: Datab
         said, = answered(pipe, line)
         assert (said["error"]["code"], said["id"]) == (-32600, number) and "longer" in said["error"]["message"]
     assert resident() - before < 32 * 1024
-    # Many that nobody waits for: each is answered, and none is kept.
+    # Many at once without reading: each is answered, and none is kept.
     for _ in range(3):
         pipe.write("x" * 5_000_000)
     assert [json.loads(pipe.process.stdout.readline())["id"] for _ in range(3)] == [None] * 3
@@ -417,7 +417,7 @@ def test_a_line_that_is_too_long_is_answered_and_takes_no_room(documented: Datab
     assert pipe.close() == 0
 
 
-def test_lines_that_are_no_messages_before_the_first_one_are_no_end(documented: Database) -> None:
+def test_invalid_lines_before_the_first_message_do_not_end_the_server(documented: Database) -> None:
     process = subprocess.Popen([PROGRAM, "mcp", "--url", documented.conninfo], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, env=environment())
     begin = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
@@ -427,7 +427,7 @@ def test_lines_that_are_no_messages_before_the_first_one_are_no_end(documented: 
     assert [answer["id"] for answer in answers] == [None, None, 0] and "result" in answers[2]
 
 
-def test_a_database_that_restarts_or_is_away_is_no_end(new_database: Callable[..., Database]) -> None:
+def test_a_restarting_or_missing_database_does_not_end_the_server(new_database: Callable[..., Database]) -> None:
     database = document(new_database())
     pipe = Pipe(database)
     load = {"method": "tools/call", "params": {"name": "load_doc", "arguments": {"slug": "guides/retry"}}}

@@ -29,7 +29,7 @@ def address(documented: Database) -> Iterator[str]:
 @pytest.mark.parametrize("mode", VERSIONS)
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 def test_a_prompt_has_an_assistant_write_questions(documented: Database, address: str, transport: str, mode: str) -> None:
-    """Whatever it lists can be loaded, has no question, and is named as a file of questions names it."""
+    """Each listed section can be loaded, has no question, and has the name of a questions file."""
     def listed(prompt: str) -> list[dict[str, str]]:
         return [json.loads(line) for line in re.search(r"```json\n(.*?)\n```", prompt, re.S)[1].splitlines()]
 

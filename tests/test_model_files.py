@@ -1,4 +1,4 @@
-"""What happens when the files of a model, or the library that runs them, are not what they were.
+"""Changed files of a model, or of the library that runs it.
 
 The paths are settings of the server, so these tests have a server of their own.
 """
@@ -55,7 +55,7 @@ class Site(conftest.Site):
     models: Path
 
     def forget(self) -> None:
-        """Has nothing loaded, since what is loaded stays. A new backend has nothing anyway."""
+        """Unloads the models, since loaded ones stay. A new backend has none."""
         if self.instance.settings.get("docsearch.inference") != "in_process":
             self.restart_inference()
 
@@ -97,7 +97,7 @@ def database(site: Site) -> Database:
 
 @pytest.fixture(params=["service", "in_process"])
 def everywhere(request: pytest.FixtureRequest, site: Site) -> Iterator[None]:
-    """Runs a test twice: models in the program, and in each backend."""
+    """Runs a test twice: with models in the program, and in each backend."""
     site.configure(inference=request.param)
     yield
     site.configure(inference="service")
@@ -122,7 +122,7 @@ def dense_rows(database: Database) -> list[bool]:
 
 
 def assert_keywords_only(database: Database) -> None:
-    """A search answers with what the words alone give, and says so."""
+    """Checks that a search uses keywords only, with a notice."""
     rows = database.execute("SELECT slug, similarity, keyword_score, notice "
                             "FROM search_docs('starts an action', 'kit')")
     assert rows[0][0] == "button"
@@ -133,7 +133,7 @@ def assert_keywords_only(database: Database) -> None:
 
 
 def assert_indexing_refused(database: Database, sqlstates: set[str]) -> None:
-    """Nothing is stored without its vector."""
+    """Checks that nothing is stored without its vector."""
     count = "SELECT count(*), (SELECT count(*) FROM docsearch.chunk) FROM docsearch.document"
     before = database.execute(count)
     with pytest.raises(psycopg.Error) as refused:
@@ -163,7 +163,7 @@ def test_s3_25_a_damaged_model_leaves_keyword_search(site, database, file, damag
 
 @pytest.mark.usefixtures("everywhere")
 def test_s3_25_a_model_that_another_has_replaced_is_not_used(site, database):
-    """Its vectors could not be compared with those that are stored."""
+    """Its vectors cannot be compared with stored ones."""
     whole, away = site.models / DEFAULT, site.models / "away"
     whole.rename(away)
     try:
@@ -239,7 +239,7 @@ def test_a_path_set_before_the_library_was_loaded_is_ignored(site, plain: Databa
 
 @pytest.fixture(scope="module")
 def tiny(database: Database) -> str:
-    """A project of a model with two dimensions, which knows two words only."""
+    """A project with a model of two dimensions, which knows only two words."""
     with pytest.raises(psycopg.errors.ExternalRoutineException, match="test questions"):
         database.execute("SELECT docsearch.create_project('tiny', model => 'tiny')")
     database.execute("SELECT docsearch.add_model('tiny', self_test => false)")

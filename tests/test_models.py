@@ -1,4 +1,4 @@
-"""Another model for a project, while everything goes on.
+"""Changing the model of a project while everything else continues.
 
 Models are files of the server, so these tests have a server of their own.
 """
@@ -27,7 +27,7 @@ NONSENSE = "nonsense"
 SHORT = "short"
 PAGES = [page(f"p/{number:03}", f"Page {number}.\n\n## Part\n\nThe ferry number {number} leaves at noon.")
          for number in range(120)]
-# Whoever stores one for the same chunk waits.
+# Makes others wait that store a vector of the same chunk.
 VECTOR_IN_THE_MIDDLE = """
     INSERT INTO docsearch.vector_{} (project_id, document_id, chunk_no, embedding)
     SELECT c.project_id, c.document_id, c.chunk_no, array_fill(1::real, ARRAY[384])::halfvec
@@ -57,14 +57,14 @@ def write_small(source: Path, directory: Path) -> None:
 
 
 def write_short(source: Path, directory: Path) -> None:
-    """A model that reads a quarter as much of a text."""
+    """A model that reads only a quarter of the tokens."""
     shutil.copytree(source, directory)
     file = directory / "sentence_bert_config.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"max_seq_length": 64}))
 
 
 def write_nonsense(source: Path, directory: Path) -> None:
-    """The shipped model with weights that are in no order, as an export or a processor that computes otherwise has it."""
+    """The shipped model with shuffled weights, as after a wrong export or on a faulty processor."""
     shutil.copytree(source, directory)
     graph_file = directory / "onnx/model.onnx"
     model = onnx.load(graph_file)
@@ -135,7 +135,7 @@ def test_a_model_is_checked_and_recorded(database):
     assert database.execute("SELECT name FROM docsearch.model ORDER BY name") == [("alias",), (DEFAULT,), ("small",)]
 
 
-def test_a_name_has_the_files_of_one_model_whoever_adds_it_at_once(database):
+def test_a_name_has_the_files_of_one_model_after_concurrent_calls(database):
     def add(directory: str) -> str:
         try:
             database.execute("SELECT docsearch.add_model('twin', %s)", directory)
@@ -153,14 +153,14 @@ def test_a_name_has_the_files_of_one_model_whoever_adds_it_at_once(database):
 
 
 def test_a_link_below_the_directory_of_models_is_the_administrators(database):
-    """Who can make one there may read the files anyway."""
+    """A user who can create one there may read the files anyway."""
     number = database.execute("SELECT docsearch.add_model('linked')")[0][0]
     assert database.execute("SELECT docsearch.embedding_dimension('linked')") == [(DIMENSION,)]
     database.execute("DELETE FROM docsearch.model WHERE id = %s", number)
 
 
-def test_a_model_that_does_not_tell_texts_apart_is_refused(database):
-    """The law: what is registered gives a search of use, or somebody has been told that it does not."""
+def test_a_model_whose_vectors_do_not_distinguish_texts_is_refused(database):
+    """The law: a registered model gives useful searches, or a warning was raised."""
     for statement in ("SELECT docsearch.add_model('nonsense')", "SELECT docsearch.set_model('kit', 'nonsense')",
                       "SELECT docsearch.create_project('new', model => 'nonsense')"):
         with pytest.raises(psycopg.errors.ExternalRoutineException) as refused:
@@ -173,7 +173,7 @@ def test_a_model_that_does_not_tell_texts_apart_is_refused(database):
                       "SELECT docsearch.test_model('nonsense')"):
         with database.connect() as connection:
             warnings = []
-            connection.add_notice_handler(lambda told: warnings.append((told.severity, told.message_primary, told.message_hint)))
+            connection.add_notice_handler(lambda notice: warnings.append((notice.severity, notice.message_primary, notice.message_hint)))
             connection.execute(statement)
         (severity, message, hint), = warnings
         assert severity == "WARNING" and "does not tell texts apart" in message and "float graph" in hint
@@ -236,24 +236,24 @@ def test_a_switch_that_is_killed_goes_on(database):
     wait_until(lambda: vectors(database) == {DEFAULT: chunks})
 
 
-def test_a_switch_can_be_called_off_and_a_failure_is_told(site, database):
+def test_a_switch_can_be_cancelled_and_a_failure_is_reported(site, database):
     with pytest.raises(psycopg.errors.UndefinedObject):
         database.execute("SELECT docsearch.set_model('kit', 'nowhere')")
     database.execute("SELECT docsearch.set_model('kit', %s)", DEFAULT)
     assert database.execute("SELECT next_model_id FROM docsearch.project WHERE name = 'kit'") == [(None,)]
-    database.execute("CREATE ROLE nobody_special LOGIN")
-    database.execute("SELECT docsearch.grant_usage('nobody_special')")
-    nobody = Database(make_conninfo(database.conninfo, user="nobody_special"))
+    database.execute("CREATE ROLE finch LOGIN")
+    database.execute("SELECT docsearch.grant_usage('finch')")
+    reader = Database(make_conninfo(database.conninfo, user="finch"))
     for statement in ("SELECT docsearch.set_model('kit', 'small')", "SELECT docsearch.add_model('small')"):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            nobody.execute(statement)
+            reader.execute(statement)
 
 
 LONG = [page(f"long/{number}", "\n\n".join(
     [f"# Long {number}\n\nWhat this page is about."]
     + [f"## Part {part}\n\n" + " ".join(f"Sentence {sentence} of part {part} says that ferry {number} leaves." for sentence in range(number * 4))
        for part in range(6)])) for number in range(1, 12)]
-# All that searches read of the documents of a project.
+# Everything that searches read of a project's documents.
 INDEXED = """
     SELECT d.slug, d.chunk_count, d.term_count, c.chunk_no, c.kind, c.heading_path, c.anchor, c.body, c.token_count, c.term_count,
            c.document_term_count, c.input_hash, c.terms::text, v.embedding::text
@@ -269,7 +269,7 @@ def indexed(database: Database, project: str) -> list[tuple]:
 
 
 def test_a_project_that_gets_a_model_is_as_one_that_was_created_with_it(database):
-    """The same documents and the same model are the same index, whichever model was there before."""
+    """The same documents and model give the same index, whatever the previous model."""
     for name, model in (("switched", DEFAULT), ("shorter", SHORT), ("longer", DEFAULT)):
         database.execute("SELECT docsearch.create_project(%s, model => %s)", name, model)
         assert {row[1] for row in database.index(name, *LONG)} == {"added"}
@@ -283,5 +283,5 @@ def test_a_project_that_gets_a_model_is_as_one_that_was_created_with_it(database
             assert indexed(database, "switched") == indexed(database, same)
     for name in ("switched", "shorter", "longer"):
         database.execute("SELECT docsearch.drop_project(%s)", name)
-    # Vectors of models that are not used any more go some seconds later.
+    # Vectors of unused models are deleted some seconds later.
     wait_until(lambda: database.problems() == [])

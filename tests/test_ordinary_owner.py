@@ -1,4 +1,4 @@
-"""An ordinary role may own all of it: no superuser is needed, and none at work, once the extension is there."""
+"""An ordinary role may own everything: once the extension exists, no superuser is needed or acts."""
 
 from collections.abc import Iterator
 from uuid import uuid4
@@ -63,12 +63,12 @@ def test_what_concerns_the_server_stays_with_superusers(owner):
                       "SELECT docsearch.add_remote_model('far', 'http://127.0.0.1:1/v1', 'm')",
                       "SET docsearch.llm_url = 'http://127.0.0.1:1/v1'", "SET docsearch.inference = 'in_process'"):
         with owner.connect() as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
-            # The library knows its settings.
+            # The library is loaded, so its settings exist.
             connection.execute("SELECT count(*) FROM docsearch.settings() s WHERE docsearch.split_identifier('a') = 'a'")
             connection.execute(statement)
 
 
-# Of files and directories that are there, and of some that are not.
+# Paths of existing and missing files and directories.
 ELSEWHERE = ["/etc", "/", "/no/such/place", "..", "../models", "../no-such-place", "a/../../etc", "./all-MiniLM-L6-v2", ".", "",
              ".hidden", "all-MiniLM-L6-v2/", "all-MiniLM-L6-v2/onnx", "..\\etc", "a\nb", "a\x7fb", "a\u202eb", "x" * 256, "../" * 2000]
 USES = ["SELECT docsearch.embed('x', 'outside')", "SELECT docsearch.embed_passages('{x}', 'outside')",
@@ -89,7 +89,7 @@ def test_the_table_of_models_takes_plain_names_alone(owner, directory):
 
 @pytest.fixture(scope="module")
 def without_constraints(owner) -> Database:
-    """The tables are the owner's, who may take the constraints away."""
+    """The owner of the tables may drop their constraints."""
     owner.execute("ALTER TABLE docsearch.model DROP CONSTRAINT model_directory_plain, DROP CONSTRAINT model_name_plain")
     owner.execute("SELECT docsearch.create_project('lost')")
     return owner
@@ -97,8 +97,8 @@ def without_constraints(owner) -> Database:
 
 @pytest.mark.parametrize("directory", ELSEWHERE)
 def test_a_row_of_the_owner_leads_to_no_other_directory_of_the_server(without_constraints, directory):
-    """The law: a path that is read from a table is worth what the weakest is who may write that table. Where a name
-    leads elsewhere, the answer is the same whether there is something or not, and nothing there is loaded."""
+    """The law: a path in a table can be trusted only as far as the weakest writer of that table. If a name leads outside,
+    the error is the same whether the target exists or not, and nothing is loaded."""
     owner = without_constraints
     number, = owner.execute(OUTSIDE, "outside", directory)[0]
     owner.execute("UPDATE docsearch.project SET model_id = %s WHERE name = 'lost'", number)

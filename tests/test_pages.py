@@ -35,7 +35,7 @@ class Answer:
     query: str
     group: str
     scores: list[float]
-    # Of the first page that is right.
+    # Rank of the first right page.
     place: float
 
 
@@ -55,9 +55,9 @@ def answers(pages) -> list[Answer]:
 
 
 def unique_spans(texts: dict[str, list[str]]) -> list[tuple[str, str]]:
-    """Spans of 5 to 8 words that stand in the chunks of one document only, with its slug.
+    """Spans of 5 to 8 words that are in the chunks of only one document, with its slug.
 
-    They are what a reader can copy: the marks of links and headings are no part of them.
+    They are text that a reader can copy, without marks of links and headings.
     """
     chance = random.Random(SEED)
     chunks = [(slug, chunk) for slug, of_slug in texts.items() for chunk in of_slug]
@@ -78,7 +78,7 @@ def unique_spans(texts: dict[str, list[str]]) -> list[tuple[str, str]]:
     return spans
 
 
-def test_s4_22_a_span_that_one_page_has_brings_it_into_the_first_two(pages):
+def test_s4_22_a_span_of_one_page_finds_it_among_the_first_two(pages):
     texts: dict[str, list[str]] = {}
     rows = pages.execute("""
         SELECT d.slug, regexp_replace(c.body, '\\s+', ' ', 'g')
@@ -95,7 +95,7 @@ def test_s4_22_a_span_that_one_page_has_brings_it_into_the_first_two(pages):
     assert len(missed) <= 0.03 * SPANS, missed
 
 
-def test_s0_36_every_unique_name_in_every_form_brings_its_page_first(pages):
+def test_s0_36_every_unique_name_in_every_form_finds_its_page_first(pages):
     rows = pages.execute("SELECT * FROM docsearch.verify_invariants('swiftui')")
     broken = [row for row in rows if row[1] is not None]
     assert broken == []
@@ -112,7 +112,7 @@ def test_s4_3_five_compact_results_fit(pages):
     assert lengths[0][0] <= GREATEST_COMPACT
 
 
-def test_s4_14_scores_tell_good_results_from_weak_ones(answers):
+def test_s4_14_scores_separate_good_results_from_weak_ones(answers):
     narrow = [answer for answer in answers if answer.scores[0] - answer.scores[-1] < WIDE_SPREAD]
     assert len(narrow) <= (1 - LEAST_SHARE) * len(answers), narrow
 
@@ -128,7 +128,7 @@ def test_s0_32_names_are_found_first_without_exception(answers):
     assert [answer for answer in asked_by_name if answer.place != 1] == []
 
 
-def test_s4_15_a_page_asked_for_by_its_title_stands_out(pages):
+def test_s4_15_a_title_gives_its_page_a_high_score(pages):
     rows = pages.execute("""
         SELECT d.title, r.scores[1], r.scores[2]
         FROM docsearch.document d, LATERAL (

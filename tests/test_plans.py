@@ -1,4 +1,4 @@
-"""What searches take: the memory of a connection, and statements."""
+"""Resources of searches: the memory of a connection, and statements."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ WORDS = ("button", "slider", "picture", "window", "session", "query", "table", "
 
 
 def private_bytes(pid: int) -> int:
-    """Anonymous resident memory of a process: what the Rust side allocates is in no context."""
+    """Anonymous resident memory of a process, since Rust's allocations are in no memory context."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     kilobytes, = (int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
     return KIBIBYTE * kilobytes
@@ -59,7 +59,7 @@ def test_s4_13_dropping_further_sections_takes_no_statement(database: Database):
         connection.add_notice_handler(lambda notice: statements.append(notice.message_primary))
 
         def search(dedup: str) -> tuple[list[bool], int]:
-            """Which results are further sections, and how many statements the search takes."""
+            """Which results are further sections, and the number of statements of the search."""
             statements.clear()
             rows = connection.execute("SELECT additional_chunk FROM search_docs('zebra', 'guide', dedup => %s)",
                                       [dedup])
@@ -73,11 +73,11 @@ def test_s4_13_dropping_further_sections_takes_no_statement(database: Database):
         connection.execute("SET client_min_messages = log")
         (further, taken), (_, without), (_, compared) = search("document"), search("none"), search("similar")
     assert any(further)
-    # Comparing sections takes one for their vectors.
+    # Comparing sections needs one for their vectors.
     assert taken == without == compared - 1
 
 
-# Whatever the planner knows of a project: the only paths to what grows with the number of documents.
+# The only access paths to tables that grow with the number of documents, whatever the planner's statistics are.
 PATHS = {
     "chunk": {"chunk_terms", "chunk_pkey"}, "definition": {"definition_key"}, "document": {"document_pkey"},
     "document_name": {"document_name_key", "document_name_trigram"}, "term_stat": {"term_stat_lexeme"},
@@ -88,7 +88,7 @@ QUERIES = ("kiln clay", "call_77", "how do kilns burn the clay of word7 and the 
 
 
 def kiln_pages(name: str, count: int) -> str:
-    """A call that loads so many documents."""
+    """A call that loads `count` documents."""
     return (f"SELECT count(*) FROM docsearch.index_docs('{name}', (SELECT jsonb_agg(jsonb_build_object('slug', 'g/p' || n, "
             "'title', 'Page p' || n, 'body', format(E'The kiln number %s burns word%s clay.\\n\\n## call_%1$s\\n\\nIt calls.', "
             f"n, n % 50))) FROM generate_series(1, {count}) n))")
@@ -101,7 +101,7 @@ def scans(plan: dict) -> list[dict]:
 
 
 def searched_paths(database: Database, project: str) -> list[tuple[str, str, int, str]]:
-    """Node, table or index, how many rows were read and dropped, and the statement, of all that searches of a project read."""
+    """Node, table or index, rows read and removed, and statement, of everything that searches of a project read."""
     plans: list[str] = []
     with database.connect() as connection:
         connection.execute("LOAD 'auto_explain'")
@@ -135,7 +135,7 @@ def test_no_statement_of_a_search_depends_on_statistics(database: Database):
             # The rows of a bitmap are read from the table; other scans of it are those of all its rows.
             if table and (place != table or node != "Bitmap Heap Scan"):
                 assert place in PATHS[table], (when, node, place, statement)
-            # Of names that are like one, a part is compared.
+            # Only some of the similar names are compared.
             assert removed <= most or table == "document_name", (when, node, place, removed, statement)
 
     database.execute(kiln_pages("kilns", 600))
@@ -148,7 +148,7 @@ def test_no_statement_of_a_search_depends_on_statistics(database: Database):
     check("loaded after ANALYZE")
     database.execute("ANALYZE")
     database.execute("DELETE FROM docsearch.document WHERE project_id = (SELECT id FROM docsearch.project WHERE name = 'kilns')")
-    # A few rows of another project are read in any way.
+    # A few rows of another project may be read.
     assert max(removed for *_, removed, _ in searched_paths(database, "kilns")) < 2500
     database.execute("ANALYZE")
     database.execute(kiln_pages("kilns", 1200))

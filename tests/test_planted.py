@@ -1,4 +1,4 @@
-"""Who may create functions and operators in a schema that everybody's path holds makes nobody call them."""
+"""Functions and operators that a role creates in a schema of the search path are never called."""
 
 import re
 from pathlib import Path
@@ -17,13 +17,13 @@ COMMON = ("text", "name", "oid", "int4", "int8", "jsonb", "text[]", "regclass")
 
 
 def scripts() -> str:
-    """All SQL that the extension runs, and more."""
+    """All SQL of the extension, and more."""
     files = [*(ROOT / "sql").rglob("*.sql"), *(ROOT / "src").rglob("*.rs")]
     return "\n".join(file.read_text() for file in files)
 
 
 def operators(database: Database) -> list[str]:
-    """The operators of Postgres that stand in the scripts."""
+    """The operators of Postgres in the scripts."""
     known = {name for name, in database.execute("SELECT DISTINCT oprname::text FROM pg_operator")}
     written = set(re.findall(r"(?<=[\s(])[-+*/<>=~!@#%^&|`?]+(?=[\s(])", scripts()))
     return sorted((known & written) | {"=", "<>", "<", "~~", "||"})
@@ -36,7 +36,7 @@ def functions(database: Database) -> list[str]:
 
 
 def plant(database: Database) -> None:
-    """As somebody with CREATE on public: functions and operators that fit better than those of Postgres."""
+    """Creates functions and operators in public that fit better than those of Postgres."""
     names, calls = functions(database), operators(database)
     there = set(database.execute("SELECT oprname::text, format_type(oprleft, NULL), format_type(oprright, NULL) "
                                  "FROM pg_operator WHERE oprnamespace = 'public'::regnamespace"))
@@ -115,6 +115,6 @@ def test_nothing_planted_is_called(planted: Database, path: str):
         ):
             connection.execute(statement)
             assert calls(connection) == 0, statement
-        # The trap works: this is how the install script compared once.
+        # The trap works: an earlier install script compared like this.
         connection.execute("SELECT FROM pg_catalog.pg_ts_dict d WHERE d.dictnamespace = 'pg_catalog'::pg_catalog.regnamespace")
         assert calls(connection) > 0

@@ -1,4 +1,4 @@
-"""What reads leaves nothing with a connection: a pool may give it to somebody else after each transaction."""
+"""Reading leaves no state in a connection: a pool may give it to another client after each transaction."""
 
 import json
 import re
@@ -30,7 +30,7 @@ def documents(new_database) -> Database:
 
 
 def searches(address: str, count: int) -> list[str]:
-    """The first result of so many searches."""
+    """The first results of `count` searches."""
     found = []
     for number in range(count):
         with urllib.request.urlopen(f"{address}/v1/search?query=dives+{number}", timeout=GUARD) as answer:
@@ -73,7 +73,7 @@ def bouncer(database: Database, place: Path) -> Iterator[Database]:
         pool_mode = transaction
         ignore_startup_parameters = extra_float_digits,options
     """.replace("        ", ""))
-    # As PostgreSQL, it does not run as root.
+    # Like PostgreSQL, it does not run as root.
     with started([*server.launcher(), "pgbouncer", "--quiet", place / "pgbouncer.ini"], stderr=subprocess.DEVNULL):
         through = Database(make_conninfo(database.conninfo, host=str(socket), port=6432))
         wait_until(lambda: (socket / ".s.PGSQL.6432").exists())
@@ -84,7 +84,7 @@ def bouncer(database: Database, place: Path) -> Iterator[Database]:
 def test_others_of_a_pool_find_a_connection_as_it_was(documents, tmp_path):
     with bouncer(documents, tmp_path) as pool:
         def left() -> list[str]:
-            # A prepared statement would stay with the server's connection.
+            # A prepared statement would stay in the server's connection.
             with psycopg.connect(pool.conninfo, autocommit=True, prepare_threshold=None) as connection:
                 return [connection.execute(f"SHOW {name}").fetchone()[0] for name in LEFT]
 

@@ -1,4 +1,4 @@
-"""Postings under several sessions at once: every snapshot counts each document once, and no session waits for a merge."""
+"""Postings with concurrent sessions: every snapshot counts each document once, and no session waits for a merge."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from test_concurrency import INDEX_DOCS, at_once
 
 WORDS = ["anchor", "buoy", "chart", "dock", "ebb", "ferry", "gale", "harbour"]
-# With a deep check, all that is packed is compared with the words of the chunks.
+# A deep check compares all postings with the words of the chunks.
 WRONG = "SELECT * FROM docsearch.check(true) WHERE problem = 'postings wrong'"
 PENDING = "SELECT count(DISTINCT document_id) FROM docsearch.posting_pending"
 SEGMENTS = "SELECT count(*) FROM docsearch.posting_segment"
@@ -74,7 +74,7 @@ def test_loads_at_once_and_searches_beside_them(kit):
     assert kit.problems() == []
 
 
-def test_a_merge_under_way_keeps_nobody_waiting(kit):
+def test_a_running_merge_makes_no_session_wait(kit):
     """An open transaction that has merged: others write and delete, and their pages stay pending."""
     chance = random.Random(5)
     kit.index("kit", *pages(chance, "first", range(10)))
@@ -88,7 +88,7 @@ def test_a_merge_under_way_keeps_nobody_waiting(kit):
         assert other.execute(SEGMENTS).fetchone() == (0,)
         assert other.execute(WRONG).fetchall() == []
         merging.commit()
-        # What the merge has read, and others have changed since, stays pending.
+        # Documents that others have changed since the merge read them stay pending.
         assert other.execute(PENDING).fetchone() == (66,)
         other.execute("RESET lock_timeout")
         assert other.execute(WRONG).fetchall() == []
@@ -175,7 +175,7 @@ def test_the_worker_packs_what_migrate_leaves(kit):
 
 
 def test_tables_of_version_12_are_packed(kit):
-    """With the tables of version 12, documents are written as before; migrate() packs what there is."""
+    """With the tables of version 12, documents are written as before, and migrate() packs them."""
     chance = random.Random(10)
     kit.index("kit", *pages(chance, "first", range(10)))
     make_version_12(kit)
@@ -186,7 +186,7 @@ def test_tables_of_version_12_are_packed(kit):
         found = connection.execute("SELECT slug FROM search_docs('anchor buoy', 'kit')").fetchall()
         assert found
         with kit.connect(autocommit=False) as writing:
-            # A writer that knows nothing of pending documents ends first.
+            # A writer of version 12, without pending documents, ends first.
             writing.execute(INDEX_DOCS, ["kit", Jsonb(pages(chance, "early", range(3)))])
             with pytest.raises(psycopg.errors.LockNotAvailable):
                 connection.execute("SET lock_timeout = '10ms'")

@@ -24,7 +24,7 @@ def filled(database: Database) -> Database:
     " ".join(f"word{number}" for number in range(12_000)),
     "縞馬" * 17_000,
 ], ids=["one word", "one token", "punctuation", "many words", "no spaces"])
-def test_a_query_of_100_kilobytes_is_answered_and_cut_aloud(filled: Database, query: str):
+def test_a_query_of_100_kilobytes_is_truncated_with_a_notice(filled: Database, query: str):
     assert len(query.encode()) >= 100_000
     with filled.connect() as connection:
         rows = connection.execute("SELECT notice FROM search_docs(%s)", [query]).fetchall()

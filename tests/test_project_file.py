@@ -79,7 +79,7 @@ def test_a_folder_that_is_watched_stays_fresh(database, tmp_path):
 
 PAGES = {
     "docs/guide.md": "# Guide\n\nHow to begin with the kit.\n",
-    "docs/controls/button.md": "---\nkeywords: [press, tap]\n---\n# Button\n\nStarts an action when somebody pushes it.\n\n"
+    "docs/controls/button.md": "---\nkeywords: [press, tap]\n---\n# Button\n\nStarts an action when a user pushes it.\n\n"
                                "## Styling\n\nRound borders and a shadow. " + "Borders have a width and a colour. " * 12 + "\n",
     "docs/controls/slider.md": "# Slider\n\nChooses a value between two ends.\n\n## Styling\n\nThe track may be thin.\n",
     "docs/controls/toggle.md": "# Toggle\n\nSwitches something on and off.\n",

@@ -165,7 +165,7 @@ def test_pages_have_the_questions_of_their_front_matter_too(database, tmp_path):
     assert stored(database, "matter") == sorted(
         [*own, ("guide/start", "options", "which ones"), ("other", "", "nothing")])
 
-    # What cannot be a question is left out and told; the page and its other questions are indexed.
+    # Invalid questions are left out and reported; the page and its other questions are indexed.
     (folder / NAME).unlink()
     many = "\n".join(f"- question {number}" for number in range(70))
     write(folder, {

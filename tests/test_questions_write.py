@@ -1,5 +1,5 @@
-"""`docsearch questions write`: a language model writes questions, some sections at a time, until none is left, the tokens are used up
-or somebody ends it."""
+"""`docsearch questions write`: a language model writes questions, some sections at a time, until no section is left, the
+tokens are used up, or the program is interrupted."""
 
 import os
 import re
@@ -38,13 +38,13 @@ def endpoint(both: tuple[psycopg.Connection, Endpoint]) -> Endpoint:
 
 @pytest.fixture
 def address(database: Database, endpoint: Endpoint) -> str:
-    """How the program connects, to a session that has the endpoint."""
+    """The connection string for a session with the endpoint."""
     settings = {"llm_url": endpoint.url, "llm_model": "small", "llm_timeout": "1s"}
     return make_conninfo(database.conninfo, options=" ".join(f"-c docsearch.{name}={value}" for name, value in settings.items()))
 
 
 def more_pages(manual: psycopg.Connection) -> int:
-    """Indexes further pages; returns how many sections there are then."""
+    """Indexes further pages, and returns the total number of sections."""
     for number in range(5):
         index(manual, f"more/{number}", f"# More {number}\n\nThere is something more to say in part {number}.")
     return len(SECTIONS) + 5
@@ -61,8 +61,8 @@ def test_the_program_writes_until_no_section_is_left(manual: psycopg.Connection,
     assert re.fullmatch(rf"{sections} sections without questions, about \d{{3,4}} tokens\n", estimated.stdout)
     done = docsearch("questions", "write", "manual", "--requests-per-minute", 6000, conninfo=address)
     assert done.returncode == COMPLETE and asked_once(endpoint, sections), done.stderr
-    told, progress = done.stderr.splitlines()
-    assert told == estimated.stdout.strip() and re.fullmatch(rf"\d of {sections} sections, \d+ tokens", progress)
+    estimate, progress = done.stderr.splitlines()
+    assert estimate == estimated.stdout.strip() and re.fullmatch(rf"\d of {sections} sections, \d+ tokens", progress)
     assert done.stdout == f"{sections} sections done, 0 left; {2 * sections} questions written, 0 lines dropped; " \
                           f"{300 * sections} tokens spent\n"
     assert len(stored(manual)) == 2 * sections
@@ -74,7 +74,7 @@ def test_the_program_writes_until_no_section_is_left(manual: psycopg.Connection,
 
 def test_the_program_stays_within_its_tokens_and_goes_on_when_run_again(manual: psycopg.Connection, endpoint: Endpoint,
                                                                      address: str):
-    """The law: what all runs have written together is what one run would have."""
+    """The law: several runs write together what one run would write."""
     sections = more_pages(manual)
     least = docsearch("questions", "write", "manual", "--max-tokens", 1, conninfo=address)
     assert least.returncode == FAILED and endpoint.asked == []
@@ -115,7 +115,7 @@ def test_the_program_waits_for_an_endpoint_that_has_had_too_many_requests(manual
     done = docsearch("questions", "write", "manual", conninfo=address)
     assert done.returncode == COMPLETE, done.stderr
     assert re.search(r"^.*too many requests .*; trying again in \d+ s$", done.stderr, re.M), done.stderr
-    # The one that was refused, and no more, is sent again.
+    # Only the refused request is sent again.
     assert len(endpoint.asked) == len(SECTIONS) + 1 and len(stored(manual)) == 2 * len(SECTIONS)
 
 

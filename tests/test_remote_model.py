@@ -26,7 +26,7 @@ def served() -> Iterator[Endpoint]:
 
 @pytest.fixture
 def endpoint(served: Endpoint) -> Iterator[Endpoint]:
-    """The endpoint, which works, and has not been asked anything."""
+    """The endpoint, working and without requests."""
     served.react = None
     served.asked.clear()
     served.left.clear()
@@ -45,7 +45,7 @@ def database(new_database, served: Endpoint) -> Database:
 
 
 def recovered(database: Database, endpoint: Endpoint) -> None:
-    """Has the endpoint answer once more, after which failures are tried again as at first."""
+    """Makes the endpoint answer once, so that failures are retried as at first."""
     endpoint.react = None
     database.execute("SELECT docsearch.test_model('remote')")
     endpoint.asked.clear()
@@ -75,7 +75,7 @@ def test_passages_go_together_and_prefixes_before_them(database: Database, endpo
     count = 60
 
     def react(path: str, body: dict) -> Reaction:
-        """Answers nothing before all passages are here: what is not asked for yet waits in the program."""
+        """Waits until all passages have arrived or wait in the program."""
         queued = "SELECT queue_depth FROM docsearch.status()"
         wait_until(lambda: database.execute(queued) == [(count - len(endpoint.texts()),)])
         return works(path, body)
@@ -98,11 +98,11 @@ def test_s3_26_a_search_goes_on_with_keywords_while_the_endpoint_fails(database:
     begun = time.monotonic()
     slug, similarity, notice = database.execute(SEARCH, "turn the violin")[0]
     assert slug == "p/violin" and similarity is None and "vector_unavailable" in notice
-    # The pauses between them: no machine is so quick.
+    # Only pauses can take this long.
     assert len(endpoint.asked) == 4 and time.monotonic() - begun > 0.65
 
     def attempts() -> int:
-        """Soon after a failure it is one."""
+        """The number of attempts, which is one soon after a failure."""
         endpoint.asked.clear()
         database.execute(SEARCH, "turn the tractor")
         return len(endpoint.asked)
@@ -162,8 +162,8 @@ def test_an_address_may_change_and_a_model_may_not(database: Database, endpoint:
     with serve() as other:
         number = database.execute(ADD, "remote", other.url)
         endpoint.asked.clear()
-        database.execute(SEARCH, "a query that nobody asked")
-        assert "a query that nobody asked" in other.texts() and endpoint.asked == []
+        database.execute(SEARCH, "a query without a cached vector")
+        assert "a query without a cached vector" in other.texts() and endpoint.asked == []
         assert database.execute(ADD, "remote", endpoint.url) == number
     with pytest.raises(psycopg.errors.DuplicateObject) as caught:
         database.execute("SELECT docsearch.add_remote_model('remote', %s, 'tri', 32)", endpoint.url)
@@ -208,7 +208,7 @@ def roles(database: Database) -> Iterator[dict[str, Database]]:
         database.execute(f"DROP ROLE remote_{name}")
 
 
-# By which a text of the caller's choice reaches the endpoint.
+# Statements by which a text of the caller's choice reaches the endpoint.
 SENDING = {
     "embed": "SELECT docsearch.embed(%s, 'remote')",
     "embed_passages": "SELECT docsearch.embed_passages(ARRAY[%s], 'remote')",
@@ -336,7 +336,7 @@ def test_s3_27_a_time_limit_holds(database: Database, endpoint: Endpoint):
 
 
 def test_s4_40_a_query_that_times_out_has_the_vector_of_an_equal_one_before(database: Database, endpoint: Endpoint):
-    """Only in the session and for the role that asked, with the documents as they are now and as the role sees them."""
+    """Only in the same session and role, with the current documents that the role sees."""
     recovered(database, endpoint)
     asked = "where to turn a lantern"
     rows = "SELECT slug, similarity, notice FROM search_docs(%s, 'kit', max_results => 20)"
@@ -347,7 +347,7 @@ def test_s4_40_a_query_that_times_out_has_the_vector_of_an_equal_one_before(data
     try:
         with database.connect() as connection:
             before = connection.execute(rows, [asked]).fetchall()
-            # The program's own cache is gone with it.
+            # The program's own cache has ended with it.
             database.execute("SELECT docsearch.restart_inference()")
             connection.execute("SET docsearch.endpoint_timeout = '300ms'")
             endpoint.react = hangs
@@ -359,13 +359,13 @@ def test_s4_40_a_query_that_times_out_has_the_vector_of_an_equal_one_before(data
             assert "vector_recalled" in [notice["code"] for notice in answer["notices"]]
             # Another text is another vector.
             assert all(row[1] is None for row in connection.execute(rows, [asked + "s"]).fetchall())
-            # Another role does not learn from the notice what was asked.
+            # Another role does not learn from the notice which queries were sent.
             connection.execute(f"SET ROLE {PLAIN_ROLE}")
             others = connection.execute(rows, [asked]).fetchall()
             assert others and all(similarity is None and "vector_unavailable: " in notice
                                   for _, similarity, notice in others)
             assert "p/lantern" not in [slug for slug, *_ in others]
-            # What it asks itself, it gets within its policies.
+            # Its own queries respect its policies.
             endpoint.react = None
             database.execute("SELECT docsearch.test_model('remote')")
             own = connection.execute(rows, [asked]).fetchall()
@@ -376,7 +376,7 @@ def test_s4_40_a_query_that_times_out_has_the_vector_of_an_equal_one_before(data
             assert all("vector_recalled: " in notice for *_, notice in recalled)
             assert "p/lantern" not in [slug for slug, *_ in recalled]
             connection.execute("RESET ROLE")
-            # What was deleted is found no more.
+            # Deleted documents are not found.
             database.execute("SELECT docsearch.delete_doc('kit', 'p/tractor')")
             later = connection.execute(rows, [asked]).fetchall()
             assert {slug for slug, *_ in later} == {slug for slug, *_ in before} - {"p/tractor"}

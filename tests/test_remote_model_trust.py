@@ -1,4 +1,4 @@
-"""Who says where the texts of a remote model go, and whose texts go there."""
+"""Who decides where the texts of a remote model go, and whose texts are sent."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +20,7 @@ def served() -> Iterator[Endpoint]:
 
 @pytest.fixture
 def endpoint(served: Endpoint) -> Endpoint:
-    """The endpoint, which has not been asked anything."""
+    """The endpoint, without requests."""
     served.asked.clear()
     return served
 
@@ -32,7 +32,7 @@ def database(new_database) -> Database:
 
 @pytest.fixture
 def etl(database: Database) -> Iterator[str]:
-    """A role that may write all data. Other tests ask whether there is any on the server."""
+    """A role that may write all data. Other tests check whether the server has one."""
     role = f"etl{uuid4().hex[:10]}"
     database.execute(f"CREATE ROLE {role} IN ROLE pg_write_all_data, pg_read_all_data")
     yield role
@@ -42,7 +42,7 @@ def etl(database: Database) -> Iterator[str]:
 @pytest.mark.parametrize("column, value", [("url", "'http://127.0.0.1:9/v1'"), ("api_key_file", "'/etc/hostname'"),
                                            ("model", "'other'"), ("names_dimension", "NOT names_dimension")])
 def test_only_a_superuser_says_where_texts_go(database: Database, endpoint: Endpoint, etl: str, column: str, value: str):
-    """A role that may write all data may write docsearch.endpoint, and has no text sent elsewhere and no file read as a key."""
+    """A role that may write all data may write docsearch.endpoint, but cannot redirect texts or have a file read as a key."""
     name = f"m{uuid4().hex[:10]}"
     number, = database.execute(ADD, name, endpoint.url)[0]
     database.execute("SELECT docsearch.create_project(%s, model => %s)", name, name)
@@ -67,7 +67,7 @@ def test_only_a_superuser_says_where_texts_go(database: Database, endpoint: Endp
     database.execute("SELECT docsearch.drop_project(%s)", name)
 
 
-def test_a_row_of_somebody_elses_making_is_no_endpoint(database: Database, endpoint: Endpoint, etl: str):
+def test_a_forged_row_is_not_an_endpoint(database: Database, endpoint: Endpoint, etl: str):
     """A model of files does not become one that sends texts away."""
     with database.connect() as writer:
         writer.execute(f"SET ROLE {etl}")
@@ -83,8 +83,8 @@ def test_a_row_of_somebody_elses_making_is_no_endpoint(database: Database, endpo
 
 
 def test_only_the_owner_says_who_may_have_texts_sent(database: Database, endpoint: Endpoint, etl: str):
-    """A role that may write all data may write docsearch.model_grant, and grants nothing by it: neither to itself nor to others,
-    neither for the first time nor again."""
+    """A role that may write all data may write docsearch.model_grant, but this grants nothing, to itself or to others, first
+    or again."""
     name = f"g{uuid4().hex[:10]}"
     number, = database.execute(ADD, name, endpoint.url)[0]
     grant, revoke = "SELECT docsearch.grant_model(%s, %s)", "SELECT docsearch.revoke_model(%s, %s)"

@@ -1,4 +1,4 @@
-"""drop_all beside others: a worker and writers that are at it, an owner who is no superuser, a restored dump."""
+"""drop_all with a running worker and writers, with an ordinary owner, and after a restore."""
 
 import threading
 from uuid import uuid4
@@ -69,7 +69,7 @@ def test_an_ordinary_owner_removes_his_own(new_database):
         database.execute(f"DROP ROLE {role}")
 
 
-def test_a_restored_database_is_rid_of_it_as_well(new_database, tmp_path):
+def test_a_restored_database_can_uninstall_it_too(new_database, tmp_path):
     original, copy = new_database(), new_database(extension=False)
     original.execute("CREATE TABLE bird (id int PRIMARY KEY, title text, body text)")
     original.execute("INSERT INTO bird VALUES (1, 'Grebe', 'Builds a nest that floats.')")

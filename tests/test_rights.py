@@ -1,5 +1,5 @@
-"""Every function, called with every sort of value by roles of every right: no backend ends, nothing is an
-internal error, and who has no right gets nothing."""
+"""Every function, called with every kind of value by roles of every privilege: no backend ends, no error is internal,
+and roles without privileges get nothing."""
 
 import os
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from conftest import Database, page
 from inference import RUN_DIRECTORY
 
 VISITOR, READER, WRITER = "docsearch_rights_visitor", "docsearch_rights_reader", "docsearch_rights_writer"
-# What anybody may do who may use the schema: nothing of it is about documents.
+# Functions for every role that may use the schema; none is about documents.
 HARMLESS = {
     "code_parser_end", "code_parser_start", "code_parser_token", "code_parser_types",
     "detect_language", "embed", "embed_passages", "known_faults", "page_keys",
@@ -28,7 +28,7 @@ FUNCTIONS = """
        OR EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
                   WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e' AND e.extname = 'pg_docsearch')
     ORDER BY 3"""
-# SQL of values that a function has to stand.
+# SQL of values that a function has to survive.
 TEXTS = [
     "NULL", "''", "' '", "E'\\\\x00'", "U&'\\202E\\200B'", "'; DROP TABLE docsearch.document; --'", "'%_\\%'", "'infinity'", "'../../etc/passwd'",
     "repeat('a/', 20000)", "repeat('[', 20000)", "repeat('> ', 5000)", "repeat('x', {size})", "repeat(U&'\\7E1E\\99AC ', 10000)",
@@ -55,9 +55,9 @@ HOSTILE = {
     "docsearch.regconfig_argument": ["NULL", "0::oid::regconfig", "4294967295::oid::regconfig", "'simple'"],
     "oid": ["NULL", "0", "4294967295"],
     "internal": ["NULL"],
-    "cstring": ["NULL", "''", "'['", "'nobody.nothing'"],
+    "cstring": ["NULL", "''", "'['", "'no_schema.nothing'"],
 }
-# Values that lead deep into a function, by its name or by the type.
+# Valid values that exercise a function, by its name or by the type.
 ORDINARY = {
     "text": "'kiwi'", "text[]": "'{kiwi}'", "docsearch.json_argument": "'{}'", "integer": "2", "bigint": "1", "double precision": "0",
     "boolean": "true", "cstring": "'{}'",
@@ -84,9 +84,9 @@ class Function:
             # The first text: docsearch.check has a boolean before it where it has two arguments.
             values[self.types.index("text")] = "'new'" if self.name == "create_project" else "'kit'"
         else:
-            # Optional texts: a project of that name is none.
+            # Optional texts: no project has this name.
             for place, type in enumerate(self.types):
-                # With a null, a strict function is not called at all.
+                # A strict function is not called with a null.
                 if place and type == "text" and not self.is_strict:
                     values[place] = "NULL"
             if self.name == "explain_search":
@@ -152,7 +152,7 @@ def functions(library: Database) -> list[Function]:
 
 @pytest.fixture(scope="module")
 def secrets(library: Database) -> list[str]:
-    """What only a superuser sees."""
+    """Texts that only a superuser may see."""
     settings = ("data_directory", "docsearch.model_directory", "docsearch.inference_program", "docsearch.onnxruntime_path")
     with library.connect() as connection:
         connection.execute("SELECT docsearch.settings()")
@@ -167,7 +167,7 @@ class Answer:
 
 
 def call(connection: psycopg.Connection, statement: str) -> Answer:
-    """Runs a statement for what it says; nothing of it stays."""
+    """Runs a statement, returns its output, and rolls it back."""
     try:
         with connection.transaction(force_rollback=True):
             rows = connection.execute(statement).fetchall()
@@ -192,13 +192,13 @@ def may_execute(connection: psycopg.Connection, function: Function) -> bool:
 
 
 @pytest.mark.parametrize(("role", "size"), [(VISITOR, 100_000), (READER, 10_000_000), (WRITER, 1_000_000)])
-def test_no_call_ends_a_backend_or_tells_secrets(library, functions, secrets, role, size):
+def test_no_call_ends_a_backend_or_reveals_secrets(library, functions, secrets, role, size):
     problems = []
     with library.connect() as watch, library.connect() as connection:
         connection.execute(f"SET ROLE {role}")
-        # A megabyte is cut into sections here; to embed them takes minutes.
+        # A megabyte is split into sections, and embedding them takes minutes.
         connection.execute("SET docsearch.index_mode = deferred")
-        # Waiting for a worker is no failure.
+        # Waiting for a worker is not a failure.
         connection.execute("SET statement_timeout = '20s'")
         connection.execute("SET client_min_messages = error")
         for function in functions:
@@ -207,16 +207,16 @@ def test_no_call_ends_a_backend_or_tells_secrets(library, functions, secrets, ro
                 assert not connection.closed, statement[:300]
                 if answer.state == "none" or answer.state[:2] in ("XX", "57", "58", "08") and answer.state != "57014":
                     problems.append((statement[:300], answer.state, answer.text[:300]))
-                told = [secret for secret in secrets if secret in answer.text and secret not in statement]
-                if told:
-                    problems.append((statement[:300], "tells", told))
+                revealed = [secret for secret in secrets if secret in answer.text and secret not in statement]
+                if revealed:
+                    problems.append((statement[:300], "reveals", revealed))
         # A crash would have ended this connection, too.
         assert watch.execute("SELECT 1").fetchone() == (1,)
     assert not problems, "\n".join(map(str, problems))
 
 
 def too_large(size: int) -> dict[str, list[str]]:
-    """SQL of arguments of a type that hold so many bytes, or elements, in few values and in many."""
+    """SQL of arguments of a type with `size` bytes or elements, in few values and in many."""
     return {
         "text": [f"repeat('x', {size})"],
         "text[]": [f"ARRAY[repeat('x', {size})]", f"array_fill('x'::text, '{{{size // 10}}}')", f"array_fill(NULL::text, '{{{size}}}')"],
@@ -227,14 +227,14 @@ def too_large(size: int) -> dict[str, list[str]]:
 
 
 def taken(pid: int) -> tuple[float, int]:
-    """Seconds that a process has worked, and the most megabytes that it had."""
+    """Processor seconds and peak megabytes of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     peak = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), int(peak.split()[1]) // 1024
 
 
 def test_an_argument_that_is_too_large_is_refused_by_its_size(library, functions):
-    """Before it is copied or looked at: there is no time and no memory for either."""
+    """Before it is copied or read: the bounds on time and memory allow neither."""
     size = 100_000_000
     arguments = too_large(size)
     problems = []
@@ -248,7 +248,7 @@ def test_an_argument_that_is_too_large_is_refused_by_its_size(library, functions
             after, own = taken(pid)
             made[value] = after - before
         for function in functions:
-            # What reads and writes a type is as it is for other types.
+            # Input and output functions behave as for other types.
             if function.is_trigger or "_argument_" in function.name:
                 continue
             ordinary = function.ordinary()
@@ -258,7 +258,7 @@ def test_an_argument_that_is_too_large_is_refused_by_its_size(library, functions
                     before, _ = taken(pid)
                     answer = call(connection, statement)
                     after, peak = taken(pid)
-                    # A function that the reader may not call has not been called.
+                    # The reader may not call the function.
                     if answer.state not in ("22023", "42501") or after - before - made[value] > 1 or peak - own > 250:
                         problems.append((statement[:200], answer.state, answer.text[:200], after - before, peak - own))
     assert not problems, "\n".join(map(str, problems))
@@ -273,7 +273,7 @@ def test_a_function_that_is_called_wrongly_says_so(library, functions):
                 answer = call(connection, f"SELECT {function.schema}.{function.name}()")
                 assert answer.state == "39P01", (function, answer)
                 assert function.name in answer.text and "trigger" in answer.text
-                # A trigger of somebody's own, of whatever kind, ends in no internal error either.
+                # Nor does a user's own trigger of any kind cause an internal error.
                 for kind in ("BEFORE INSERT ON rights.nest FOR EACH ROW", "AFTER INSERT ON rights.nest FOR EACH ROW",
                              "BEFORE INSERT ON rights.nest FOR EACH STATEMENT", "AFTER INSERT ON rights.nest FOR EACH STATEMENT"):
                     connection.execute(f"CREATE TRIGGER own {kind} EXECUTE FUNCTION {function.schema}.{function.name}()")
@@ -292,7 +292,7 @@ def test_without_rights_nothing_is_done(library, functions):
         connection.execute(f"SET ROLE {VISITOR}")
         for function in functions:
             state = call(connection, function.statement(function.ordinary())).state
-            # A trigger cannot be called, whoever does it.
+            # No role can call a trigger function.
             if state not in (("0A000", "42804") if function.is_trigger else ("42501",)) and function.name not in HARMLESS:
                 open_to_all.append((function.signature, state))
         connection.execute("RESET ROLE")
@@ -308,7 +308,7 @@ def test_without_rights_nothing_is_done(library, functions):
 
 
 def test_a_reader_changes_nothing(library, functions):
-    """Whatever a reader calls, and stays, the tables are as they were."""
+    """Whatever a reader calls and commits, the tables do not change."""
     tables = [name for name, in library.execute(
         "SELECT c.oid::regclass::text FROM pg_class c WHERE c.relnamespace = 'docsearch'::regnamespace AND c.relkind = 'r' ORDER BY 1")]
     look = " UNION ALL ".join(f"SELECT '{table}', md5(coalesce(string_agg(t::text, '' ORDER BY t::text), '')) FROM {table} t" for table in tables)

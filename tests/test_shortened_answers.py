@@ -1,4 +1,4 @@
-"""s4_41: a shortened answer names the call that brings the rest, in the words of each front end, and that call brings it."""
+"""s4_41: a shortened answer names the call that returns the rest, in the syntax of each front end, and the call does."""
 
 import re
 import shlex
@@ -13,7 +13,7 @@ from test_mcp import connected, program, run, text
 
 pytestmark = pytest.mark.any_server("the server that answers is the program, which speaks SQL alone")
 
-# So many results, which do not fit into so many tokens.
+# The number of results, which do not fit into the number of tokens.
 RESULTS, TOKENS, JSON_TOKENS = 6, 170, 700
 
 

@@ -1,4 +1,4 @@
-"""Sources beside Markdown, and sites: what `docsearch index` and `docsearch crawl` make of them."""
+"""Sources other than Markdown, and sites, with `docsearch index` and `docsearch crawl`."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from test_folder import COMPLETE, FAILED, PARTIAL, VECTORS, docsearch, index, sl
 pytestmark = pytest.mark.any_server("files and sites are read by the program, and index_docs gets the same documents")
 
 INTERRUPTED = 130
-# Enough of it, so that sections are chunks of their own.
+# Long enough that sections are chunks of their own.
 FILLER = "<p>" + "Nothing to see here, walk along. " * 30 + "</p>"
 FORMATS = {
     "guide/retry.html": f"""<html><head><title>Retry - Kit</title></head><body><nav>Home Search</nav><main>
@@ -47,7 +47,7 @@ PAGES = {
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Serves the pages of its site, those in Markdown as they are; a page that is a number is that error."""
+    """Serves the pages of its site. Markdown pages are served unchanged; a page that is a number is that error."""
 
     def __init__(self, pages: dict[str, str | int], *arguments):
         self.pages = pages
@@ -144,10 +144,10 @@ def test_json_lines_and_events(database, tmp_path):
     arguments = ("index", "--jsonl", path, "--project", "lines", "--source-root", "animals", "--json")
     done = docsearch(*arguments, conninfo=database.conninfo)
     assert done.returncode == PARTIAL
-    told = events(done)
-    assert [(event["source"], event["event"]) for event in told if event["event"] == "skipped"] == [
+    reported = events(done)
+    assert [(event["source"], event["event"]) for event in reported if event["event"] == "skipped"] == [
         (f"{path}:3", "skipped")]
-    assert {key: told[-1][key] for key in ("event", "added", "deleted", "skipped")} == {
+    assert {key: reported[-1][key] for key in ("event", "added", "deleted", "skipped")} == {
         "event": "done", "added": 2, "deleted": 0, "skipped": 1}
     path.write_text(lines[0])
     done = docsearch(*arguments, conninfo=database.conninfo)
@@ -155,7 +155,7 @@ def test_json_lines_and_events(database, tmp_path):
 
 
 def pending_signals(pid: int) -> int:
-    """The signals that a process has been sent and has not taken yet, a bit each."""
+    """The pending signals of a process, one bit each."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return sum(int(line.split()[1], 16) for line in lines if line.startswith(("SigPnd:", "ShdPnd:")))
 
@@ -235,13 +235,13 @@ def test_pages_that_are_crawled_have_the_questions_of_a_file(site, database, tmp
     assert done.returncode == 2 and "none.jsonl" in done.stderr
 
 
-def test_crawls_tell_programs_what_happens(site):
+def test_crawls_report_events_to_programs(site):
     site.pages["/use.html"] = 500
     done = site.crawl("--allow-private", "--json", status=PARTIAL)
-    told = events(done)
-    failed, = (event for event in told if event["event"] == "failed")
+    reported = events(done)
+    failed, = (event for event in reported if event["event"] == "failed")
     assert (failed["source"], failed["from"]) == (f"{site.url}use.html", site.url)
-    assert {key: told[-1][key] for key in ("event", "added", "failed", "pages", "fetched")} == {
+    assert {key: reported[-1][key] for key in ("event", "added", "failed", "pages", "fetched")} == {
         "event": "done", "added": 2, "failed": 1, "pages": 2, "fetched": 2}
 
 

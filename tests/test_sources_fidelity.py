@@ -1,6 +1,6 @@
-"""Small sites of each generator: what is read of their sources is what is read of the HTML that the generator made.
+"""Small sites of each generator: their sources and the generator's HTML give the same pages.
 
-`make check-sites UPDATE=1` builds the HTML anew, and checks the generators' own starter sites, too.
+`make check-sites UPDATE=1` builds the HTML again, and checks the generators' own starter sites, too.
 """
 
 import json
@@ -13,11 +13,11 @@ from reading import Reading, add_code, differences, read, unlike
 pytestmark = pytest.mark.any_server("files are read by the program, without a server")
 
 SITES = Path(__file__).parent / "fixtures" / "sites"
-# Where the pages lie in the sources of a site, if not in the first folder.
+# Folder of the pages in the sources of a site, if not the root.
 PAGES = {"mdbook": "src", "mkdocs": "docs", "vitepress": "docs"}
 EXPECTED = json.loads((SITES / "expected.json").read_text())
 ONLY = json.loads((SITES / "only.json").read_text())
-# What says where a site is published, if its built pages do not.
+# The URL of a site, if its built pages do not contain it.
 PUBLISHED = json.loads((SITES / "published.json").read_text())
 
 

@@ -14,7 +14,7 @@ from psycopg.conninfo import make_conninfo
 
 SEARCH = "SELECT slug, similarity, notice FROM search_docs('starts an action')"
 
-# What pg_rewind asks for.
+# Settings that pg_rewind needs.
 REWINDABLE = {"wal_log_hints": "on", "full_page_writes": "on"}
 
 
@@ -28,7 +28,7 @@ def test_a_hot_standby_searches_as_its_primary_does():
 
         standby = server.throw_away(f"standby-{WORKER}", MAJOR)
         standby.bin = primary.instance.bin
-        # No query is given up for what the primary has removed.
+        # No query is cancelled because of rows that the primary has removed.
         standby.settings["max_standby_streaming_delay"] = "-1"
         standby.remove_data()
         standby.home.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def copied_from(primary: server.Server, name: str) -> server.Server:
 
 @pytest.mark.skipif(not (Path(shutil.which("psql")).parent / "pg_rewind").exists(), reason="this PostgreSQL has no pg_rewind")
 def test_a_former_primary_is_rewound_while_inference_runs_on_the_new_one():
-    """What the processes of a server keep for themselves is neither copied nor in the way."""
+    """Runtime files of a server's processes are neither copied nor in the way."""
     with own_server("rewound", wal_keep_size="1GB", **REWINDABLE) as former:
         former.database.execute("SELECT docsearch.create_project('kit')")
         former.database.index("kit", page("button", "A control that starts an action."))
@@ -91,7 +91,7 @@ def test_a_former_primary_is_rewound_while_inference_runs_on_the_new_one():
             rewound = former.instance.run("pg_rewind", "--target-pgdata", str(former.instance.data), "--no-sync",
                                           "--source-server", successor.url("docs"), "--write-recovery-conf")
             assert rewound.returncode == 0, rewound.stdout
-            # The settings are those of the source, but for where this server listens.
+            # The settings are those of the source, except the socket.
             former.instance.configure()
             former.instance.start("docs")
             assert former.database.execute("SELECT pg_is_in_recovery(), to_regclass('only_there')") == [(True, None)]

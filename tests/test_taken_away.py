@@ -1,7 +1,7 @@
-"""Whatever takes something away while the worker is in the middle of a step: it succeeds, nothing of it is left behind, and what
-was not taken away is as it should be.
+"""Removing something while the worker is in the middle of a step succeeds, leaves nothing behind, and affects nothing
+else.
 
-The worker is held by a document that another transaction is about to write, or met at any point of its work.
+The worker waits for a document that another transaction writes, or is interrupted at any point of its work.
 """
 
 import random
@@ -14,7 +14,7 @@ from conftest import GUARD, Database, held_document, holding, kept_waiting_by, p
 
 ROWS = 30
 SETTLED = "SELECT docsearch.wait_for_index(make_interval(secs => %s))"
-# Documents of tables that are not attached, vectors and the like without a document, what waits for nothing.
+# Documents of detached tables, vectors and other rows without a document, queue entries without a target.
 LEFT = """
     SELECT 'document', d.slug FROM docsearch.document d WHERE d.source_root LIKE 'table:%%' AND NOT EXISTS (
         SELECT FROM docsearch.attached_table a WHERE (a.project_id, a.source_root) = (d.project_id, d.source_root))
@@ -66,19 +66,19 @@ def attach(database: Database) -> None:
 
 
 def settle(database: Database, taken: str) -> None:
-    """Waits until the worker has nothing more to do, and looks at what is left."""
+    """Waits until the worker has nothing left to do, and checks what is left."""
     if taken == "drop_all":
         wait_until(lambda: not database.execute(WORKER))
         database.execute("DROP EXTENSION pg_docsearch")
         assert database.execute("SELECT count(*) FROM pg_namespace WHERE nspname = 'docsearch'") == [(0,)]
         return
-    # The pauses after what it has met in between are over.
+    # Ends the pauses after failures in between.
     database.execute("UPDATE docsearch.attached_table SET next_attempt = now(), attempts = 0")
     is_read = database.execute(SETTLED, GUARD) == [(True,)]
     assert is_read == (taken not in ("revoke_usage", "DROP COLUMN"))
     wait_until(lambda: database.execute("SELECT count(*) FROM docsearch.table_change c WHERE NOT EXISTS (SELECT FROM"
                                         " docsearch.attached_table a WHERE a.id = c.attached_id)") == [(0,)])
-    # Triggers of a table whose project was dropped stay, and do nothing: they belong to the owner of the table.
+    # Triggers of a table whose project was dropped stay without effect: they belong to the owner of the table.
     stays = {"trigger"} if taken == "drop_project" else set()
     assert [row for row in database.execute(LEFT) if row[0] not in stays] == []
     problems = [row for row in database.problems() if row[0] != "attached table unread" or is_read]
@@ -91,7 +91,7 @@ def settle(database: Database, taken: str) -> None:
 
 
 def take(database: Database, statement: str) -> Callable[[], None]:
-    """Runs a statement beside; what this gives waits for its end, which is no error."""
+    """Runs a statement in a thread. The returned function waits for its success."""
     failures = []
 
     def run() -> None:
@@ -111,12 +111,12 @@ def take(database: Database, statement: str) -> Callable[[], None]:
 
 @pytest.mark.parametrize("taken", TAKERS)
 def test_while_the_worker_is_in_the_middle_of_writing(database, taken):
-    """It has read the rows, and waits for a document in the middle, as long as it waits for any lock."""
+    """It has read the rows, and waits for a document in the middle, within its lock timeout."""
     with held_document(database, "kit", "note/20") as holder:
         attach(database)
         wait_until(lambda: kept_waiting_by(database, holder))
         join = take(database, TAKERS[taken])
-        # What is taken away waits for the worker or goes first; the worker goes on a second later at most.
+        # The removal waits for the worker or goes first. The worker continues within a second.
         wait_until(lambda: not any(pid in kept_waiting_by(database, holder) for pid, in database.execute(WORKER)))
         holder.rollback()
     join()
@@ -137,7 +137,7 @@ def test_while_the_worker_is_about_to_store_vectors(database, taken):
 
 @pytest.mark.parametrize("taken", ["detach_table", "drop_project", "DROP TABLE"])
 def test_at_any_point_of_its_work(database, taken):
-    """So many documents are there, or vectors still wait, when it is taken away."""
+    """The removal starts at a certain number of documents or waiting vectors."""
     chance = random.Random(taken)
     for _ in range(8):
         if not database.execute("SELECT FROM docsearch.project WHERE name = 'kit'"):

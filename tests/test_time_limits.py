@@ -1,5 +1,5 @@
-"""Limits of time that a role, a database or a session sets: they end statements of people, whole, and
-not the work in the background.
+"""Time limits of a role, a database or a session: they roll back users' statements as a whole, and do not affect
+background work.
 """
 
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ def limited(database: Database) -> Iterator[Database]:
 
 @pytest.mark.parametrize("where", ["session", "role"])
 def test_indexing_that_takes_too_long_leaves_nothing(database, where):
-    """Somebody else writes one of the documents, and does not come to an end."""
+    """An open transaction writes one of the documents."""
     name = f"hasty_{where}"
     database.execute(f"CREATE ROLE {name} LOGIN")
     try:
@@ -64,7 +64,7 @@ def test_indexing_that_takes_too_long_leaves_nothing(database, where):
 
 
 def test_the_worker_has_no_limits(limited):
-    """What it cannot lock for now comes again, and is no failure."""
+    """Rows that it cannot lock now are retried, which is not a failure."""
     with held_worker(limited) as holder:
         with limited.connect() as connection:
             connection.execute("SET docsearch.index_mode = 'deferred'")
@@ -87,7 +87,7 @@ def test_attached_tables_have_no_limits(limited):
 def test_a_worker_that_is_cancelled_goes_on(database):
     with indexed_half_way(database, "kit", many("cancelled")) as worker:
         assert database.execute("SELECT pg_cancel_backend(%s)", worker) == [(True,)]
-        told = "SELECT last_error FROM docsearch.index_progress()"
-        wait_until(lambda: "canceling" in (database.execute(told)[0][0] or ""))
+        statement = "SELECT last_error FROM docsearch.index_progress()"
+        wait_until(lambda: "canceling" in (database.execute(statement)[0][0] or ""))
     wait_until(lambda: database.execute(WAITING) == [(0,)])
     assert database.execute("SELECT failed, last_error FROM docsearch.index_progress()") == [(0, None)]

@@ -13,20 +13,20 @@ DOCUMENTS = "SELECT slug, title, body, metadata, published_at, created_at FROM d
 
 @pytest.fixture(scope="module")
 def model(new_database) -> tuple:
-    """What the table `model` has known of the shipped model from the first version on."""
+    """The row of the shipped model in table `model`, as in the first version."""
     database = new_database()
     database.execute("SELECT docsearch.create_project('kit')")
     return database.execute("SELECT name, dimension, max_tokens, digest, background FROM docsearch.model")[0]
 
 
 def tables_of(version: int, database: Database, model: tuple) -> None:
-    """Makes the tables as that version made them."""
+    """Creates the tables of that version."""
     with database.connect() as connection:
         connection.execute("SET search_path TO pg_catalog, pg_temp")
         for number, script in enumerate(VERSIONS[:version], 1):
             connection.execute(script.read_text())
             connection.execute("INSERT INTO docsearch.schema_version (version) VALUES (%s)", [number])
-        # Its licence as versions before 11 read it, and a row by hand that they took.
+        # The licence as read by versions before 11, and a row by hand that they accepted.
         for name in (model[0], "../elsewhere")[:1 + (version < 11)]:
             connection.execute("INSERT INTO docsearch.model (name, dimension, max_tokens, digest, background, licence) "
                                "VALUES (%s, %s, %s, %s, %s, %s)", [name, *model[1:], LICENCE])
@@ -51,7 +51,7 @@ def test_s3_31_tables_of_an_earlier_version_are_brought_up_to_date(new_database,
     assert database.execute("SELECT docsearch.index_doc('kit', 'new', 'New', 'New')") == [("added",)]
 
 
-# Attached tables, as version 10 had them: with triggers, and without comments that confirm what is read.
+# Attached tables of version 10: with triggers, but without comments that confirm them.
 ATTACHED = """
     CREATE TABLE article (id bigint PRIMARY KEY, title text, body text);
     INSERT INTO docsearch.attached_table (id, project_id, source, source_root, slug_prefix, key_column, title_column, body_column,
@@ -99,16 +99,16 @@ def test_changes_that_were_noted_before_are_kept(new_database, model, version):
     before = database.execute(noted)
     assert [key for key, _ in before] == ["1", "2", "2"]
     with database.connect() as connection:
-        # The worker sees them when all of it is done.
+        # The worker sees them after the commit.
         connection.execute("BEGIN")
         assert connection.execute("SELECT docsearch.migrate()").fetchone() == (len(VERSIONS),)
         assert connection.execute(noted).fetchall() == before
-        # It makes the table of vectors, which these tables have not.
+        # It creates the table of vectors, which is missing here.
         connection.execute("SELECT docsearch.repair()")
         connection.execute("COMMIT")
     assert database.execute("SELECT docsearch.wait_for_index()") == [(version == 10,)]
     if version == 11:
-        # Nothing has confirmed what is attached: the changes wait.
+        # Nothing has confirmed the attachment, so the changes wait.
         assert database.execute(noted) == before
         return
     assert database.execute("SELECT slug FROM docsearch.document WHERE source_root IS NOT NULL") == [("article/1",)]
@@ -122,7 +122,7 @@ def test_changes_that_were_noted_before_are_kept(new_database, model, version):
     ("ALTER TABLE docsearch.attached_table OWNER TO versions_etl", ""),
     ("DROP TRIGGER docsearch_7_delete ON article", ""),
     ("UPDATE docsearch.attached_table SET rows_where = 'true'", ""),
-    ("UPDATE docsearch.attached_table SET writes_as = 'nobody at all'", ""),
+    ("UPDATE docsearch.attached_table SET writes_as = 'no such role'", ""),
 ])
 def test_attached_tables_wait_where_others_may_have_written_the_rows(attached, doubt, undone):
     attached.execute("CREATE ROLE versions_etl")
@@ -136,7 +136,7 @@ def test_attached_tables_wait_where_others_may_have_written_the_rows(attached, d
             ("attached table unread", "public.article")]
         assert attached.execute("SELECT count(*) FROM docsearch.document WHERE source_root IS NOT NULL") == [(0,)]
         assert attached.execute(CONFIRMED) == [(0,)]
-        # Attached again, its documents stay where they were and nothing is lost.
+        # After attaching again, its documents are still there and nothing is lost.
         attached.execute("ALTER TABLE docsearch.attached_table OWNER TO CURRENT_USER")
         attached.execute("SELECT docsearch.detach_table('article', keep_documents => true)")
         attached.execute("SELECT docsearch.attach_table('article', project => 'kit', public => true)")

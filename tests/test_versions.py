@@ -1,4 +1,4 @@
-"""Files, functions, tables and processes of different versions of the extension beside each other."""
+"""Files, functions, tables and processes of different versions of the extension together."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ PAGES = [page("ferry", "It leaves from the old harbour at nine."), page("train",
 # Hints of a function of an earlier version, and in a connection with an earlier library.
 BEHIND = "ALTER EXTENSION pg_docsearch UPDATE"
 RECONNECT = "Reconnect."
-# Everything that the extension and its tables are, as text.
+# The extension and its tables, as text.
 CATALOG = {
     "functions": """
         SELECT pg_get_functiondef(p.oid), p.proacl::text, obj_description(p.oid, 'pg_proc'), d.deptype
@@ -65,7 +65,7 @@ class Machine:
         self.instance = server.throw_away(f"{name}-{WORKER}", MAJOR)
         self.instance.remove_data()
         shutil.rmtree(self.instance.home, ignore_errors=True)
-        # With what lies beside it, which its programs may need.
+        # With the folders beside it, which its programs may need.
         programs = Path(shutil.which("psql")).parent
         shared = next(parent for parent in programs.parents if parent.name == "postgres")
         shutil.copytree(shared, self.home / "postgres", symlinks=True)
@@ -91,7 +91,7 @@ class Machine:
                     path.rename(moved)
 
     def files(self, staged: Path) -> None:
-        """Replaces the files, as a package does: those that are not in the new one go."""
+        """Replaces the files as a package does: files that the new one lacks are removed."""
         self.take_away()
         install.copy(staged, self.installation)
 
@@ -112,7 +112,7 @@ class Machine:
         return database
 
     def crashes(self) -> list[str]:
-        """What the log says of processes that were ended by a signal."""
+        """Lines of the log about processes that were ended by a signal."""
         return [line for line in self.instance.log.read_text(errors="replace").splitlines()
                 if "terminated by signal" in line or "was terminated" in line or "PANIC" in line]
 
@@ -145,14 +145,14 @@ def filled(database: Database) -> Database:
 
 
 def answer(database: Database) -> list[tuple]:
-    """Found by its words and by its meaning."""
+    """The results of a search by words and meaning."""
     found = database.execute(SEARCH)
     assert found[0][0] == "ferry" and found[0][1] > 0.2, found
     return found
 
 
 def outcome(connection: psycopg.Connection, statement: str) -> str:
-    """What a statement says: `done`, or the hint of its error, which is a clear one."""
+    """`done`, or the hint of the statement's error, which must be a clear one."""
     try:
         connection.execute(statement)
     except psycopg.Error as problem:
@@ -161,8 +161,8 @@ def outcome(connection: psycopg.Connection, statement: str) -> str:
     return "done"
 
 
-def analysed_anew(database: Database):
-    """Nothing is wrong after an upgrade but the analysis, which `repair` does again; texts and places stay."""
+def assert_only_the_analysis_is_old(database: Database):
+    """Checks that only the analysis is out of date after an upgrade, and that `repair` repairs it."""
     problems = {problem for problem, *_ in database.problems()}
     assert problems <= {"out of date"}, problems
     database.execute("SELECT docsearch.repair()")
@@ -178,7 +178,7 @@ STEPS: dict[str, Callable[[Machine, Database], None]] = {
 
 
 def refused(database: Database, statement: str) -> None:
-    """Runs a statement that may come too early."""
+    """Runs a statement that may be too early."""
     with database.connect() as connection:
         try:
             connection.execute(statement)
@@ -199,11 +199,11 @@ def test_every_order_of_upgrading_ends_well_and_never_crashes(site, order):
                 for statement in (SEARCH, "SELECT load_doc('ferry')", "SELECT docsearch.index_doc('kit', 'a', 'A', 'A')"):
                     said = outcome(connection, statement)
                     assert said == "done" or BEHIND in said or RECONNECT in said, said
-    # Steps that came too early are done once more.
+    # Steps that were too early are repeated.
     database.execute(UPDATE)
     database.execute(MIGRATE)
     answer(database)
-    analysed_anew(database)
+    assert_only_the_analysis_is_old(database)
     after = database.execute("SELECT slug, title, body FROM docsearch.document WHERE slug <> 'a' ORDER BY slug")
     assert after == before
     assert site.crashes() == []
@@ -220,7 +220,7 @@ def test_functions_of_the_earlier_version_say_what_to_do(site):
                 connection.execute(statement)
             assert BEHIND in caught.value.diag.message_hint, statement
         connection.execute(UPDATE)
-        # The same session goes on with the new version.
+        # The same session continues with the new version.
         assert connection.execute(SEARCH).fetchone()[0] == "ferry"
 
 
@@ -230,7 +230,7 @@ def test_a_session_with_the_earlier_library_has_to_reconnect(site):
     with database.connect() as old:
         old.execute(SEARCH)
         site.new_files()
-        # Its library is in memory: nothing has changed for it yet.
+        # Its library is in memory, so nothing has changed for it yet.
         assert old.execute(SEARCH).fetchone()[0] == "ferry"
         database.execute(UPDATE)
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="has loaded another version") as caught:
@@ -310,22 +310,22 @@ def test_a_dump_of_the_earlier_version_is_restored_into_this_one(site, tmp_path)
     new.execute(MIGRATE)
     assert answer(new) == found
     assert new.execute("SELECT extversion FROM pg_extension WHERE extname = 'pg_docsearch'") == [(toolchain.version(),)]
-    analysed_anew(new)
+    assert_only_the_analysis_is_old(new)
 
 
-def test_what_is_no_setting_any_more_is_named_after_an_upgrade(site):
+def test_former_settings_are_named_after_an_upgrade(site):
     site.old_files()
     database = filled(site.new_database("settings"))
     database.execute("ALTER DATABASE settings SET docsearch.max_boost = '1.5'")
     site.new_files()
     database.execute(UPDATE)
     database.execute(MIGRATE)
-    told: list[str] = []
+    notices: list[str] = []
     with database.connect() as connection:
-        connection.add_notice_handler(lambda notice: told.append(notice.message_primary))
+        connection.add_notice_handler(lambda notice: notices.append(notice.message_primary))
         for _ in range(2):
             assert connection.execute(SEARCH).fetchone()[0] == "ferry"
-    assert told == ["docsearch.max_boost is no longer a setting and has no effect"]
+    assert notices == ["docsearch.max_boost is no longer a setting and has no effect"]
 
 
 def test_a_missing_function_is_found(site):
@@ -338,7 +338,7 @@ def test_a_missing_function_is_found(site):
 
 
 def test_a_standby_of_another_version_says_so_and_goes_on(site):
-    """Its catalog is that of the primary; its files are its own."""
+    """Its catalog is that of the primary, and its files are its own."""
     with machine("versions_standby") as standby:
         standby.old_files()
         site.old_files()

@@ -1,11 +1,11 @@
-"""What a search answers is what it would answer if the documents that policies hide were not there.
+"""A search answers as if the documents that policies hide did not exist.
 
-The law: no number that is shown counts what was dropped for the caller, and how far a search looks does not depend on what
-is hidden. What remains stands in docs/security.md, "What callers can infer": the sizes of the projects, and how frequent a word
-is that stands in more than 200 sections. So the statistics are the same here with the hidden documents and without them.
+The law: no shown number counts documents that were dropped for the caller, and the reach of a search does not depend on
+hidden documents. The exceptions are in docs/security.md, "What callers can infer": the sizes of the projects, and the
+frequency of a word in more than 200 sections. So the statistics here are the same with and without the hidden documents.
 
-The caller sees more documents than are listed (1,000). Hidden ones are loaded first, so that whatever is read in the order
-of the tables comes upon them before the visible ones.
+The caller sees more documents than are listed (1,000). Hidden ones are loaded first, so that reads in table order find
+them before the visible ones.
 """
 
 import json
@@ -27,8 +27,8 @@ WHO = ("The clerk", "A gardener", "The cook", "Our guest", "A student")
 
 
 def hidden_page(number: int) -> dict:
-    """Nearest to what is asked for, in each way that a search looks: by meaning, words, a phrase, a name, a name that is near,
-    a definition, and the date; every tenth says what a visible one says."""
+    """Nearest to the queries for each retriever: by meaning, words, a phrase, a name, a near name, a definition, and the
+    date. Every tenth equals a visible page."""
     text = (("The board has agreed to the merger. Alice is dismissed." if number % 2 else
              f"The company is bought for {number} billions. A lanternist sees the xylotheque.") + "\n\n"
             "The watchman opens the northern gate at nine sharp every day.\n\nThe kiln burns the clay.")
@@ -70,7 +70,7 @@ QUERIES = (
     "what does open_gate do?", "what is new", "latest documents", "merger 10", "note 77", "lanternis", "xylothe",
     "dismis alic", "gardn", "kiln -clay", "closed", "memo in closed", "bil",
 )
-# Those without a word that stands in more than 200 sections, of which the caller sees some.
+# Queries without a word that is in more than 200 sections, some of them visible.
 BY_MEANING = QUERIES[:4]
 SEARCHES = [
     {}, {"max_results": 60, "dedup": "none"}, {"min_score": 0.3}, {"dedup": "similar", "max_results": 20}, {"category": "open"},
@@ -109,14 +109,14 @@ LEARNT = {
 
 
 def without_times(value: object) -> object:
-    """The same without what a clock has measured."""
+    """The same without times."""
     if isinstance(value, dict):
         return {key: without_times(part) for key, part in value.items() if key not in ("timings", "ms")}
     return [without_times(part) for part in value] if isinstance(value, list) else value
 
 
 def called(connection: psycopg.Connection, statement: str, *arguments: object) -> str:
-    """What a call gives, in words that can be compared, its error too."""
+    """The result or the error of a call, as comparable text."""
     try:
         with connection.transaction():
             value, = connection.execute(statement, arguments).fetchone()
@@ -126,7 +126,7 @@ def called(connection: psycopg.Connection, statement: str, *arguments: object) -
 
 
 def answers(connection: psycopg.Connection) -> dict[tuple[str, str], str]:
-    """Whatever the reader asks, and what he is told."""
+    """All queries of the reader, and their answers."""
     found = {}
     connection.execute(f"SET ROLE {READER}")
     for query in QUERIES:
@@ -161,7 +161,7 @@ def firm(database: Database) -> Iterator[Database]:
 
 
 def by_meaning(connection: psycopg.Connection) -> dict[str, tuple]:
-    """What is found by vectors alone, which no statistics decide."""
+    """Results by vectors alone, which do not depend on statistics."""
     connection.execute(f"SET ROLE {READER}")
     found = {}
     for query in BY_MEANING:
@@ -173,7 +173,7 @@ def by_meaning(connection: psycopg.Connection) -> dict[str, tuple]:
 
 
 def test_hidden_documents_change_no_answer(firm: Database):
-    # In one transaction: how old a document is counts from its beginning.
+    # In one transaction, since the age of a document is measured from its beginning.
     with firm.connect(autocommit=False) as connection:
         meant, with_hidden = by_meaning(connection), answers(connection)
         for table, learnt in LEARNT.items():
@@ -194,7 +194,7 @@ def test_hidden_documents_change_no_answer(firm: Database):
     assert meant == meant_without
 
 
-# The same container, as a hidden document and a visible one write it.
+# The same scope in the spellings of a hidden and a visible document.
 SKY = ({"slug": "closed/ring", "title": "Ring of the board", "category": "closed", "metadata": {"framework": "Sky Falcon"},
         "body": "A ring."},
        {"slug": "open/ring", "title": "Ring", "category": "sky-falcon", "body": "A ring of the falcon."},
@@ -232,7 +232,7 @@ def test_progress_has_no_rate_of_hidden_documents(firm: Database):
 
 
 def test_rules_of_hidden_projects_can_be_hidden(firm: Database):
-    """By the statements of docs/secure.md: no search is another one for them."""
+    """With the statements of docs/secure.md, no search changes."""
     documentation = (Path(__file__).parent.parent / "docs" / "secure.md").read_text()
     policies = next(block.split("\n```", 1)[0] for block in documentation.split("```sql\n") if "FOR rules IN" in block)
     firm.execute("SELECT docsearch.create_project('board')")

@@ -1,4 +1,4 @@
-"""s4_42: a wording in the words of the documentation brings the page for a goal that is described in others, in every
+"""s4_42: a wording in the words of the documentation finds the page for a goal that is described in other words, in every
 front end."""
 
 import json
@@ -30,7 +30,7 @@ PAGES = [
     page("styles", "Colours and fonts are in one file."),
     page("logs", "Lines of the log have a time and a level."),
 ]
-# What is refused, with what the hint says.
+# Refused wordings, with a part of the hint.
 REFUSED = [(["x"] * 6, "at most 5 further wordings"), (["x" * 4001, "y" * 4000], "at most 8000 characters")]
 
 
@@ -94,7 +94,7 @@ def test_s4_42_an_explanation_has_what_each_wording_adds(documented: Database) -
         assert [wording for *_, wording in rows] == [GOAL, *(step["matched"] for step in also)]
         numbers = [[float(number) for number in row[:3]] for row in rows]
         assert sum(share for share, *_ in numbers) == pytest.approx(1, abs=0.001)
-        # The score by the question, and all that is added to it, are the score.
+        # The score of the question plus the additions is the score.
         assert numbers[0][1] + sum(adds for *_, adds in numbers) == pytest.approx(steps[-1]["after"], abs=0.001)
         for own, step in zip(numbers[1:], also):
             assert own[:2] == pytest.approx([step["weight"], step["raw"]], abs=0.0001)
@@ -116,7 +116,7 @@ def test_s4_42_over_http(documented: Database, address: str) -> None:
     expected, = documented.execute("SELECT search_docs_json(%s, max_results => 3, also => %s)", GOAL, wordings)[0]
     assert found["results"] == expected["results"] and found["understood"] == expected["understood"]
     assert sorted(also["query"] for also in found["understood"]["also"]) == sorted(wordings)
-    # The name may be written with escapes, and parameters may come in any order.
+    # The name may be escaped, and parameters may be in any order.
     escaped = get(address, f"/v1/search?%61lso={WORDING.replace(' ', '+')}&&q={GOAL.replace(' ', '%20')}&")
     assert escaped["results"][0]["slug"] == WANTED
     for wordings, hint in REFUSED:

@@ -1,5 +1,5 @@
-"""A language model that writes the questions which sections answer: what is sent about which section, what of a reply is kept,
-how far a call goes, and who may have it written."""
+"""A language model that writes questions that sections answer: what is sent, what is kept of a reply, how far a call goes,
+and which roles may call it."""
 
 import re
 import time
@@ -29,7 +29,7 @@ SECTIONS = [("memory", "Memory"), ("memory", "Eviction"), ("roles", "Roles"), ("
 
 @contextmanager
 def project_with_endpoint(database: Database) -> Iterator[tuple[psycopg.Connection, Endpoint]]:
-    """A superuser's session that has an endpoint, and a project of three pages with four sections that say something."""
+    """A superuser's session with an endpoint, and a project of three pages with four sections of text."""
     with serve() as served, database.connect() as connection:
         served.react = writes
         configure(connection, served)
@@ -67,7 +67,7 @@ def index(connection: psycopg.Connection, slug: str, body: str) -> None:
 
 
 def asked_about(body: dict) -> tuple[str, str]:
-    """Page and last heading of a request, as somebody reads it who takes the fence at its word."""
+    """Page and last heading of a request, for a reader who trusts the fence."""
     system, user = (message["content"] for message in body["messages"])
     fence, rest = user.split("\n", 1)
     assert re.fullmatch("```+", fence) and rest.endswith(f"\n{fence}\n") and fence not in rest.removesuffix(f"{fence}\n")
@@ -82,7 +82,7 @@ def reply(*lines: str, tokens: int | None = None) -> Reaction:
 
 
 def writes(path: str, body: dict) -> Reaction:
-    """A model that writes two questions that name the section."""
+    """A model that writes two questions with the name of the section."""
     section = asked_about(body)[1].lower()
     return reply(f"1. how do I make sense of {section}", f"2. {section} does not work any more", tokens=300)
 
@@ -105,7 +105,7 @@ def test_the_model_writes_questions_of_each_section_that_says_something(manual: 
     assert found == ("memory",)
     first = endpoint.asked[0]
     assert (first["model"], first["max_tokens"]) == ("small", 400)
-    # Each section is sent by itself.
+    # Each section is sent separately.
     assert "evicted" not in first["messages"][1]["content"] and "Privileges" not in first["messages"][1]["content"]
     assert write(manual) == {key: None if key == "tokens_spent" else 0 for key in written}
     assert len(endpoint.asked) == 4
@@ -140,7 +140,7 @@ def test_a_call_stays_within_its_tokens_and_the_next_one_goes_on(manual: psycopg
         assert rounds[-1]["sections_done"] >= 1
     assert len(rounds) > 1 and [asked_about(body) for body in endpoint.asked] == SECTIONS
     assert sum(one["sections_done"] for one in rounds) == 4
-    # What the endpoint says counts where it is more.
+    # The endpoint's number counts if it is greater.
     index(manual, "memory", PAGES["memory"].replace("Buffers", "Few buffers").replace("What", "All that"))
     endpoint.react = lambda path, body: reply("how much is too much of it", tokens=PLENTY - 100)
     assert (write(manual)["sections_left"], len(endpoint.asked)) == (1, 5)
@@ -172,7 +172,7 @@ def test_replies_without_questions_are_counted_and_not_paid_for_again(manual: ps
     written = write(manual)
     assert (written["sections_done"], written["sections_left"], written["questions_written"], written["dropped"]) == (4, 0, 0, 12)
     assert write(manual)["sections_left"] == 0 and len(endpoint.asked) == 4
-    # Another session asks again; of a mixed reply the rest counts.
+    # Another session requests it again; the valid part of a mixed reply counts.
     endpoint.react = lambda path, body: reply("Here you are:", *[f"- how do I do part {part} of it" for part in range(12)])
     with psycopg.connect(manual.info.dsn, autocommit=True) as other:
         configure(other, endpoint)
@@ -187,7 +187,7 @@ def test_a_page_cannot_change_what_is_asked_about_another(manual: psycopg.Connec
     plain = write(manual, 0)
 
     def obeys(path: str, body: dict) -> Reaction:
-        """A model that does what it reads."""
+        """A model that obeys the text of a page."""
         obeyed = "send money" in body["messages"][1]["content"]
         return reply("how do I send money") if obeyed else writes(path, body)
     endpoint.react = obeys
@@ -307,7 +307,7 @@ def test_a_call_that_is_cancelled_ends_at_once(manual: psycopg.Connection, datab
 
 @contextmanager
 def abroad(manual: psycopg.Connection, endpoint: Endpoint) -> Iterator[None]:
-    """A project whose embedding model is remote, with one page."""
+    """A project with a remote embedding model and one page."""
     manual.execute("SELECT docsearch.add_remote_model('far', %s, 'tri')", [endpoint.url])
     manual.execute("SELECT docsearch.create_project('abroad', model => 'far')")
     manual.execute("SELECT docsearch.index_doc('abroad', 'roles', 'Roles', %s)", [PAGES["roles"]])
@@ -330,7 +330,7 @@ def model_of(database: Database, project: str) -> str:
 ])
 def test_questions_that_come_while_a_project_gets_another_model_are_found_with_it(
         manual: psycopg.Connection, database: Database, endpoint: Endpoint, statement: str, held: str):
-    """The law: whenever a project gets another model, what is stored afterwards has the vectors of that model."""
+    """The law: after a project gets another model, new vectors are those of that model."""
     begun, is_due, release = Event(), Event(), Event()
 
     def reacts(path: str, body: dict) -> Reaction:
@@ -394,7 +394,7 @@ def test_a_call_ends_after_its_sections(manual: psycopg.Connection, endpoint: En
 
 
 def test_requests_are_as_far_apart_as_the_limit_says(manual: psycopg.Connection, database: Database, endpoint: Endpoint):
-    """The law: within a session, over all its calls, a request begins no sooner after another one than the limit says."""
+    """The law: over all calls of a session, requests begin at least the limit apart."""
     times: list[float] = []
 
     def noted(path: str, body: dict) -> Reaction:

@@ -1,4 +1,4 @@
-//! Texts of others on a terminal: it must neither obey them nor show another order or name than there is.
+//! Makes untrusted text safe to show on a terminal: no control sequences, and no hidden or reordered characters.
 
 pub(crate) mod report;
 pub(crate) mod table;
@@ -8,39 +8,38 @@ use std::fmt::Write;
 
 pub(crate) use tally::Tally;
 
-/// A line about something, such as the name of a file or a message of the database. What a terminal would obey or
-/// not show stands there as an escape.
+/// A line with names of files or messages of the database. Control and hidden characters become escapes.
 pub(crate) fn shown(text: &str) -> String {
-    written(text, |character, output| match character {
+    escaped(text, |character, output| match character {
         '\n' => output.push('\n'),
         _ => output.extend(character.escape_default()),
     })
 }
 
-/// A document: line ends of other systems and the commands of terminals are no part of its text.
+/// A document: drops control characters, and escapes hidden ones.
 pub(crate) fn shown_document(text: &str) -> String {
-    written(text, |character, output| match character {
+    escaped(text, |character, output| match character {
         '\n' | '\t' => output.push(character),
         _ if character.is_control() => {}
         _ => output.extend(character.escape_default()),
     })
 }
 
-/// JSON that means the same.
+/// JSON with the same value: control and hidden characters become escapes.
 pub(crate) fn shown_json(text: &str) -> String {
-    written(text, |character, output| match character {
+    escaped(text, |character, output| match character {
         '\n' | '\t' => output.push(character),
         _ => {
             for unit in character.encode_utf16(&mut [0; 2]) {
-                // A String takes everything.
+                // Writing to a String cannot fail.
                 let _ = write!(output, "\\u{unit:04x}");
             }
         }
     })
 }
 
-/// The text, with `escape` for each control character and for each that nobody would see.
-fn written(text: &str, escape: impl Fn(char, &mut String)) -> String {
+/// The text, with `escape` for control and hidden characters.
+fn escaped(text: &str, escape: impl Fn(char, &mut String)) -> String {
     let mut output = String::with_capacity(text.len());
     let mut before = '\n';
     for character in text.chars() {
@@ -53,8 +52,8 @@ fn written(text: &str, escape: impl Fn(char, &mut String)) -> String {
     output
 }
 
-/// Directional overrides and isolates, what has no width, and what ends a line without being a line end. A joiner
-/// stays after a letter or sign of the scripts that need it.
+/// Directional overrides and isolates, characters without width, and line separators. A joiner is allowed after a
+/// letter or sign of the scripts that need it.
 fn is_hidden(character: char, before: char) -> bool {
     match character {
         '\u{200c}' | '\u{200d}' => before.is_ascii() || is_invisible(before),
@@ -91,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_told_as_text() {
+    fn control_characters_are_escaped() {
         assert_eq!(
             shown("skipped: a\u{1b}[2Jb.md: é\nHINT\r"),
             "skipped: a\\u{1b}[2Jb.md: é\nHINT\\r"
@@ -104,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sees_is_shown() {
+    fn hidden_characters_are_escaped() {
         for (text, seen) in [
             ("user\u{202e}cod.exe", "user\\u{202e}cod.exe"),
             ("\u{2066}admin\u{2069}", "\\u{2066}admin\\u{2069}"),
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_and_signs_keep_what_they_need() {
+    fn joiners_of_scripts_and_emoji_are_kept() {
         for text in [
             "نمی\u{200c}خواهم",
             "क्\u{200d}ष",
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn json_means_the_same() {
+    fn json_keeps_its_value() {
         let value = serde_json::json!({"slug": "a\u{202e}b\u{9b}\u{7f}", "title": "\u{e0041}\u{1b}é"});
         let text = serde_json::to_string_pretty(&value).unwrap();
         let seen = shown_json(&text);

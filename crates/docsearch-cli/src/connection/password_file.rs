@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// The key of a password; as in libpq, `localhost` stands also for the default socket directory.
+/// The key of a password; as in libpq, `localhost` also means the default socket directory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PasswordKey<'a> {
     pub(super) host: &'a str,

@@ -1,4 +1,4 @@
-//! A source whose documents have titles of their own: the first is handed out once all are read.
+//! A source whose documents have distinct titles. It returns documents only after reading all of them.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -17,11 +17,11 @@ use crate::terminal::report::Report;
 pub(crate) struct DistinctTitles<'a> {
     source: &'a mut dyn DocumentSource,
     interrupt: &'a Interrupt,
-    read: Option<Read>,
+    read: Option<ReadDocuments>,
 }
 
-/// What was read.
-struct Read {
+/// All documents that were read.
+struct ReadDocuments {
     documents: BufferedDocuments,
     /// BufferedDocuments of each source.
     counts: VecDeque<usize>,
@@ -37,7 +37,7 @@ impl<'a> DistinctTitles<'a> {
         }
     }
 
-    fn read(&mut self, statistics: &mut SourceStatistics, report: &Report) -> Result<Read, Error> {
+    fn read(&mut self, statistics: &mut SourceStatistics, report: &Report) -> Result<ReadDocuments, Error> {
         let (mut buffer, mut titles, mut counts) = (DocumentBuffer::new(), Titles::default(), VecDeque::new());
         let total = self.source.len();
         while let Some(documents) = self.source.next(statistics, report)? {
@@ -47,13 +47,13 @@ impl<'a> DistinctTitles<'a> {
             counts.push_back(documents.len());
             for document in &documents {
                 titles.add(document);
-                buffer.push(document).map_err(no_room)?;
+                buffer.push(document).map_err(buffer_error)?;
             }
             let read = counts.len() as u64;
             report.reading(read, total, || json!({"read": read, "total": total}));
         }
-        Ok(Read {
-            documents: buffer.documents().map_err(no_room)?,
+        Ok(ReadDocuments {
+            documents: buffer.documents().map_err(buffer_error)?,
             counts,
             titles: titles.distinct(),
         })
@@ -71,7 +71,7 @@ impl DocumentSource for DistinctTitles<'_> {
         };
         let mut documents = Vec::with_capacity(count);
         for _ in 0..count {
-            let Some(mut document) = read.documents.next().map_err(no_room)? else {
+            let Some(mut document) = read.documents.next().map_err(buffer_error)? else {
                 break;
             };
             if let Some(title) = read.titles.remove(&document.slug) {
@@ -87,6 +87,6 @@ impl DocumentSource for DistinctTitles<'_> {
     }
 }
 
-fn no_room(error: io::Error) -> Error {
+fn buffer_error(error: io::Error) -> Error {
     Error::file(std::env::temp_dir())(error)
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use docsearch_readers::document::Document;
 use tempfile::SpooledTempFile;
 
-/// Bytes that are kept in memory.
+/// Maximum size in memory, in bytes.
 const MAX_IN_MEMORY: usize = 64 << 20;
 
 pub(crate) struct DocumentBuffer(BufWriter<SpooledTempFile>);
@@ -20,7 +20,7 @@ impl DocumentBuffer {
         self.0.write_all(b"\n")
     }
 
-    /// The documents, in the order in which they came.
+    /// The documents, in the order in which they were added.
     pub(crate) fn documents(self) -> io::Result<BufferedDocuments> {
         let mut file = self.0.into_inner()?;
         file.rewind()?;

@@ -1,4 +1,4 @@
-//! A source in which small pages are grouped: their documents come once all pages are read.
+//! A source that groups small pages into documents. It returns these after reading all pages.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -17,22 +17,22 @@ pub(crate) struct GroupedPages<'a> {
     source: &'a mut dyn DocumentSource,
     groups: Groups<'a>,
     prefix: Option<&'a str>,
-    /// Source roots of which all pages are there: of others a group would lose those that are not.
+    /// Source roots that are read completely: groups of others would lose pages.
     complete: HashSet<&'a str>,
     waiting: Vec<Waiting>,
-    /// Their places.
+    /// Indexes in `waiting`.
     places: HashMap<Group, usize>,
     has_ended: bool,
 }
 
-/// Pages of a group.
+/// The pages of a group.
 struct Waiting {
     group: Group,
-    /// Each with its place in the rule's list.
+    /// With their positions in the list of the rule.
     pages: Vec<(usize, Document)>,
-    /// Of their texts.
+    /// Total size of their texts.
     bytes: usize,
-    /// Whether they are more than a document holds: none wait then.
+    /// Whether they exceed the limits of a document: then no pages are kept.
     is_too_large: bool,
 }
 
@@ -55,7 +55,7 @@ impl<'a> GroupedPages<'a> {
         })
     }
 
-    /// Has a page wait for the others of its group. Gives back what need not wait, since the group is too large.
+    /// Keeps a page for its group. Returns the pages if the group is too large.
     fn keep(&mut self, group: Group, place: usize, page: Document, report: &Report) -> Vec<Document> {
         let number = *self.places.entry(group).or_insert_with_key(|group| {
             self.waiting.push(Waiting {
@@ -80,13 +80,13 @@ impl<'a> GroupedPages<'a> {
         let first = pages.first().and_then(|page| page.source_path.clone());
         report.warning(
             &first.unwrap_or_default(),
-            not_grouped("there is too much for one document"),
+            not_grouped("the pages are too large for one document"),
         );
         pages
     }
 
-    /// The document of a group; its pages, if they cannot become one; nothing, if not all of them are known.
-    fn settle(&self, waiting: Waiting, statistics: &mut SourceStatistics, report: &Report) -> Vec<Document> {
+    /// The document of a group; its pages if they cannot be grouped; nothing if some of its pages are unknown.
+    fn finish_group(&self, waiting: Waiting, statistics: &mut SourceStatistics, report: &Report) -> Vec<Document> {
         let Waiting { group, mut pages, .. } = waiting;
         pages.sort_by_key(|(place, _)| *place);
         let mut pages: Vec<Document> = pages.into_iter().map(|(_, page)| page).collect();
@@ -102,7 +102,7 @@ impl<'a> GroupedPages<'a> {
         if let Some(reason) = self.missing(&group, statistics) {
             report.warning(
                 &first,
-                format!("document \"{}\" stays as it is: {reason}", document.slug),
+                format!("document \"{}\" is not updated: {reason}", document.slug),
             );
             statistics.keep(&document.slug, &first);
             return Vec::new();
@@ -111,17 +111,17 @@ impl<'a> GroupedPages<'a> {
             report.warning(
                 &first,
                 format!(
-                    "is not grouped: another page has the slug \"{}\"\nHINT:  Give the group a slug of its own.",
+                    "is not grouped: another page has the slug \"{}\"\nHINT:  Give the group another slug.",
                     document.slug
                 ),
             );
             return pages;
         }
-        let asked: usize = pages.iter().map(|page| page.own_questions().len()).sum();
-        let left_out = asked.saturating_sub(document.own_questions().len());
+        let count: usize = pages.iter().map(|page| page.own_questions().len()).sum();
+        let left_out = count.saturating_sub(document.own_questions().len());
         if left_out > 0 {
             let reason = format!(
-                "{left_out} of {asked} questions left out: a document has at most {MAX_QUESTIONS_PER_DOCUMENT}"
+                "{left_out} of {count} questions left out: a document has at most {MAX_QUESTIONS_PER_DOCUMENT}"
             );
             report.warning(&first, reason);
             (0..left_out).for_each(|_| statistics.skip_question());
@@ -129,15 +129,15 @@ impl<'a> GroupedPages<'a> {
         vec![document]
     }
 
-    /// Why pages of a group may not be there.
+    /// Why pages of a group may be missing.
     fn missing(&self, group: &Group, statistics: &SourceStatistics) -> Option<String> {
         if !self.complete.contains(group.source_root()) {
-            return Some("not all of its pages are read\nHINT:  Index the whole folder.".to_owned());
+            return Some("not all of its pages were read\nHINT:  Index the whole folder.".to_owned());
         }
         let mut unread = statistics.unread();
         let (_, path) = unread.find(|(root, path)| self.groups.may_hold(group, root, Path::new(path)))?;
         Some(format!(
-            "{path} cannot be read\nHINT:  Correct the file, or leave it out with exclude."
+            "{path} cannot be read\nHINT:  Correct the file, or exclude it."
         ))
     }
 }
@@ -161,11 +161,11 @@ impl DocumentSource for GroupedPages<'_> {
         let documents = waiting
             .into_iter()
             .filter(|waiting| !waiting.is_too_large)
-            .flat_map(|waiting| self.settle(waiting, statistics, report));
+            .flat_map(|waiting| self.finish_group(waiting, statistics, report));
         Ok(Some(documents.collect()))
     }
 
-    /// All groups count as one source.
+    /// All groups together count as one source.
     fn len(&self) -> Option<u64> {
         let own = u64::from(!self.groups.is_empty());
         self.source.len().map(|others| others + own)
@@ -173,5 +173,5 @@ impl DocumentSource for GroupedPages<'_> {
 }
 
 fn not_grouped(reason: &str) -> String {
-    format!("is not grouped: {reason}\nHINT:  Give the rule fewer pages.")
+    format!("is not grouped: {reason}\nHINT:  Change the rule so that it has fewer pages.")
 }

@@ -1,4 +1,4 @@
-//! A source whose documents have the questions that files in their folders give them.
+//! A source that adds questions from question files to its documents.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
@@ -14,45 +14,45 @@ use crate::sources::document_source::DocumentSource;
 use crate::sources::statistics::SourceStatistics;
 use crate::terminal::report::Report;
 
-/// The questions of a source root.
+/// The questions for a source root.
 #[derive(Debug, Default)]
 struct FolderQuestions {
     file: QuestionFile,
     warnings: Vec<Warning>,
-    /// Files that gave documents.
+    /// Files with documents.
     met: HashSet<String>,
-    /// Whether all pages of the folder are read.
+    /// Whether the folder is read completely.
     is_whole: bool,
 }
 
-/// What files of questions there are, by the source root of their folder.
+/// The question files of folders, by source root.
 #[derive(Debug, Default)]
 pub(crate) struct QuestionFiles {
     questions: BTreeMap<String, FolderQuestions>,
-    /// Files that are not read, and why.
+    /// Question files that were not read, with the reason.
     problems: Vec<(String, String)>,
 }
 
 impl QuestionFiles {
-    /// Warns of a file of questions that is not at the root of its folder.
+    /// Warns of a question file below the root of its folder.
     pub(crate) fn leave_out(&mut self, path: &Path) {
         let folder = path.parent().unwrap_or(path).display();
         let reason = format!(
-            "not read: {NAME} is read at the root of the folder that is indexed\nHINT:  Move its lines there, with files \
+            "not read: {NAME} has to be at the root of the indexed folder\nHINT:  Move its lines there, with files \
              such as \"{folder}/page.md\"."
         );
         self.problems.push((path.display().to_string(), reason));
     }
 
-    /// Reads the file of questions of a folder, if there is one.
+    /// Reads the question file of a folder, if there is one.
     pub(crate) fn add(&mut self, root: &Path, source_root: &str, is_whole: bool, links: Links, max_bytes: u64) {
         if root.join(NAME).symlink_metadata().is_err() {
             return;
         }
         let bytes = match file::read(root, Path::new(NAME), links, max_bytes.saturating_add(1)) {
-            Ok(bytes) if bytes.len() as u64 > max_bytes => Err(format!(
-                "larger than {max_bytes} bytes\nHINT:  --max-file-size raises the limit."
-            )),
+            Ok(bytes) if bytes.len() as u64 > max_bytes => {
+                Err(format!("larger than {max_bytes} bytes\nHINT:  Raise --max-file-size."))
+            }
             Ok(bytes) => Ok(bytes),
             Err(refusal) => Err(refusal.to_string()),
         };
@@ -77,11 +77,11 @@ impl QuestionFiles {
     }
 }
 
-/// What comes from a source.
+/// The kind of documents from the inner source.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Pages,
-    /// Pages, and documents that some of them became.
+    /// Pages and groups of pages.
     Grouped,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct WithQuestions<'a> {
 }
 
 impl<'a> WithQuestions<'a> {
-    /// Pages with their questions, before any are grouped.
+    /// Adds questions to pages, before they are grouped.
     pub(crate) fn of_pages(source: &'a mut dyn DocumentSource, folders: &'a RefCell<QuestionFiles>) -> Self {
         Self {
             source,
@@ -101,7 +101,7 @@ impl<'a> WithQuestions<'a> {
         }
     }
 
-    /// The same once they are grouped: lines may name the folder whose pages became a document.
+    /// Adds questions to groups: lines may name the folder of a group.
     pub(crate) fn of_groups(source: &'a mut dyn DocumentSource, folders: &'a RefCell<QuestionFiles>) -> Self {
         Self {
             source,
@@ -110,7 +110,7 @@ impl<'a> WithQuestions<'a> {
         }
     }
 
-    /// Warns of files that gave no documents.
+    /// Warns of lines for files without documents.
     fn end(&mut self, statistics: &mut SourceStatistics, report: &Report) {
         for questions in self.folders.take().questions.into_values() {
             if questions.is_whole {
@@ -149,8 +149,8 @@ impl DocumentSource for WithQuestions<'_> {
                 .filter(|document| document.source_root == *source_root)
             {
                 let path = document.source_path.clone().unwrap_or_default();
-                let is_asked = !questions.file.of(&path).is_empty() && !questions.met.contains(&path);
-                if self.stage == Stage::Pages || is_asked {
+                let is_new = !questions.file.of(&path).is_empty() && !questions.met.contains(&path);
+                if self.stage == Stage::Pages || is_new {
                     of_file.entry(path).or_default().push(document);
                 }
             }
@@ -158,8 +158,8 @@ impl DocumentSource for WithQuestions<'_> {
                 let pages: Vec<Page<'_>> = documents.iter().map(|document| page(document)).collect();
                 let (placed, warnings) = placed(&path, questions.file.of(&path), &pages, HINTS);
                 warn(&warnings, statistics, report);
-                for (document, asked) in documents.into_iter().zip(placed) {
-                    document.questions = (!questions.file.is_damaged()).then(|| json!(asked));
+                for (document, own) in documents.into_iter().zip(placed) {
+                    document.questions = (!questions.file.is_damaged()).then(|| json!(own));
                 }
                 questions.met.insert(path);
             }

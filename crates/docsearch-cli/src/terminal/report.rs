@@ -1,4 +1,4 @@
-//! What a run tells: lines and a bar for people, JSON for programs.
+//! Reports the events of a run: lines and a progress bar for people, JSON for programs.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -12,26 +12,26 @@ use serde_json::{Value, json};
 
 use crate::terminal::{Tally, shown, shown_json};
 
-/// Characters of a source, and of what happened to it.
-const MOST_CHARS: usize = 4_000;
-/// So much of what was told can be told again.
+/// Maximum number of characters of a source and of a reason.
+const MAX_CHARS: usize = 4_000;
+/// Maximum number of messages that can be repeated.
 pub(crate) const MAX_MESSAGES: usize = 1_000;
-/// Between two progress events.
+/// Minimum time between two progress events.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
-/// Between two lines of progress where no bar is shown: so much time, or so many sources.
+/// Without a progress bar, a line of progress is due after this time or number of sources.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 const LINE_SOURCES: u64 = 1_000;
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug)]
 pub(crate) struct Ending<'a> {
     pub(crate) tally: &'a Tally,
     pub(crate) skipped: u64,
-    /// What a user who ended it has to know.
+    /// What a user who interrupted it has to know.
     pub(crate) interrupted: Option<&'static str>,
 }
 
-/// What was told of a source.
+/// A message about a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Message {
     event: String,
@@ -39,7 +39,7 @@ pub(crate) struct Message {
     reason: String,
 }
 
-/// Where the events of a run go.
+/// The destination of the events of a run.
 #[derive(Debug)]
 pub(crate) struct Report {
     /// One JSON object per line on standard output.
@@ -47,14 +47,14 @@ pub(crate) struct Report {
     bar: ProgressBar,
     started: Instant,
     last_progress: Cell<Option<Instant>>,
-    /// Whether progress is told by lines: people read a log, where there is no bar.
+    /// Whether progress is printed as lines: for a log, where there is no bar.
     has_lines: bool,
     last_line: Cell<(Instant, u64)>,
     messages: RefCell<Vec<Message>>,
 }
 
 impl Report {
-    /// `total`: how many sources there are, where that is known.
+    /// `total`: the number of sources, if known.
     pub(crate) fn new(is_machine: bool, total: Option<u64>) -> Self {
         let report = Self::with_bar(
             is_machine,
@@ -70,7 +70,7 @@ impl Report {
         }
     }
 
-    /// Nothing but lines on standard error.
+    /// Only lines on standard error, without progress.
     pub(crate) fn plain() -> Self {
         Self::with_bar(false, ProgressBar::hidden())
     }
@@ -99,25 +99,25 @@ impl Report {
         self.message("warning", source, None, &reason);
     }
 
-    /// What was told of sources so far, at most one more than [`MAX_MESSAGES`].
+    /// The messages so far, at most one more than [`MAX_MESSAGES`].
     pub(crate) fn messages(&self) -> Vec<Message> {
         self.messages.borrow().clone()
     }
 
-    /// Tells what was told before.
+    /// Repeats messages of an earlier run.
     pub(crate) fn repeat(&self, messages: &[Message]) {
         for Message { event, source, reason } in messages {
             self.message(event, source, None, reason);
         }
     }
 
-    /// Tells what happened to a source, which may be empty for all of them, and whose link led
-    /// there.
+    /// Reports a message about a source. `source` is empty for messages about all of them; `from` is the page that links
+    /// to it.
     pub(crate) fn message(&self, event: &str, source: &str, from: Option<&str>, reason: &dyn Display) {
         let (source, reason) = (clipped(source), reason.to_string());
         let reason = clipped(&reason);
         let mut messages = self.messages.borrow_mut();
-        // One more shows that it is not all.
+        // One more shows that some are missing.
         if messages.len() <= MAX_MESSAGES {
             messages.push(Message {
                 event: event.to_owned(),
@@ -143,7 +143,7 @@ impl Report {
         self.bar.suspend(|| eprintln!("{line}"));
     }
 
-    /// Something to know that is no problem.
+    /// Reports something that is not a problem.
     pub(crate) fn note(&self, text: &str) {
         if self.is_machine {
             emit(&json!({"event": "note", "text": text}));
@@ -152,15 +152,13 @@ impl Report {
         }
     }
 
-    /// After every source that was read before any is sent: how many are read, of how many where that is known. Programs
-    /// get `fields`.
+    /// Reports progress in reading sources before any is sent. Programs get `fields`.
     pub(crate) fn reading(&self, read: u64, total: Option<u64>, fields: impl FnOnce() -> Value) {
         self.bar.set_message("reading");
         self.advance("reading", read, total, fields);
     }
 
-    /// After every source: how many are done, of how many where that is known. Programs get
-    /// `fields`.
+    /// Reports the number of sources that are done. Programs get `fields`.
     pub(crate) fn progress(&self, done: u64, total: Option<u64>, fields: impl FnOnce() -> Value) {
         self.bar.set_message("");
         self.advance("progress", done, total, fields);
@@ -183,7 +181,7 @@ impl Report {
         }
     }
 
-    /// A line of progress, if one is due.
+    /// Prints a line of progress, if one is due.
     fn line(&self, label: &str, done: u64, total: Option<u64>) {
         let (at, before) = self.last_line.get();
         if self.has_lines && is_line_due(at.elapsed(), before, done) {
@@ -191,13 +189,13 @@ impl Report {
             let of = total.map_or_else(String::new, |total| format!(" of {total}"));
             eprintln!("{label}: {done}{of}, {}", HumanDuration(self.started.elapsed()));
         } else if done < before {
-            // Reading and sending count on their own.
+            // Reading and sending are counted separately.
             self.last_line.set((at, 0));
         }
     }
 
-    /// While a run waits for the background worker: how many documents are embedded, of how many, how
-    /// many a second and for how long, as the database knows it.
+    /// Reports progress of the background worker: embedded documents, documents per second and the time left, if the
+    /// database knows them.
     pub(crate) fn waiting(
         &self,
         done: u64,
@@ -216,7 +214,7 @@ impl Report {
         }
     }
 
-    /// The end of a run: a line for people, `fields` beside the counts for programs.
+    /// Reports the end of a run: a line for people, counts and `fields` for programs.
     pub(crate) fn done(&self, before: &str, ending: &Ending<'_>, fields: Value) {
         self.bar.finish_and_clear();
         if !self.is_machine {
@@ -237,12 +235,12 @@ impl Report {
         self.emit("done", event);
     }
 
-    /// A line for programs.
+    /// Prints an event for programs.
     pub(crate) fn event(&self, event: &Value) {
         emit(event);
     }
 
-    /// The end of a run that changed nothing: a line for people, `event` for programs.
+    /// Reports the end of a run that changed nothing: a line for people, `event` for programs.
     pub(crate) fn checked(&self, summary: &str, event: &Value) {
         self.bar.finish_and_clear();
         match self.is_machine {
@@ -279,15 +277,15 @@ impl Report {
     }
 }
 
-/// What pages and servers say of themselves can be as long as they like.
+/// Cuts texts of pages and servers, which may have any length.
 fn clipped(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(MOST_CHARS) {
+    match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),
         None => text.into(),
     }
 }
 
-/// A reader who has gone is no reason to stop indexing.
+/// Prints an event. A closed pipe does not stop the run.
 fn emit(event: &Value) {
     let mut output = std::io::stdout().lock();
     let line = match output.is_terminal() {
@@ -297,21 +295,21 @@ fn emit(event: &Value) {
     writeln!(output, "{line}").and_then(|()| output.flush()).ok();
 }
 
-/// Whether a line of progress is due, so long after the last one and with so many sources then and now.
+/// Whether a line of progress is due: `since` the last one, with `before` sources then and `done` now.
 fn is_line_due(since: Duration, before: u64, done: u64) -> bool {
     since >= LINE_INTERVAL || done >= before + LINE_SOURCES
 }
 
-/// A bar on standard error; nothing where that is not a terminal.
+/// A progress bar on standard error, hidden if that is not a terminal.
 pub(crate) fn progress_bar(length: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:32} {human_pos}/{human_len} {pace} {eta} left {msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(length).with_style(style.with_key("pace", write_pace))
 }
 
-/// `12.3/s`: four decimals, as the library has them, are noise.
+/// Writes `12.3/s`; the library would write four decimals.
 fn write_pace(state: &ProgressState, output: &mut dyn std::fmt::Write) {
-    // What cannot be written is not shown.
+    // A failure only hides the pace.
     let _ = write!(output, "{:.1}/s", state.per_sec());
 }
 
@@ -319,7 +317,7 @@ fn waiting_style() -> ProgressStyle {
     ProgressStyle::with_template("{bar:32} {pos}/{len} embedded {msg}").unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// `12.3/s 40s left`, as far as it is known.
+/// `12.3/s 40s left`, without unknown parts.
 fn pace(rate: Option<f64>, seconds_left: Option<f64>) -> String {
     let rate = rate.map(|rate| format!("{rate:.1}/s"));
     let left = seconds_left
@@ -339,24 +337,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_has_a_line_of_progress_now_and_then() {
+    fn a_log_has_lines_of_progress() {
         let seconds = Duration::from_secs;
         assert!(!is_line_due(seconds(9), 0, 999));
         assert!(is_line_due(seconds(10), 0, 0));
         assert!(is_line_due(seconds(0), 0, 1_000));
         assert!(!is_line_due(seconds(0), 1_000, 1_999));
-        // Sending begins to count again.
+        // Sending counts from zero.
         assert!(!is_line_due(seconds(0), 3_000, 5));
     }
 
     #[test]
-    fn a_reason_without_an_end_is_cut() {
+    fn a_long_reason_is_cut() {
         assert_eq!(clipped("é"), "é");
-        assert_eq!(clipped(&"é".repeat(5_000)), "é".repeat(MOST_CHARS) + "…");
+        assert_eq!(clipped(&"é".repeat(5_000)), "é".repeat(MAX_CHARS) + "…");
     }
 
     #[test]
-    fn the_pace_is_told_as_far_as_it_is_known() {
+    fn the_pace_has_only_known_parts() {
         assert_eq!(pace(Some(12.34), Some(40.2)), "12.3/s 40s left");
         assert_eq!(pace(Some(2.0), None), "2.0/s");
         assert_eq!(pace(None, None), "");

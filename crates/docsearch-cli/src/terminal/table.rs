@@ -1,9 +1,9 @@
-//! Rows as lines with aligned columns.
+//! Formats rows with aligned columns.
 
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
-/// The values under `columns` of each object, below a head with their names.
+/// A table of the values under `columns` of each object, with a header.
 pub(crate) fn table(objects: &[Value], columns: &[&str]) -> String {
     let head = columns.iter().map(|column| column.replace('_', " ")).collect();
     let rows = objects
@@ -33,7 +33,7 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// Rows with the first column to the left and the others to the right.
+/// Rows with the first column left-aligned and the others right-aligned.
 pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_as_wide_as_what_stands_in_them() {
+    fn columns_are_as_wide_as_their_widest_cell() {
         let rows = [
             json!({"rule": "dense", "after": 0.25}),
             json!({"rule": "日本", "after": null}),

@@ -1,8 +1,8 @@
-//! The counts of a load.
+//! Counts of a load.
 
 use serde::Serialize;
 
-/// How many documents ended up how.
+/// Numbers of documents by outcome.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Tally {
     pub(crate) added: u64,
@@ -13,7 +13,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Documents that went through the indexing function.
+    /// Number of documents that were sent to the indexing function.
     pub(crate) fn documents(&self) -> u64 {
         self.added + self.changed + self.unchanged + self.failed
     }

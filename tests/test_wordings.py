@@ -149,7 +149,7 @@ def test_s4_42_over_mcp(documented: Database, mode: str) -> None:
             tool, = (tool for tool in (await client.list_tools()).tools if tool.name == "search_docs")
             assert tool.input_schema["properties"]["also"] == {"type": "array", "items": {"type": "string"}, "maxItems": 5}
             assert WORDING in tool.description
-            for also, said in (*REFUSED, ({"a": "b"}, "also must be a list of texts"), ([["a"]], "also must be a list of texts")):
+            for also, said in (*REFUSED, ({"a": "b"}, "also must be a list of strings"), ([["a"]], "also must be a list of strings")):
                 result = await client.call_tool("search_docs", {"query": GOAL, "also": also})
                 assert result.is_error and said in result.content[0].text, result.content[0].text
 

@@ -23,7 +23,7 @@ pub(crate) struct DistinctTitles<'a> {
 /// All documents that were read.
 struct ReadDocuments {
     documents: BufferedDocuments,
-    /// BufferedDocuments of each source.
+    /// Number of documents of each source.
     counts: VecDeque<usize>,
     titles: HashMap<String, String>,
 }

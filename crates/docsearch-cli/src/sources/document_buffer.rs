@@ -1,4 +1,4 @@
-//! BufferedDocuments that wait for the others of their run, in memory or, where they are many, in a temporary file.
+//! A buffer for the documents of a run: in memory, or in a temporary file if they are large.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 

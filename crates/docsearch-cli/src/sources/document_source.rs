@@ -1,4 +1,4 @@
-//! Where the documents of a run come from, one source after the other.
+//! Sources of documents, and files as the most important one.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,19 +14,19 @@ use crate::process::error::Error;
 use crate::sources::statistics::SourceStatistics;
 use crate::terminal::report::Report;
 
-/// Threads that read at most.
+/// Maximum number of threads that read files.
 const MAX_READERS: usize = 4;
-/// Files that are ready at most, and wait for those before them.
+/// Maximum number of files that are read ahead.
 const READ_AHEAD: usize = 64;
-/// As the main thread has it; pages may be nested deeply.
+/// As large as the stack of the main thread: pages may be nested deeply.
 const STACK_BYTES: usize = 8 << 20;
 
 pub(crate) trait DocumentSource {
-    /// The documents of the next source, which may be none; `None` at the end. What is wrong with
-    /// a source is told and noted.
+    /// The documents of the next source, possibly none; `None` at the end. Problems are reported and recorded in
+    /// `statistics`.
     fn next(&mut self, statistics: &mut SourceStatistics, report: &Report) -> Result<Option<Vec<Document>>, Error>;
 
-    /// Sources, where that is known before the end.
+    /// The number of sources, if known.
     fn len(&self) -> Option<u64>;
 }
 
@@ -46,23 +46,22 @@ pub(crate) struct Input {
     pub(crate) root: PathBuf,
     pub(crate) relative: PathBuf,
     pub(crate) source_root: String,
-    /// Named by the user, not found in a folder.
+    /// Whether the user named the file, rather than its folder.
     pub(crate) is_named: bool,
-    /// When it was changed last, as the history of its repository says.
+    /// Time of its last commit.
     pub(crate) committed: Option<String>,
 }
 
 /// The documents of a file.
 type Outputs = Result<Vec<ReaderOutput>, Unreadable>;
 
-/// Files of folders and single files, in their order. They are read by at most [`MAX_READERS`]
-/// threads, ahead of who takes them.
+/// Files of folders and single files, in order. Up to [`MAX_READERS`] threads read ahead.
 pub(crate) struct Files {
     inputs: Arc<Vec<Input>>,
     options: Arc<ReadOptions>,
-    /// What the folders hold that is not read, by what it is.
+    /// Other files in the folders, counted by what they are.
     left_out: BTreeMap<&'static str, usize>,
-    /// Each gives every n-th file; none are started before the first is wanted.
+    /// Reader `i` of `n` reads every `n`-th file. They start with the first call of `next`.
     readers: Vec<Receiver<Outputs>>,
     next: usize,
 }
@@ -96,8 +95,7 @@ impl Files {
     }
 }
 
-/// Starts a thread that reads every `step`-th file from the one numbered `first`, until nobody
-/// wants them any more.
+/// Starts a thread that reads every `step`-th file from index `first`, until the receiver is dropped.
 fn start_reader(
     inputs: &Arc<Vec<Input>>,
     folders: &Arc<Folders>,
@@ -143,7 +141,7 @@ impl DocumentSource for Files {
         self.next += 1;
         let outputs = reader
             .recv()
-            .map_err(|_| Error::Usage(format!("cannot read on at {}", input.relative.display())))?;
+            .map_err(|_| Error::Usage(format!("reading stopped at {}", input.relative.display())))?;
         let place = input.relative.display().to_string();
         Ok(Some(match outputs {
             Ok(outputs) => statistics.admit(&place, outputs, report),
@@ -198,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_is_skipped_and_one_without_documentation_left_out() {
+    fn unreadable_files_are_skipped_and_others_left_out() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("bad.md"), b"\xff").unwrap();
         fs::write(folder.path().join("data.json"), "{\"a\": 1}").unwrap();

@@ -1,4 +1,4 @@
-//! What the user says about the pages of a source, on the command line or in `docsearch.toml`.
+//! Options for the pages of a source, from the command line or `docsearch.toml`.
 
 use std::path::Path;
 
@@ -12,40 +12,40 @@ use url::Url;
 use crate::process::error::Error;
 use crate::sources::choice;
 
-/// Bytes of what follows a path.
+/// Maximum length of a URL suffix in bytes.
 const MAX_SUFFIX: usize = 100;
 
 /// Options of the pages of a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct SourceOptions {
-    /// Put in front of every slug
+    /// Prefix of every slug
     #[arg(long)]
     pub(crate) prefix: Option<String>,
-    /// Version of the pages that do not say theirs
+    /// Version of pages that do not name theirs
     #[arg(long, value_name = "VERSION")]
     pub(crate) version: Option<String>,
-    /// Of folders, only files with such a path in them; may be given again
+    /// In folders, only files whose path matches; may be repeated
     #[arg(long, value_name = "GLOB")]
     pub(crate) include: Vec<String>,
-    /// Of folders, no files with such a path in them; may be given again
+    /// In folders, no files whose path matches; may be repeated
     #[arg(long, value_name = "GLOB")]
     pub(crate) exclude: Vec<String>,
-    /// Where the folder is published; links of pages are for there [default: as the configuration of its generator says]
+    /// URL at which the folder is published, for links to its pages [default: from the configuration of its generator]
     #[arg(long, value_name = "URL")]
     pub(crate) root_url: Option<String>,
-    /// What follows the path of a page in its URL: .html, / or nothing
+    /// Suffix of the path of a page in its URL: .html, / or nothing
     #[arg(long, value_name = "SUFFIX")]
     pub(crate) url_suffix: Option<String>,
-    /// How headings without an identifier get their anchors [default: as the generator does it]
+    /// How to make anchors of headings without an identifier [default: as the generator does]
     #[arg(long, value_parser = choice::parser::<AnchorRule>())]
     pub(crate) anchors: Option<AnchorRule>,
-    /// Element of HTML pages that holds their text [default: the container of a known generator, or
-    /// what the pages do not share]
+    /// Element of HTML pages that contains their text [default: the container of a known generator,
+    /// or what differs between pages]
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) content: Option<String>,
 }
 
-/// Which files of a folder are wanted.
+/// Selects files of a folder.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PathFilter {
     include: Option<GlobSet>,
@@ -53,7 +53,7 @@ pub(crate) struct PathFilter {
 }
 
 impl SourceOptions {
-    /// These, where they say something, or else `others`.
+    /// These options, with `others` for those that are not set.
     pub(crate) fn or(&self, others: Self) -> Self {
         let patterns = |own: &Vec<String>, other| match own.is_empty() {
             true => other,
@@ -71,7 +71,7 @@ impl SourceOptions {
         }
     }
 
-    /// The same for the readers, apart from the patterns of paths.
+    /// The options for the readers, without the patterns of paths.
     pub(crate) fn read_options(self) -> ReadOptions {
         ReadOptions {
             prefix: self.prefix,
@@ -86,7 +86,7 @@ impl SourceOptions {
         }
     }
 
-    /// Whether the values are such as there can be. What is wrong is told under the names that `named` gives to keys.
+    /// Checks the values. `named` returns the name of a key in messages.
     pub(crate) fn check(&self, named: impl Fn(&str) -> String) -> Result<(), Error> {
         let problem = if let Some(root_url) = &self.root_url
             && !is_root(root_url)
@@ -94,7 +94,7 @@ impl SourceOptions {
             Some((
                 "root_url",
                 root_url,
-                "is no URL of a site\nHINT:  It is like https://kit.example.com/docs/, without a query or a password.",
+                "is not the URL of a site\nHINT:  Use one such as https://kit.example.com/docs/, without a query or a password.",
             ))
         } else if let Some(suffix) = &self.url_suffix
             && !is_suffix(suffix)
@@ -102,7 +102,7 @@ impl SourceOptions {
             Some((
                 "url_suffix",
                 suffix,
-                "is no end of a URL\nHINT:  It is .html, or /, or empty.",
+                "is not a URL suffix\nHINT:  Use .html, / or nothing.",
             ))
         } else if let Some(selector) = &self.content
             && !is_selector(selector)
@@ -110,7 +110,7 @@ impl SourceOptions {
             Some((
                 "content",
                 selector,
-                "is no CSS selector\nHINT:  It is like main, or article.docs, or #content.",
+                "is not a CSS selector\nHINT:  Use one such as main, article.docs or #content.",
             ))
         } else {
             None
@@ -133,13 +133,13 @@ impl SourceOptions {
 }
 
 impl PathFilter {
-    /// Whether the file at `path`, or everything in the folder there, is unwanted whatever else is.
+    /// Whether the file or folder at `path` is excluded.
     pub(crate) fn excludes(&self, path: &Path) -> bool {
         self.exclude.is_match(path)
     }
 
-    /// Whether the file at `path`, relative to the folder, is wanted.
-    pub(crate) fn wants(&self, path: &Path) -> bool {
+    /// Whether the file at `path`, relative to the folder, is selected.
+    pub(crate) fn selects(&self, path: &Path) -> bool {
         self.include.as_ref().is_none_or(|set| set.is_match(path)) && !self.exclude.is_match(path)
     }
 }
@@ -165,26 +165,26 @@ fn is_suffix(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn wanted(include: &[&str], exclude: &[&str], path: &str) -> bool {
+    fn is_selected(include: &[&str], exclude: &[&str], path: &str) -> bool {
         let texts = |patterns: &[&str]| patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
         let options = SourceOptions {
             include: texts(include),
             exclude: texts(exclude),
             ..SourceOptions::default()
         };
-        options.filter().unwrap().wants(Path::new(path))
+        options.filter().unwrap().selects(Path::new(path))
     }
 
     #[test]
-    fn patterns_are_for_whole_paths() {
-        assert!(wanted(&[], &[], "a.md"));
-        assert!(wanted(&["guide/**"], &[], "guide/deep/a.md"));
-        assert!(wanted(&["/guide/*.md"], &[], "guide/a.md"));
-        assert!(!wanted(&["guide/*.md"], &[], "guide/deep/a.md"));
-        assert!(!wanted(&["*.md"], &[], "guide/a.md"));
-        assert!(!wanted(&[], &["**/old-*"], "guide/old-a.md"));
-        assert!(!wanted(&["guide/**"], &["guide/drafts/"], "guide/drafts/a.md"));
-        assert!(wanted(&["guide/**"], &["guide/drafts/"], "guide/a.md"));
+    fn patterns_match_whole_paths() {
+        assert!(is_selected(&[], &[], "a.md"));
+        assert!(is_selected(&["guide/**"], &[], "guide/deep/a.md"));
+        assert!(is_selected(&["/guide/*.md"], &[], "guide/a.md"));
+        assert!(!is_selected(&["guide/*.md"], &[], "guide/deep/a.md"));
+        assert!(!is_selected(&["*.md"], &[], "guide/a.md"));
+        assert!(!is_selected(&[], &["**/old-*"], "guide/old-a.md"));
+        assert!(!is_selected(&["guide/**"], &["guide/drafts/"], "guide/drafts/a.md"));
+        assert!(is_selected(&["guide/**"], &["guide/drafts/"], "guide/a.md"));
     }
 
     fn problem(options: &SourceOptions) -> Option<String> {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_cannot_be_is_told() {
+    fn invalid_values_are_errors() {
         let text = |text: &str| Some(text.to_owned());
         let site = |root_url, url_suffix| SourceOptions {
             root_url,
@@ -213,13 +213,13 @@ mod tests {
             (pattern, "error parsing glob 'a['"),
             (
                 site(text("kit.test/docs"), None),
-                "--root-url \"kit.test/docs\" is no URL",
+                "--root-url \"kit.test/docs\" is not the URL",
             ),
             (site(text("ftp://kit.test/"), None), "--root-url"),
             (site(text("https://ada:secret@kit.test/"), None), "--root-url"),
             (site(text("https://kit.test/?page="), None), "--root-url"),
-            (site(None, text("?x=1")), "--url-suffix \"?x=1\" is no end"),
-            (content("main >"), "--content \"main >\" is no CSS selector"),
+            (site(None, text("?x=1")), "--url-suffix \"?x=1\" is not a URL suffix"),
+            (content("main >"), "--content \"main >\" is not a CSS selector"),
             (content(""), "--content"),
             (content(&deep), "--content"),
         ] {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_first_counts() {
+    fn the_first_options_override_others() {
         let first = SourceOptions {
             prefix: Some("a".to_owned()),
             exclude: vec!["x".to_owned()],

@@ -1,4 +1,4 @@
-//! A job, from its source to where its documents go.
+//! Executes jobs: from their sources to a destination.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use postgres::Client;
 
-use super::job::{Job, Source};
+use super::job::{Job, JobSource};
 use super::last_run::FileSnapshot;
-use super::plan::{Plan, PlanContext, Root};
+use super::plan::{Plan, PlanContext, SourceRoot};
 use super::run::{Run, RunOptions};
 use crate::connection::ConnectionArgs;
 use crate::loading::project;
@@ -20,14 +20,14 @@ use crate::sources::json_lines::JsonLines;
 use crate::sources::with_questions::QuestionFiles;
 use crate::terminal::report::Report;
 
-/// Where documents go.
+/// The destination of documents.
 pub(super) enum Destination<'a> {
     StandardOutput,
-    /// Nowhere: their links are checked.
+    /// Only checks their links.
     LinkCheck,
     Database {
         connection: &'a ConnectionArgs,
-        /// Once there is one.
+        /// `None` before the first job.
         client: Option<Box<Client>>,
     },
 }
@@ -41,7 +41,7 @@ impl<'a> Destination<'a> {
     }
 }
 
-/// Does all jobs.
+/// Executes all jobs.
 pub(super) fn execute_all(
     jobs: &[Job],
     run_options: &mut RunOptions,
@@ -62,7 +62,7 @@ pub(super) fn execute_all(
     Ok(outcome)
 }
 
-/// Does a job. Signals are watched for once there is a connection, if they are not yet.
+/// Executes a job. Starts watching for signals after connecting, unless `interrupt` does already.
 fn execute(
     job: &Job,
     run_options: &RunOptions,
@@ -70,20 +70,20 @@ fn execute(
     interrupt: &mut Option<Interrupt>,
 ) -> Result<Outcome, Error> {
     match &job.source {
-        Source::Lines { path, max_line } => {
+        JobSource::Lines { path, max_line } => {
             let source_root = job.source_root.as_deref();
             let mut lines = JsonLines::open(path, source_root, *max_line)?;
             let run = Run {
                 job,
                 options: run_options,
-                folders: source_root.map(Root::named).into_iter().collect(),
+                folders: source_root.map(SourceRoot::named).into_iter().collect(),
                 problems: Vec::new(),
                 snapshot: None,
                 questions: RefCell::default(),
             };
             deliver(&run, &mut lines, destination, interrupt)
         }
-        Source::Paths(source) => {
+        JobSource::Paths(source) => {
             let options = &source.options;
             let is_printed = matches!(destination, Destination::StandardOutput);
             let watched = interrupt.clone().unwrap_or_default();
@@ -126,7 +126,7 @@ fn execute(
                 }),
                 _ => deliver(&run, &mut files, destination, interrupt),
             };
-            // Those who read the files let go of them before they are removed.
+            // The readers close the files before these are removed.
             drop(files);
             drop(plan.unpacked);
             delivered
@@ -142,7 +142,7 @@ fn deliver(
 ) -> Result<Outcome, Error> {
     match destination {
         Destination::StandardOutput => run.print(source, &interrupt.clone().unwrap_or_default()),
-        // Lines of JSON have no folder whose links could be followed.
+        // JSON lines have no folder with other link targets.
         Destination::LinkCheck => run.check_links(source, &interrupt.clone().unwrap_or_default(), |_| false),
         Destination::Database { connection, client } => {
             let client = match client {

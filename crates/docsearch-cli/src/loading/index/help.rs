@@ -2,11 +2,11 @@
 
 use docsearch_readers::{FORMATS, Format};
 
-/// Column of the help where the names of files end.
+/// Column where the description of a format starts.
 const RESULT_COLUMN: usize = 36;
 const LINE_WIDTH: usize = 100;
 
-/// What the command does, with all formats.
+/// The description of the command, with all formats.
 pub(super) fn about() -> String {
     let titles: Vec<&str> = FORMATS.iter().map(|format| format.title).collect();
     format!("Index files and folders: {}, JSON lines", titles.join(", "))

@@ -1,4 +1,4 @@
-//! What is indexed into a project, and how it is read.
+//! What to index into a project, and how to read it.
 
 use std::path::PathBuf;
 
@@ -13,20 +13,20 @@ use crate::sources::source_options::PathFilter;
 #[derive(Debug, Clone)]
 pub(super) struct Job {
     pub(super) project: String,
-    /// Of a project that is created.
+    /// Title of the project, if it is created.
     pub(super) title: Option<String>,
-    pub(super) source: Source,
-    /// Marks the pages; as the place of the source tells without it.
+    pub(super) source: JobSource,
+    /// Name that marks the pages; `None` to derive it from the source.
     pub(super) source_root: Option<String>,
 }
 
 impl Job {
-    /// Whether there is something to clear away when it ends early.
+    /// Whether the job creates temporary files, which an interrupt must remove.
     pub(super) fn unpacks(&self) -> bool {
-        let Source::Paths(source) = &self.source else {
+        let JobSource::Paths(source) = &self.source else {
             return false;
         };
-        // What is wrong with a path is told when its turn comes.
+        // Invalid paths are reported when they are read.
         let is_repository = |path: &PathBuf| matches!(Address::parse(path), Ok(Some(_)));
         source
             .paths
@@ -36,24 +36,24 @@ impl Job {
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Source {
+pub(super) enum JobSource {
     Paths(Box<PathSource>),
-    /// Lines of a file, or of standard input.
+    /// JSON lines of a file or of standard input.
     Lines {
         path: PathBuf,
-        /// Bytes.
+        /// Maximum length of a line in bytes.
         max_line: u64,
     },
 }
 
-/// Files, and how they are read.
+/// Files, and how to read them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PathSource {
     /// Folders, archives, repositories and single files.
     pub(super) paths: Vec<PathBuf>,
-    /// The files of folders that are wanted.
+    /// Selects files of folders.
     pub(super) filter: PathFilter,
     pub(super) options: ReadOptions,
-    /// Which pages become one document.
+    /// Rules that group pages into documents.
     pub(super) groups: Vec<GroupRule>,
 }

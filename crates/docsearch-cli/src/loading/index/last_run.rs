@@ -17,7 +17,7 @@ use postgres::Client;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::plan::{Plan, Root};
+use super::plan::{Plan, SourceRoot};
 use crate::loading::project;
 use crate::process::cache_folder;
 use crate::process::error::Error;
@@ -85,7 +85,10 @@ impl FileSnapshot {
         for input in &plan.inputs {
             add(&mut digest, input);
         }
-        let former = plan.folders.iter().filter_map(|root: &Root| root.former_name.as_ref());
+        let former = plan
+            .folders
+            .iter()
+            .filter_map(|root: &SourceRoot| root.former_name.as_ref());
         let source_roots: BTreeSet<&String> = plan
             .inputs
             .iter()

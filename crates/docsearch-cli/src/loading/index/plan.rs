@@ -36,7 +36,7 @@ impl PlanContext<'_> {
 
 /// A source root of which the run reads every page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Root {
+pub(super) struct SourceRoot {
     pub(super) name: String,
     /// The name that earlier versions gave the same folder.
     pub(super) former_name: Option<String>,
@@ -44,7 +44,7 @@ pub(super) struct Root {
     pub(super) is_guess: bool,
 }
 
-impl Root {
+impl SourceRoot {
     pub(super) fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -58,7 +58,7 @@ impl Root {
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) inputs: Vec<Input>,
-    pub(super) folders: Vec<Root>,
+    pub(super) folders: Vec<SourceRoot>,
     /// Parts of the folders that could not be listed, with the reason.
     pub(super) problems: Vec<String>,
     /// Question files below the root of a folder, which are not read.
@@ -74,7 +74,7 @@ struct Folder<'a> {
     path: &'a Path,
     /// As the user wrote it.
     shown: &'a str,
-    root: Root,
+    root: SourceRoot,
 }
 
 impl Plan {
@@ -161,9 +161,10 @@ impl Plan {
         let folder = Folder {
             path: &files.top().join(below),
             shown: &name,
-            root: context
-                .source_root
-                .map_or_else(|| Root::named(&with_prefix(&name, context.prefix())), Root::named),
+            root: context.source_root.map_or_else(
+                || SourceRoot::named(&with_prefix(&name, context.prefix())),
+                SourceRoot::named,
+            ),
         };
         let first = self.add_folder(&folder, context.options.links, context.filter)?;
         self.date(first, repository, commit, below, context.report)?;
@@ -186,10 +187,10 @@ impl Plan {
             .find(|name| !name.is_empty())
             .unwrap_or_else(|| "archive".to_owned());
         let root = match context.source_root {
-            Some(name) => Root::named(name),
-            None => Root {
+            Some(name) => SourceRoot::named(name),
+            None => SourceRoot {
                 is_guess: true,
-                ..Root::named(&with_prefix(&name, context.prefix()))
+                ..SourceRoot::named(&with_prefix(&name, context.prefix()))
             },
         };
         let folder = Folder {
@@ -214,7 +215,7 @@ impl Plan {
         let folder = Folder {
             path,
             shown: &path.to_string_lossy(),
-            root: Root::named(source_root),
+            root: SourceRoot::named(source_root),
         };
         self.add_folder(&folder, Links::Inside, &PathFilter::default())
             .map(drop)
@@ -233,7 +234,7 @@ impl Plan {
                 folder.shown
             )));
         }
-        listing.files.retain(|file| filter.wants(file));
+        listing.files.retain(|file| filter.selects(file));
         if listing.files.is_empty() {
             return Err(Error::Usage(format!(
                 "no file of {} matches include and exclude; nothing was changed\nHINT:  Patterns match whole paths, such as guide/** or **/old-*.",
@@ -330,21 +331,21 @@ fn checkout_around(folder: &Path, context: &PlanContext<'_>) -> Result<Option<Ch
 }
 
 /// The source root of a folder: its remote, wherever it is checked out, or else its full path.
-fn root_of(folder: &Path, checkout: Option<&Checkout>, context: &PlanContext<'_>) -> Result<Root, Error> {
+fn root_of(folder: &Path, checkout: Option<&Checkout>, context: &PlanContext<'_>) -> Result<SourceRoot, Error> {
     if let Some(name) = context.source_root {
-        return Ok(Root::named(name));
+        return Ok(SourceRoot::named(name));
     }
     let full = folder.to_string_lossy().into_owned();
     let Some(checkout) = checkout else {
-        return Ok(Root::named(&full));
+        return Ok(SourceRoot::named(&full));
     };
     Ok(match checkout.repository.name()? {
-        Some(name) => Root {
+        Some(name) => SourceRoot {
             name: with_prefix(&git::name_below(&name, &checkout.below), context.prefix()),
             former_name: Some(full),
             is_guess: false,
         },
-        None => Root::named(&full),
+        None => SourceRoot::named(&full),
     })
 }
 

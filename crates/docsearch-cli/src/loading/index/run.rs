@@ -6,9 +6,9 @@ use std::collections::{HashMap, HashSet};
 use postgres::Client;
 use serde_json::json;
 
-use super::job::{Job, Source};
+use super::job::{Job, JobSource};
 use super::last_run::{FileSnapshot, LastRun};
-use super::plan::Root;
+use super::plan::SourceRoot;
 use crate::loading::backlog::{self, Backlog, WaitArgs};
 use crate::loading::printer::{Printer, Reader};
 use crate::loading::project::{self, Loader};
@@ -49,7 +49,7 @@ pub(super) struct Run<'a> {
     pub(super) job: &'a Job,
     pub(super) options: &'a RunOptions,
     /// Source roots that are read completely: documents that they no longer have are deleted.
-    pub(super) folders: Vec<Root>,
+    pub(super) folders: Vec<SourceRoot>,
     pub(super) problems: Vec<String>,
     /// The state of the files, if a later run can detect changes by it.
     pub(super) snapshot: Option<FileSnapshot>,
@@ -169,8 +169,8 @@ impl Run<'_> {
     /// Groups pages of folders that were listed completely. JSON lines are passed on as they are.
     fn grouped<'s>(&'s self, source: &'s mut dyn DocumentSource) -> Result<GroupedPages<'s>, Error> {
         let (rules, prefix) = match &self.job.source {
-            Source::Paths(source) => (source.groups.as_slice(), source.options.prefix.as_deref()),
-            Source::Lines { .. } => (&[][..], None),
+            JobSource::Paths(source) => (source.groups.as_slice(), source.options.prefix.as_deref()),
+            JobSource::Lines { .. } => (&[][..], None),
         };
         let complete = match self.problems.is_empty() {
             true => self.folders.iter().map(|root| root.name.as_str()).collect(),
@@ -186,8 +186,8 @@ impl Run<'_> {
         interrupt: &'s Interrupt,
     ) -> Box<dyn DocumentSource + 's> {
         match &self.job.source {
-            Source::Paths(_) => Box::new(DistinctTitles::new(source, interrupt)),
-            Source::Lines { .. } => Box::new(source),
+            JobSource::Paths(_) => Box::new(DistinctTitles::new(source, interrupt)),
+            JobSource::Lines { .. } => Box::new(source),
         }
     }
 
@@ -302,7 +302,7 @@ impl Run<'_> {
     }
 
     /// Whether the source root has more pages than this run added.
-    fn has_others(&self, client: &mut Client, root: &Root, tally: &Tally) -> Result<bool, Error> {
+    fn has_others(&self, client: &mut Client, root: &SourceRoot, tally: &Tally) -> Result<bool, Error> {
         let owners = project::source_roots(client, &self.job.project)?;
         Ok(owners.get(&root.name).is_some_and(|pages| *pages > tally.added))
     }
@@ -320,7 +320,7 @@ impl Run<'_> {
         }
         let after = project::source_roots(client, &self.job.project)?;
         for (name, pages) in before {
-            let is_own = |root: &Root| root.name == *name || root.former_name.as_ref() == Some(name);
+            let is_own = |root: &SourceRoot| root.name == *name || root.former_name.as_ref() == Some(name);
             let left = after.get(name).copied().unwrap_or(0);
             let moved = pages.saturating_sub(left);
             if moved * 2 <= tally.documents() || self.folders.iter().any(is_own) {

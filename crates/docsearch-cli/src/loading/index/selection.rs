@@ -8,7 +8,7 @@ use docsearch_readers::document::ReadOptions;
 use docsearch_readers::file::Links;
 
 use super::IndexArgs;
-use super::job::{Job, PathSource, Source};
+use super::job::{Job, JobSource, PathSource};
 use crate::process::error::Error;
 use crate::sources::project_file::{self, Settings};
 
@@ -108,14 +108,14 @@ fn job(args: &IndexArgs, settings: Settings, lines: Option<&PathBuf>) -> Result<
     let megabytes = args.max_file_size.or(settings.max_file_size);
     let max_file_size = megabytes.unwrap_or(super::DEFAULT_MAX_FILE_MEGABYTES) * 1_000_000;
     let source = match lines {
-        Some(path) => Source::Lines {
+        Some(path) => JobSource::Lines {
             path: path.clone(),
             max_line: max_file_size,
         },
         None => {
             let options = args.options.or(settings.options);
             let format = args.format.or(settings.format).unwrap_or(InputFormat::AUTO);
-            Source::Paths(Box::new(PathSource {
+            JobSource::Paths(Box::new(PathSource {
                 paths: match args.paths.is_empty() {
                     true => settings.paths,
                     false => args.paths.clone(),
@@ -165,18 +165,18 @@ mod tests {
 
     fn paths(job: &Job) -> (Vec<String>, Option<String>) {
         match &job.source {
-            Source::Paths(source) => (
+            JobSource::Paths(source) => (
                 source.paths.iter().map(|path| path.display().to_string()).collect(),
                 source.options.prefix.clone(),
             ),
-            Source::Lines { path, .. } => (vec![path.display().to_string()], None),
+            JobSource::Lines { path, .. } => (vec![path.display().to_string()], None),
         }
     }
 
     fn max_file_size(job: &Job) -> u64 {
         match &job.source {
-            Source::Paths(source) => source.options.max_file_size,
-            Source::Lines { max_line, .. } => *max_line,
+            JobSource::Paths(source) => source.options.max_file_size,
+            JobSource::Lines { max_line, .. } => *max_line,
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use ignore::gitignore::Gitignore;
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::job::{Job, Source};
+use super::job::{Job, JobSource};
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 use crate::sources::git::Address;
@@ -82,7 +82,7 @@ impl Watch {
     pub(super) fn new(jobs: &[Job], file: Option<&Path>) -> Result<Self, Error> {
         let mut all: Vec<(&Path, PathFilter)> = Vec::new();
         for job in jobs {
-            let Source::Paths(source) = &job.source else {
+            let JobSource::Paths(source) = &job.source else {
                 continue;
             };
             // A commit does not change.
@@ -188,7 +188,7 @@ mod tests {
         Job {
             project: "kit".to_owned(),
             title: None,
-            source: Source::Paths(Box::new(PathSource {
+            source: JobSource::Paths(Box::new(PathSource {
                 paths: paths.iter().map(|path| (*path).to_owned()).collect(),
                 ..PathSource::default()
             })),
@@ -237,7 +237,7 @@ mod tests {
         let folder = fs::canonicalize(place.path()).unwrap();
         fs::create_dir(folder.join("old")).unwrap();
         let mut jobs = [job(&[&folder])];
-        if let Source::Paths(source) = &mut jobs[0].source {
+        if let JobSource::Paths(source) = &mut jobs[0].source {
             let options = SourceOptions {
                 exclude: vec!["old/".to_owned()],
                 ..SourceOptions::default()

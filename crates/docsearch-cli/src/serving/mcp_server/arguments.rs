@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_names_and_types_are_understood() {
+    fn wrong_names_and_types_are_accepted() {
         for given in [
             json!({"query": "button", "max_results": 3}),
             json!({"q": "button", "limit": "3"}),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_texts_is_one_however_it_is_written() {
+    fn lists_of_strings_are_accepted_in_all_forms() {
         for (given, expected) in [
             (json!({}), &[][..]),
             (json!({"also": null}), &[]),
@@ -218,12 +218,12 @@ mod tests {
             json!([true]),
         ] {
             let error = arguments(json!({"also": wrong})).unwrap().texts("also").unwrap_err();
-            assert!(error.contains("also must be a list of texts"), "{error}");
+            assert!(error.contains("also must be a list of strings"), "{error}");
         }
     }
 
     #[test]
-    fn what_cannot_be_understood_is_said() {
+    fn invalid_arguments_are_errors() {
         let error = arguments(json!({"query": "x", "colour": "red"})).unwrap_err();
         assert!(
             error.contains("\"colour\"") && error.contains("query, max_results, filter, also"),

@@ -82,9 +82,9 @@ fn files_belong_to_their_folder_and_only_folders_are_complete() {
         read(&plan),
         [("a.md".to_owned(), folder, None), ("b.md".to_owned(), parent, None)]
     );
-    assert_eq!(plan.folders, [Root::named(folder)]);
+    assert_eq!(plan.folders, [SourceRoot::named(folder)]);
     let plan = planned(&[&root.join("docs"), &root.join("docs")], Some("kit"), None).unwrap();
-    assert_eq!(plan.folders, [Root::named("kit")]);
+    assert_eq!(plan.folders, [SourceRoot::named("kit")]);
 }
 
 #[test]
@@ -108,16 +108,16 @@ fn a_checkout_belongs_to_its_remote_and_takes_over_what_belonged_to_its_path() {
             ("README.md".to_owned(), "host.test/x/kit", date),
         ]
     );
-    let root = Root {
+    let root = SourceRoot {
         former_name: Some(docs.to_string_lossy().into_owned()),
-        ..Root::named("host.test/x/kit/docs")
+        ..SourceRoot::named("host.test/x/kit/docs")
     };
     assert_eq!(plan.folders, [root]);
     // Versions side by side do not delete each other's pages.
     let plan = planned(&[&docs], None, Some("/v1/")).unwrap();
     assert_eq!(plan.folders[0].name, "host.test/x/kit/docs?prefix=v1");
     let plan = planned(&[&docs], Some("mine"), Some("v1")).unwrap();
-    assert_eq!(plan.folders, [Root::named("mine")]);
+    assert_eq!(plan.folders, [SourceRoot::named("mine")]);
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_checkout_without_a_remote_belongs_to_its_path() {
     let place = tempfile::tempdir().unwrap();
     let docs = kit(place.path(), None).join("docs");
     let plan = planned(&[&docs], None, Some("v1")).unwrap();
-    assert_eq!(plan.folders, [Root::named(docs.to_str().unwrap())]);
+    assert_eq!(plan.folders, [SourceRoot::named(docs.to_str().unwrap())]);
     assert_eq!(plan.inputs[0].committed.as_deref(), Some("2024-01-01T10:00:00Z"));
 }
 
@@ -140,7 +140,7 @@ fn a_commit_gives_the_pages_that_a_checkout_of_it_would() {
     ] {
         let plan = planned(&[Path::new(&argument)], None, None).unwrap();
         assert_eq!(read(&plan), [("a.md".to_owned(), "host.test/x/kit/docs", date)]);
-        assert_eq!(plan.folders, [Root::named("host.test/x/kit/docs")]);
+        assert_eq!(plan.folders, [SourceRoot::named("host.test/x/kit/docs")]);
         let copy = plan.unpacked[0].top().to_owned();
         assert!(copy.join("docs/a.md").exists());
         drop(plan);
@@ -155,7 +155,7 @@ fn a_repository_that_is_broken_is_a_folder_still() {
     fs::write(folder.join(".git"), "gitdir: /nowhere").unwrap();
     fs::write(folder.join("a.md"), "# A").unwrap();
     let plan = planned(&[&folder], None, None).unwrap();
-    assert_eq!(plan.folders, [Root::named(folder.to_str().unwrap())]);
+    assert_eq!(plan.folders, [SourceRoot::named(folder.to_str().unwrap())]);
     assert_eq!(plan.inputs.len(), 1);
 }
 
@@ -178,16 +178,16 @@ fn the_next_release_of_an_archive_takes_the_place_of_the_last() {
         }
         writer.finish().unwrap();
         let plan = planned(&[&path], None, None).unwrap();
-        let expected = Root {
+        let expected = SourceRoot {
             is_guess: true,
-            ..Root::named(expected)
+            ..SourceRoot::named(expected)
         };
         assert_eq!(plan.folders, [expected]);
         let paths: Vec<String> = read(&plan).into_iter().map(|(path, ..)| path).collect();
         assert_eq!(paths, ["guide/a.md", "index.md"]);
         assert_eq!(
             planned(&[&path], Some("kit"), None).unwrap().folders,
-            [Root::named("kit")]
+            [SourceRoot::named("kit")]
         );
     }
 }

@@ -72,6 +72,8 @@ ALLOWED: list[tuple[str, set[str], str]] = [
     ("crates/docsearch-inference/src/service/endpoints/", {"bearer"}, "the scheme of HTTP's Authorization header"),
     ("CONTRIBUTING.md", {"nobody"}, "a Unix user"),
     ("tests/test_http.py", {"bearer", "nobody"}, "the scheme of HTTP's Authorization header, and a token"),
+    ("tests/sql/", {"bear", "bears", "lifts", "mended", "nobody", "somebody", "stands", "tells", "told", "whoever"},
+     "texts of pages, questions of readers, and names of roles"),
     ("tests/front.py", {"nobody"}, "text of a page"),
     ("tests/test_visibility.py", {"lifts", "stands"}, "text of pages"),
     ("tests/test_folder.py", {"nobody"}, "a user of the operating system"),

@@ -1,4 +1,4 @@
--- Attached tables and views: which rows, for whom, and what is wrong with them.
+-- Attached tables and views: their rows, who sees them, and their problems.
 SELECT docsearch.create_project('shelf') > 0 AS created;
 CREATE ROLE shelf_reader;
 SELECT docsearch.grant_usage('shelf_reader');
@@ -7,7 +7,7 @@ GRANT USAGE ON SCHEMA shelf TO shelf_reader;
 CREATE FUNCTION pg_temp.found(query text) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(slug, ', ' ORDER BY slug) FROM search_docs(query, 'shelf', max_results => 50) WHERE score > 0.2 $$;
 CREATE FUNCTION pg_temp.slugs() RETURNS text LANGUAGE sql AS $$ SELECT string_agg(slug, ', ' ORDER BY slug) FROM list_docs('shelf') $$;
 
--- s3_42: rows that not everybody who may search may read are refused.
+-- s3_42: a table is refused if a role that may search may not read all of its rows.
 CREATE TABLE shelf.secret (id int PRIMARY KEY, title text, body text, owner text, tenant int);
 INSERT INTO shelf.secret VALUES (1, 'Salary', 'The salary of the narwhal.', 'boss', 1);
 SELECT docsearch.attach_table('shelf.secret', project => 'shelf');
@@ -21,7 +21,7 @@ ALTER TABLE shelf.secret ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON shelf.secret USING (owner = current_user AND tenant = current_setting('shelf.tenant', true)::int);
 CREATE POLICY late ON shelf.secret AS RESTRICTIVE FOR SELECT USING (id > 0);
 SELECT docsearch.attach_table('shelf.secret', project => 'shelf');
--- Where the hint cannot say who may see rows, it leaves that out.
+-- If the hint cannot know who may see rows, it has a placeholder.
 CREATE POLICY teams ON shelf.secret USING (EXISTS (SELECT FROM pg_roles r WHERE r.rolname = owner));
 SELECT docsearch.attach_table('shelf.secret', project => 'shelf');
 DROP POLICY teams ON shelf.secret;
@@ -31,7 +31,7 @@ DROP POLICY teams ON shelf.secret;
 SELECT docsearch.attach_table('shelf.secret', project => 'shelf', policy => 'written');
 SELECT docsearch.attach_table('shelf.secret', project => 'shelf', policy => 'copied', public => true);
 SELECT docsearch.attach_table('shelf.secret', project => 'shelf', policy => 'copied');
--- The policy of the hint, as it is written there.
+-- The policy of the hint.
 ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY;
 CREATE POLICY documents ON docsearch.document USING (true);
 CREATE POLICY secret ON docsearch.document AS RESTRICTIVE FOR SELECT USING (source_root IS DISTINCT FROM 'table:shelf.secret' OR
@@ -53,7 +53,7 @@ SELECT docsearch.attach_table('shelf.secret', project => 'shelf', public => true
 SELECT docsearch.wait_for_index('20 s');
 SELECT pg_temp.found('salary');
 SELECT docsearch.detach_table('shelf.secret');
--- Rights that change later are told.
+-- Privileges that change later are reported.
 CREATE TABLE shelf.open (id int PRIMARY KEY, title text, body text);
 GRANT SELECT ON shelf.open TO shelf_reader;
 SELECT docsearch.attach_table('shelf.open', project => 'shelf');
@@ -62,11 +62,11 @@ SELECT docsearch.create_project('second') > 0 AS created;
 SELECT docsearch.attach_table('shelf.open', project => 'second');
 REVOKE SELECT ON shelf.open FROM shelf_reader;
 SELECT problem, object, detail, repair FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
--- Once for all projects.
+-- Reported once for all projects.
 SELECT problem, object FROM docsearch.check() WHERE problem LIKE 'attached%';
 SELECT docsearch.drop_project('second');
 SELECT docsearch.detach_table('shelf.open');
--- A view hides what it reads.
+-- A view hides the tables that it reads.
 CREATE VIEW shelf.of_secret AS SELECT id, title, body FROM shelf.secret;
 CREATE VIEW shelf.mine AS SELECT * FROM shelf.open WHERE title = current_user;
 CREATE VIEW shelf.plain AS SELECT * FROM shelf.open;
@@ -74,7 +74,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA shelf TO shelf_reader;
 SELECT docsearch.attach_table('shelf.of_secret', project => 'shelf');
 SELECT docsearch.attach_table('shelf.mine', project => 'shelf');
 
--- s3_43: only rows that fulfil a condition have documents.
+-- s3_43: only rows that fulfil the condition have documents.
 CREATE TABLE shelf.page (id int PRIMARY KEY, title text, body text, published bool, deleted_at timestamptz);
 GRANT SELECT ON shelf.page TO shelf_reader;
 CREATE FUNCTION shelf.is_short(text) RETURNS bool LANGUAGE sql IMMUTABLE RETURN length($1) < 100;
@@ -106,7 +106,7 @@ UPDATE shelf.page SET deleted_at = now() WHERE id = 1;
 UPDATE shelf.page SET published = true WHERE id = 2;
 SELECT docsearch.wait_for_index('20 s');
 SELECT pg_temp.slugs();
--- A condition that somebody who may make triggers puts in its place is not run.
+-- A forged condition of a role that may create triggers is not run.
 DO $$
 DECLARE number int;
 BEGIN
@@ -137,7 +137,7 @@ CREATE VIEW shelf.twice_again AS SELECT * FROM shelf.twice;
 GRANT SELECT ON shelf.twice_again TO shelf_reader;
 SELECT docsearch.attach_table('shelf.twice_again', project => 'shelf');
 
--- s3_45: views are read from time to time, and when they are asked to be.
+-- s3_45: views are read from time to time, and on request.
 CREATE VIEW shelf.shown AS SELECT p.id, p.title, p.body, s.tenant FROM shelf.page p LEFT JOIN shelf.secret s USING (id) WHERE p.deleted_at IS NULL;
 GRANT SELECT ON shelf.shown TO shelf_reader;
 SELECT docsearch.attach_table('shelf.shown', project => 'shelf', public => true, rows_where => 'true');
@@ -165,7 +165,7 @@ SELECT pg_temp.slugs();
 SELECT source_key, metadata FROM search_docs('bittern', 'shelf', max_results => 1);
 SELECT docsearch.detach_table('shelf.shown');
 SELECT docsearch.read_table('shelf.shown');
--- Only what has changed is read, whichever way its column goes.
+-- Only changed rows are read, in either direction of the column.
 CREATE TABLE shelf.note (id int PRIMARY KEY, title text, body text, changed int);
 INSERT INTO shelf.note SELECT n, 'Note ' || n, 'An avocet.', 5 FROM generate_series(1, 300) AS n;
 CREATE VIEW shelf.notes AS SELECT * FROM shelf.note;
@@ -184,7 +184,7 @@ SELECT docsearch.wait_for_index('20 s');
 SELECT count(*) FROM docsearch.document d WHERE d.body = 'A dunlin.';
 SELECT source_key, metadata FROM search_docs('note 7', 'shelf', max_results => 1);
 SELECT r -> 'source_key' AS key, r -> 'metadata' AS metadata FROM search_docs_json('note 7', 'shelf', max_results => 1) j, jsonb_array_elements(j -> 'results') r;
--- Tables that a view is made of tell when it has to be read again.
+-- Tables of a view trigger reading it again.
 CREATE TABLE shelf.author (id int PRIMARY KEY, name text);
 CREATE TABLE shelf.book (id int PRIMARY KEY, title text, author int);
 INSERT INTO shelf.author VALUES (1, 'Ada');
@@ -210,7 +210,7 @@ SELECT pg_temp.books();
 ALTER TABLE shelf.author DISABLE TRIGGER USER;
 SELECT object, detail FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
 ALTER TABLE shelf.author ENABLE TRIGGER USER;
--- Whoever has no table any more cannot take its triggers away, and they do nothing.
+-- A role without the table cannot drop its triggers, which then have no effect.
 CREATE ROLE shelf_owner;
 GRANT ALL ON SCHEMA shelf TO shelf_owner;
 GRANT ALL ON shelf.author, shelf.book TO shelf_owner;
@@ -244,7 +244,7 @@ SELECT docsearch.wait_for_index('20 s');
 SELECT count(*) FROM list_docs('shelf');
 SELECT count(*) FROM docsearch.attached_table;
 
--- s3_46: what is wrong with a table is seen.
+-- s3_46: problems of a table are visible.
 CREATE SCHEMA shelf;
 GRANT USAGE ON SCHEMA shelf TO shelf_reader;
 CREATE TABLE shelf.page (id int PRIMARY KEY, title text, body text);
@@ -258,7 +258,7 @@ SELECT last_error FROM docsearch.index_progress('shelf');
 SELECT problem, object, detail, repair FROM docsearch.check() WHERE problem LIKE 'attached%';
 ALTER TABLE shelf.page RENAME COLUMN text TO body;
 SELECT docsearch.wait_for_index('20 s');
--- One with another name is the same.
+-- A renamed table is the same.
 ALTER TABLE shelf.page RENAME TO sheet;
 INSERT INTO shelf.sheet VALUES (2, 'Two', 'A heron.');
 SELECT docsearch.wait_for_index('20 s');
@@ -266,7 +266,7 @@ SELECT slug, source_key FROM search_docs('two', 'shelf', max_results => 1);
 DELETE FROM shelf.sheet WHERE id = 2;
 ALTER TABLE shelf.sheet RENAME TO page;
 SELECT docsearch.wait_for_index('20 s');
--- Others are not told of which table.
+-- Other roles do not see the name of the table.
 ALTER TABLE shelf.page DROP COLUMN title;
 SET ROLE shelf_reader;
 SELECT last_error FROM docsearch.index_progress('shelf');
@@ -281,13 +281,13 @@ SELECT detail FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
 ALTER TABLE shelf.page ALTER COLUMN id TYPE int USING id[1];
 SELECT docsearch.wait_for_index('20 s');
 SELECT problem, object, detail FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
--- A dropped table takes its documents along.
+-- The documents of a dropped table are deleted.
 DROP TABLE shelf.page;
 SELECT docsearch.wait_for_index('20 s');
 SELECT count(*) FROM list_docs('shelf');
 SELECT problem, object, detail FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
 SELECT docsearch.drop_project('shelf');
--- A project that is removed leaves nothing at tables that are attached to it, whether they were read or not, and nothing waits.
+-- A dropped project leaves nothing in its attached tables, whether they were read or not, and nothing waits.
 CREATE TABLE shelf.kept (id int PRIMARY KEY, title text, body text);
 CREATE VIEW shelf.kept_view AS SELECT * FROM shelf.kept;
 INSERT INTO shelf.kept SELECT n, 'Row ' || n, 'Text.' FROM generate_series(1, 3) n;
@@ -306,7 +306,7 @@ SELECT count(*) AS triggers FROM pg_trigger WHERE tgrelid = 'shelf.kept'::regcla
 SELECT * FROM docsearch.detach_table('shelf.kept');
 DROP TABLE shelf.kept CASCADE;
 
--- s3_51: a column has the questions that rows answer, in the words of their readers.
+-- s3_51: a column has the questions that rows answer.
 SELECT docsearch.create_project('orchard') > 0 AS created;
 SELECT docsearch.grant_usage('shelf_reader');
 CREATE TABLE shelf.job (id int PRIMARY KEY, title text, body text, asked text[], answers jsonb, note text);
@@ -322,7 +322,7 @@ SELECT docsearch.attach_table('shelf.job', project => 'orchard', public => true,
 \echo :LAST_ERROR_SQLSTATE
 SELECT docsearch.attach_table('shelf.job', project => 'orchard', public => true, questions => 'questions');
 \echo :LAST_ERROR_SQLSTATE
--- Those who may search have to be allowed to read it, too.
+-- Roles that may search must be allowed to read the column, too.
 GRANT SELECT (id, title, body) ON shelf.job TO shelf_reader;
 GRANT USAGE ON SCHEMA shelf TO shelf_reader;
 SELECT docsearch.attach_table('shelf.job', project => 'orchard', questions => 'asked');
@@ -342,14 +342,14 @@ UPDATE shelf.job SET asked = '{}' WHERE id = 1;
 SELECT docsearch.wait_for_index('20 s');
 SELECT * FROM pg_temp.asked;
 SELECT * FROM pg_temp.reported;
--- Those of the row are not those that were stored since.
+-- The questions of the row differ from those stored since.
 SELECT docsearch.set_questions('orchard', 'job/2', '["two sorts on one plant"]');
 SELECT * FROM pg_temp.reported;
 SELECT docsearch.read_table('shelf.job');
 SELECT docsearch.wait_for_index('20 s');
 SELECT * FROM pg_temp.asked;
 SELECT * FROM pg_temp.reported;
--- A row whose questions cannot be used is reported and keeps its document; others go on.
+-- A row with invalid questions is reported and keeps its document; others continue.
 UPDATE shelf.job SET body = body || ' At once.', asked = CASE id WHEN 1 THEN '{new}' WHEN 2 THEN ARRAY['a', NULL] ELSE ARRAY[repeat('x', 301)] END;
 SELECT docsearch.wait_for_index('20 s');
 SELECT * FROM pg_temp.asked;
@@ -358,7 +358,7 @@ UPDATE shelf.job SET asked = (SELECT array_agg('question ' || n) FROM generate_s
 UPDATE shelf.job SET asked = '{{a,b},{c,d}}' WHERE id = 3;
 SELECT docsearch.wait_for_index('20 s');
 SELECT c.key, c.error FROM docsearch.table_change c ORDER BY c.key;
--- With those of other sources they can be too many.
+-- Together with other sources there can be too many.
 SELECT docsearch.set_questions('orchard', 'job/1', (SELECT jsonb_agg('reader ' || n) FROM generate_series(1, 63) n), 'reader');
 UPDATE shelf.job SET asked = '{one more,and another}' WHERE id = 1;
 UPDATE shelf.job SET asked = '{two sorts on one plant}' WHERE id > 1;
@@ -371,7 +371,7 @@ SELECT docsearch.set_questions('orchard', 'job/1', '[]', 'reader');
 SELECT docsearch.read_table('shelf.job');
 SELECT docsearch.wait_for_index('20 s');
 SELECT * FROM pg_temp.reported;
--- A column of another type, or none, keeps the table from being read.
+-- A table is not read if the column has another type or is missing.
 ALTER TABLE shelf.job ALTER COLUMN asked TYPE text USING asked[1];
 SELECT docsearch.wait_for_index('20 s');
 SELECT * FROM pg_temp.reported;
@@ -395,7 +395,7 @@ ALTER TABLE shelf.job ALTER COLUMN answers TYPE json USING to_json(ARRAY['row ' 
 SELECT docsearch.wait_for_index('20 s');
 SELECT * FROM pg_temp.asked;
 SELECT docsearch.detach_table('shelf.job');
--- Without such a column, questions that a document was given stay when its row changes.
+-- Without such a column, the questions of a document stay when its row changes.
 SELECT docsearch.attach_table('shelf.job', project => 'orchard');
 SELECT docsearch.wait_for_index('20 s');
 SELECT docsearch.set_questions('orchard', 'job/2', '["two sorts on one plant"]');
@@ -405,7 +405,7 @@ SELECT title FROM list_docs('orchard') WHERE slug = 'job/2';
 SELECT * FROM pg_temp.asked;
 SELECT * FROM pg_temp.reported;
 SELECT docsearch.detach_table('shelf.job');
--- Those of a view.
+-- The questions of a view.
 CREATE VIEW shelf.jobs AS SELECT id, title, body, ARRAY['how is ' || lower(title) || ' done'] AS asked FROM shelf.job;
 GRANT SELECT ON shelf.jobs TO shelf_reader;
 SELECT docsearch.attach_table('shelf.jobs', project => 'orchard', questions => 'asked', every => '1 day', changes_in => '{shelf.job}');

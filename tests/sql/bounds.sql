@@ -1,4 +1,4 @@
--- What enters is bounded, in calls and in rows written by hand, and what a row holds keeps nobody from reading.
+-- Input is bounded, in calls and in rows written by hand, and no row prevents reading.
 SELECT docsearch.create_project('bounds') > 0 AS created;
 SELECT docsearch.index_doc('bounds', 'kiwi', 'Kiwi', E'# Kiwi\n\nA bird that cannot fly.', category => 'animals/birds');
 
@@ -14,7 +14,7 @@ SELECT slug, action, detail FROM docsearch.index_docs('bounds', jsonb_build_arra
     '{"slug": "rhea", "title": "Rhea", "body": "It runs, too."}'::jsonb));
 SELECT jsonb_path_query_array(list_docs_json('bounds'), 'strict $.categories[*].name');
 
--- Characters that nobody sees, or that turn the direction of text.
+-- Invisible characters, and characters that change the direction of text.
 SELECT docsearch.create_project(U&'bou\200Bnds');
 \echo :LAST_ERROR_SQLSTATE
 SELECT docsearch.index_doc('bounds', U&'ki\200Dwi', 'Kiwi', 'x');
@@ -63,12 +63,12 @@ SELECT search_docs('kiwi', config => ('{"limit": ' || repeat('[', 500) || repeat
 SELECT slug FROM search_docs('moa', filter => (SELECT jsonb_build_object('a', jsonb_agg(n) || '[1e307]') FROM generate_series(1, 20000) n));
 SELECT slug FROM search_docs('moa', filter => (SELECT jsonb_object_agg('k' || n, '{"not": 1}'::jsonb) || '{"a": 1e307}' FROM generate_series(1, 5000) n));
 SELECT slug FROM search_docs('moa', filter => jsonb_build_object('a', repeat('x', 1048577)));
--- A long first paragraph is a summary as far as there is room.
+-- A long first paragraph is truncated to a summary.
 SELECT docsearch.index_doc('bounds', 'paragraph', 'Paragraph', repeat(U&'gr\00F6\00DFer ', 10000));
 SELECT octet_length(summary) <= 65536 AS bounded FROM docsearch.document WHERE slug = 'paragraph';
 SELECT docsearch.index_doc('bounds', 'paragraph', 'Paragraph', repeat(U&'gr\00F6\00DFer ', 10000));
 
--- The same bounds hold for rows that are written by hand.
+-- The same bounds apply to rows that are written by hand.
 CREATE TABLE tried (relation text, assignment text);
 INSERT INTO tried VALUES
     ('document', $$slug = U&'ki\200Bwi'$$), ('document', $$slug = E'ki\nwi'$$),
@@ -111,7 +111,7 @@ SELECT attempt('document', $$metadata = ('{"a": ' || repeat('[', 64) || repeat('
        attempt('document', $$metadata = '{"a": 1e308, "b": "1e400"}', keywords = '{}', published_at = '2020-01-01'$$),
        attempt('project', $$root_url = 'https://example.org'$$);
 
--- Older rows may be anything: they stop no upgrade, and are read as far as possible.
+-- Older rows may have any values: they stop no upgrade, and are read as far as possible.
 SELECT count(*) > 0 AS some, bool_or(convalidated) AS looked_at FROM pg_constraint
 WHERE conrelid IN ('docsearch.document'::regclass, 'docsearch.project'::regclass) AND contype = 'c' AND conname ~ '(plain|bounded|readable|line|positive)$';
 BEGIN;
@@ -145,7 +145,7 @@ SELECT docsearch.transform_query('kiwi', 'bounds') IS NOT NULL AS transformed;
 SELECT form, names, holding FROM docsearch.verify_invariants('bounds');
 SELECT count(*) >= 0 AS checked FROM docsearch.check('bounds');
 SELECT docsearch.delete_doc('bounds', 'kiwi');
--- Names that could not be given today are names still.
+-- Names that are invalid today still work.
 UPDATE docsearch.document SET slug = U&'bi\200Brds/mo\202Ea', title = E'Moa\tof\nold' WHERE slug = 'moa';
 UPDATE docsearch.project SET name = U&'bou\2060nds' WHERE name = 'bounds';
 SELECT load_doc(U&'bou\2060nds/bi\200Brds/mo\202Ea') LIKE '%It is gone.%' AS loaded;

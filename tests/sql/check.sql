@@ -37,7 +37,7 @@ SELECT * FROM docsearch.repair('flat');
 SELECT * FROM docsearch.repair();
 SELECT * FROM pg_temp.problems();
 
--- Vectors that the same files gave elsewhere: on another processor, or with another library. Those near the right ones, too.
+-- Vectors of the same files from another processor or library, also if they are near the right ones.
 UPDATE docsearch.vector_1 v SET embedding = (SELECT array_agg(x + CASE WHEN n = 1 THEN 0.06 ELSE 0 END ORDER BY n)
                                              FROM unnest(v.embedding::real[]) WITH ORDINALITY AS e(x, n))::real[]::halfvec
 WHERE document_id = pg_temp.document('gamma') AND chunk_no = 1;
@@ -57,7 +57,7 @@ SELECT * FROM pg_temp.problems();
 SELECT * FROM docsearch.repair();
 SELECT * FROM pg_temp.problems();
 
--- Chunks of another analysis, of other text, too few, and a document without any.
+-- Chunks of another analysis, of another text, too few, and a document without chunks.
 UPDATE docsearch.chunk SET input_hash = 'of an earlier version' WHERE document_id = pg_temp.document('alpha');
 UPDATE docsearch.chunk SET body = 'Something else.' WHERE document_id = pg_temp.document('beta') AND chunk_no = 1;
 DELETE FROM docsearch.chunk WHERE document_id = pg_temp.document('gamma') AND chunk_no = 1;
@@ -79,7 +79,7 @@ SELECT * FROM pg_temp.problems();
 SELECT * FROM docsearch.repair();
 SELECT * FROM pg_temp.problems();
 
--- Rows without an owner, as a load without triggers leaves them.
+-- Orphaned rows, as after a load without triggers.
 SET session_replication_role = replica;
 INSERT INTO docsearch.container VALUES (-1, 'x', 'X');
 INSERT INTO docsearch.term_stat VALUES (-1, 'x', 1, 1);
@@ -95,7 +95,7 @@ SELECT * FROM pg_temp.problems('flat');
 SELECT * FROM docsearch.repair();
 SELECT * FROM pg_temp.problems();
 
--- Indexes: all that no constraint needs, one of a constraint, and one that is invalid.
+-- Indexes: all that no constraint needs, one of a constraint, and an invalid one.
 DO $$
 DECLARE
     index_name text;
@@ -122,10 +122,10 @@ DROP TABLE docsearch.vector_1;
 SELECT * FROM pg_temp.problems();
 SELECT * FROM docsearch.repair();
 SELECT * FROM pg_temp.problems();
--- After all that, everything is as it was.
+-- After all that, nothing has changed.
 SELECT count(*) AS kept, (SELECT count(*) FROM before) AS before FROM (SELECT pg_temp.kept() INTERSECT TABLE before) same;
 
--- A model whose files are not there, or are others, is a case for a person.
+-- Only a person can repair a model whose files are missing or changed.
 UPDATE docsearch.model SET name = 'lost';
 DELETE FROM docsearch.vector_1 WHERE document_id = pg_temp.document('alpha');
 SELECT * FROM pg_temp.problems();
@@ -147,7 +147,7 @@ DELETE FROM docsearch.schema_version WHERE version > 1;
 SELECT problem, object, repair FROM docsearch.check();
 ROLLBACK;
 
--- For the owner of the schema.
+-- Only the owner of the schema may call these.
 CREATE ROLE docsearch_helper;
 SELECT docsearch.grant_usage('docsearch_helper', write => true);
 SET ROLE docsearch_helper;

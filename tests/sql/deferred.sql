@@ -15,7 +15,7 @@ SELECT slug, action, chunks FROM docsearch.index_docs('later', '[
 SELECT docsearch.wait_for_index();
 SELECT project, done, waiting, failed, unread, rate > 0 AS rate, time_left, switching_to, last_error FROM docsearch.index_progress('later');
 SELECT slug, similarity > 0 AS embedded FROM search_docs('boats', 'later') ORDER BY rank LIMIT 1;
--- What is the same keeps its vectors; what changed loses them until they are new.
+-- Unchanged text keeps its vectors; changed text has none until it is embedded again.
 SELECT docsearch.index_doc('later', 'bridge', 'Bridge', E'# Bridge\n\nCars and trams cross the strait.');
 SELECT docsearch.wait_for_index('1 hour');
 SELECT count(*) FROM docsearch.embedding_queue;
@@ -26,7 +26,7 @@ BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT docsearch.wait_for_index();
 ROLLBACK;
 
--- Tables that are there already.
+-- Existing tables.
 CREATE TABLE public.article (id int PRIMARY KEY, title text, text text, section text, tags jsonb, "when" date);
 INSERT INTO public.article VALUES
     (1, 'Tea', 'Pour boiling water over the leaves.', 'Drinks', '{"season": "winter"}', '2026-01-02'),

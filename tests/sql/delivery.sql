@@ -3,24 +3,24 @@
 CREATE FUNCTION pg_temp.json(query text, config jsonb DEFAULT NULL, min_score real DEFAULT 0) RETURNS jsonb LANGUAGE sql
     AS $$ SELECT search_docs_json(query, min_score => min_score, config => config) $$;
 
--- The keys, and those of a result.
+-- The keys of the answer and of a result.
 SELECT array_agg(key ORDER BY key) FROM jsonb_object_keys(pg_temp.json('Button')) key;
 SELECT array_agg(key ORDER BY key) FROM jsonb_object_keys(pg_temp.json('Button') -> 'results' -> 0) key;
 SELECT array_agg(key ORDER BY key) FROM jsonb_object_keys(pg_temp.json('Button') -> 'timings') key;
 
--- What the query's text says; s0_27: it is searched as it was written.
+-- The text of the query; s0_27: it is searched as written.
 SELECT answer ->> 'executed_query' AS executed, answer #>> '{understood,class}' AS class,
        answer #>> '{understood,symbol}' AS symbol, answer #>> '{understood,container}' AS container
 FROM unnest(ARRAY['Button in SwiftUI', 'UITableView', 'how do I show rows?', 'init']) query,
      pg_temp.json(query) answer;
 
--- The same results as search_docs gives; s4_17: with their scores.
+-- The same results as search_docs; s4_17: with their scores.
 SELECT count(*), bool_and(r.score = s.score AND r.similarity IS NOT DISTINCT FROM s.similarity AND r.snippet = s.snippet)
 FROM jsonb_to_recordset(pg_temp.json('navigation') -> 'results')
          AS r(rank int, project text, slug text, score real, similarity real, snippet text)
 JOIN search_docs('navigation') s USING (rank, project, slug);
 
--- s3_19: sections of a document that match, with what they say; what loading a document costs.
+-- s3_19: matching sections of a document with their text, and the cost of loading a document.
 SELECT docsearch.index_doc('swiftui', 'gestures', 'Gestures',
     E'# Gestures\n\nHow people touch views.\n\n## Magnify\n\n' || repeat('A pinch magnifies the map. ', 40) ||
     E'\n\n## Rotate\n\n' || repeat('A twist with two fingers turns the map. ', 30));
@@ -28,24 +28,24 @@ SELECT r ->> 'slug' AS slug, (r ->> 'load_tokens')::int > 20 AS costs,
        (SELECT array_agg(m ->> 'id' ORDER BY m ->> 'id') FROM jsonb_array_elements(r -> 'section_matches') m) AS sections
 FROM jsonb_array_elements(pg_temp.json('magnify or turn the map') -> 'results') r LIMIT 1;
 
--- s3_13: what is said of a section.
+-- s3_13: the fields of a section.
 SELECT array_agg(DISTINCT key ORDER BY key) FROM jsonb_path_query(pg_temp.json('magnify or turn the map'), '$.results[0].section_matches[*]') m,
     jsonb_object_keys(m) key;
 
--- s0_12, s0_14: a generic term alone is of low confidence, and four tips say how to ask.
+-- s0_12, s0_14: a generic term alone has low confidence and four tips.
 SELECT answer ->> 'confidence' AS confidence, jsonb_array_length(answer -> 'tips') AS tips,
        jsonb_path_query_array(answer, '$.notices[*].code') AS notices
 FROM unnest(ARRAY['frame', 'Button in SwiftUI', 'zzqqxx']) query, pg_temp.json(query) answer;
 
--- s4_8, s4_19: a threshold says what it excludes, and never leaves nothing.
+-- s4_8, s4_19: a threshold reports what it excludes, and never empties the answer.
 SELECT jsonb_array_length(answer -> 'results') AS results, jsonb_path_query_array(answer, '$.notices[*].message') AS notices
 FROM unnest(ARRAY[0.9, 1]::real[]) least, pg_temp.json('Button', min_score => least) answer;
 
--- s4_19: each number is true of the rows beside it, also where sections take the places of pages.
+-- s4_19: each number is true of the rows, also if sections take the places of pages.
 SELECT format('%s results, %s reach it: %s', count(*), count(*) FILTER (WHERE score >= 0.5), min(notice))
        ~ '^(\d+) results, \1 reach it: .*below_threshold: \1 of \d+ results above' AS true_of_rows
 FROM search_docs('magnify or turn the map', 'swiftui', min_score => 0.5, max_results => 10);
--- Behind the last result it is not said that there is none.
+-- An offset after the last result gives no notice of an empty answer.
 SELECT jsonb_path_query_array(pg_temp.json('Button', '{"offset": 1000}'), '$.notices[*].message') AS notices;
 
 -- s4_2: the cost of each reference is that of loading it; s3_13: each section is shown once.
@@ -65,12 +65,12 @@ SELECT bool_and(length(search_docs_text(query)) <= 2000) FROM unnest(ARRAY['Butt
 SELECT search_docs_text('Button', format => 'detailed') LIKE '%swiftui/button%' AS detailed,
        jsonb_array_length(search_docs_text('Button', format => 'raw')::jsonb -> 'results') AS raw;
 
--- s4_5: what does not fit goes, and the text says so.
+-- s4_5: text that does not fit is left out with a notice.
 SELECT length(text) <= 600 AS fits, text LIKE '%switched_to_compact%' AS compact, text LIKE '%results_left_out%' AS left_out
 FROM search_docs_text('view', format => 'detailed', max_chars => 600) text;
 SELECT length(search_docs_text('view', max_tokens => 100)) <= 400 AS fits;
 
--- s4_41: the call that the text names brings the rest, and nothing else.
+-- s4_41: the call in the text returns exactly the rest.
 CREATE FUNCTION pg_temp.references(text text) RETURNS text[] LANGUAGE sql
     AS $$ SELECT coalesce(array_agg(m[1]), '{}') FROM regexp_matches(text, '^\d+\. .*\[([^][]+)\]$', 'gn') m $$;
 SELECT least_tokens, pg_temp.references(part) <> '{}' AS some,
@@ -83,7 +83,7 @@ FROM regexp_matches(search_docs_text('view', format => 'detailed', max_chars => 
 SELECT search_docs_text('view', max_chars => 600, config => '{"syntax": "http"}') LIKE '%max_results=%&offset=%' AS http;
 SELECT search_docs_text('view', config => '{"syntax": "java"}');
 
--- s4_29: config says the same as the arguments, which go before it.
+-- s4_29: config accepts the same as the arguments, which take precedence.
 SELECT search_docs_text('Button', config => '{"limit": 3, "format": "detailed"}')
      = search_docs_text('Button', max_results => 3, format => 'detailed') AS same;
 SELECT search_docs_text('Button', max_results => 3, format => 'detailed', dedup => 'none', min_score => 0,
@@ -91,7 +91,7 @@ SELECT search_docs_text('Button', max_results => 3, format => 'detailed', dedup 
      = search_docs_text('Button', max_results => 3, format => 'detailed', dedup => 'none') AS same;
 SELECT count(*) FROM search_docs('Button', config => '{"limit": 2, "max_results": 2, "dedup": "none"}');
 SELECT search_docs_text('Button', config => '{"format": "xml"}');
--- What a text says, as values.
+-- The contents of a text as values.
 SELECT content = search_docs_text('Button', max_results => 3) AS same, results, confidence, notices
 FROM docsearch.search_answer('Button', max_results => 3);
 SELECT content LIKE '%(no_results)%' AS said, results, confidence, notices
@@ -101,14 +101,14 @@ SELECT * FROM docsearch.search_answer(' ');
 SELECT * FROM docsearch.search_answer('Button', max_chars => 10);
 SELECT * FROM docsearch.search_answer('Button', max_tokens => 1);
 
--- What cannot be used.
+-- Invalid arguments.
 SELECT search_docs_text('view', format => 'xml');
 SELECT search_docs_text('view', max_chars => 10);
 SELECT search_docs_json('  ');
 SELECT docsearch.delete_doc('swiftui', 'gestures');
 SELECT docsearch.drop_project('swiftui');
 
--- A number of tokens alone is the limit, also a large one.
+-- The number of tokens alone is the limit, even a large one.
 SELECT docsearch.create_project('long') > 0 AS created;
 SELECT count(*) FROM docsearch.index_docs('long', (SELECT jsonb_agg(jsonb_build_object('slug', 'p' || n, 'title', 'Page ' || n,
     'body', 'Long page ' || n || ': ' || repeat('words and words ', 60))) FROM generate_series(1, 90) n));
@@ -117,7 +117,7 @@ FROM unnest(ARRAY[5000, 12000]) t;
 SELECT length(search_docs_text('words', 'long', max_results => 90, format => 'detailed')) <= 20000 AS default_limit;
 SELECT docsearch.drop_project('long');
 
--- A reference is the document's own, whatever authors write: other brackets that read as one are parentheses.
+-- Only the document's own reference is in brackets: brackets of authors that look like one become parentheses.
 SELECT docsearch.create_project('forged') > 0 AS created;
 SELECT count(*) FROM docsearch.index_docs('forged', (SELECT jsonb_agg(jsonb_build_object('slug', slug, 'title', title,
     'body', E'# Gadget [forged/a]\n\n' || title || E' turns.\n\n2. Official answer [forged/a]\n', 'category', 'c [forged/a]',

@@ -8,7 +8,7 @@ SELECT docsearch.index_doc('manual', 'button', 'Button of the manual', 'Another 
 SELECT regexp_replace(load_doc('guides/install'), '\d{4}-\d\d-\d\d', 'DATE');
 -- s3_20: without metadata, without sections.
 SELECT load_doc('guides/install', false, false);
--- s3_21: what a page begins with is its summary, and is said once.
+-- s3_21: the beginning of a page is its summary, and is shown once.
 SELECT regexp_count(load_doc(project || '/' || slug), E'\n## Summary\n') AS summaries,
        bool_and(regexp_count(load_doc(project || '/' || slug), description, 1) <= 1) AS once
 FROM list_docs(project => 'swiftui') WHERE description ~ '^[A-Za-z ,.]+$' GROUP BY 1;
@@ -23,9 +23,9 @@ SELECT load_doc('guides/instal');
 SELECT load_doc('guides/install', section => 'Solaris');
 SELECT load_doc(NULL);
 SELECT load_doc('guides/install', max_tokens => 0);
--- s3_22: one bad slug does not lose the others.
+-- s3_22: one wrong slug does not affect the others.
 SELECT slug, left(content, 9) AS content, error FROM load_docs(ARRAY['guides/install', 'navigationview', 'bad', NULL]);
--- A length holds for all together: the short document is whole, the long ones share what is left.
+-- A length applies to all together: the short document is whole, the long ones share the rest.
 SELECT docsearch.index_doc('manual', 'long/' || n, 'Long ' || n, repeat(E'Some words.\n\n', 100)) FROM generate_series(1, 2) AS n;
 SELECT slug, content LIKE '%Another button.%' AS whole, content LIKE '%left out%' AS cut, length(content) > 300 AS long
 FROM load_docs(ARRAY['long/1', 'button', 'long/2', 'bad'], project => 'manual', max_tokens => 200);
@@ -41,10 +41,10 @@ SELECT d ->> 'content' AS content, d -> 'truncated' AS truncated FROM load_doc_j
 SELECT load_doc_json('guides/install', section => 'Solaris');
 SELECT load_doc_json('button');
 SELECT load_doc_json(NULL);
--- s3_18: what is found can be loaded.
+-- s3_18: results can be loaded.
 SELECT load_doc(project || '/' || slug) LIKE '# Install%' FROM search_docs('install on linux', project => 'manual', max_results => 1);
 
--- s3_23: listing, filtered and sorted.
+-- s3_23: lists, filtered and sorted.
 SELECT project, category, slug, title, kind, description, chunk_count FROM list_docs(project => 'manual');
 SELECT slug FROM list_docs(kind => 'guide');
 SELECT count(*) FROM list_docs(category => 'Reference');

@@ -1,20 +1,20 @@
--- One statement brings pgvector, pg_trgm and btree_gin along.
--- What it warns of is a matter of versions: tests/test_known_faults.py.
+-- One statement also creates pgvector, pg_trgm and btree_gin.
+-- Its warnings depend on versions: see tests/test_known_faults.py.
 SET client_min_messages = error;
 CREATE EXTENSION pg_docsearch CASCADE;
 RESET client_min_messages;
 SELECT extname FROM pg_extension WHERE extname <> 'plpgsql' ORDER BY extname;
 
--- Tables are not members: they are made by the first create_project.
+-- Tables are not members: the first create_project creates them.
 SELECT count(*) AS member_tables
 FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid JOIN pg_class c ON c.oid = d.objid
 WHERE e.extname = 'pg_docsearch' AND d.deptype = 'e' AND d.classid = 'pg_class'::regclass;
 
--- Before that, nothing is found and the errors say why.
+-- Before that, nothing is found, with an error about the reason.
 SELECT count(*) FROM list_docs();
 SELECT * FROM search_docs('anything');
 SELECT load_doc('anything');
--- What needs no tables is checked.
+-- Checks that need no tables.
 SELECT problem, object FROM docsearch.check() WHERE problem NOT IN (SELECT fault FROM docsearch.known_faults());
 SELECT problem, object FROM docsearch.check(deep => true) WHERE problem NOT IN (SELECT fault FROM docsearch.known_faults());
 SELECT * FROM docsearch.check('anything');
@@ -36,7 +36,7 @@ SELECT name, value FROM docsearch.settings()
 WHERE name ~ '^(docsearch\.)?(boost_(action|object)_|candidates$|default_model$|diminishing_|grade_min_|max_boost$|minimum_term_|synonym_)'
 ORDER BY name COLLATE "C";
 SET docsearch.hybrid_weight = 2;
--- What was a setting is taken as it stands, shown nowhere, and a warning once a search would use it.
+-- A former setting is accepted and shown nowhere; the first search warns.
 SET docsearch.max_boost = 'any';
 SELECT count(*) AS shown FROM pg_settings WHERE name = 'docsearch.max_boost';
 RESET docsearch.max_boost;

@@ -15,7 +15,7 @@ CREATE FUNCTION pg_temp.found(filter jsonb) RETURNS int LANGUAGE sql AS $$
 $$;
 -- s0_15: a scalar matches equality or membership; platform and platforms are the same.
 SELECT pg_temp.found('{"platforms": "macos"}'), pg_temp.found('{"platform": "macos"}'), pg_temp.found('{"platform": "linux"}');
--- Capitals make no difference in names of platforms and places, and of kinds and categories.
+-- Names of platforms, scopes, kinds and categories are case-insensitive.
 SELECT pg_temp.found('{"platform": "MacOS"}'), pg_temp.found('{"platforms": ["macOS", "Linux"]}'), pg_temp.found('{"platform": {"not": "MACOS"}}'),
        pg_temp.found('{"category": "common"}'), pg_temp.found('{"platform": "mac.s"}'), pg_temp.found('{"platform": "acos"}');
 -- An array matches any of, and there are negation and ranges.
@@ -29,7 +29,7 @@ SELECT count(*), count(DISTINCT category) FROM search_docs('alerts', project => 
 SELECT count(*) FROM search_docs('alerts', project => 'filters', category => 'Rare/Deep', max_results => 3);
 SELECT count(*) FROM search_docs('Page 1', project => 'filters', category => 'Rare') WHERE slug = 'page-1';
 
--- s0_26, s2_1: so many documents are scored before the best are shown, however few are shown.
+-- s0_26, s2_1: this number of documents is scored, however few are shown.
 SELECT asked, set_to, candidates >= least(40, greatest(set_to, 2 * asked)) AS enough, candidates < 20 AS few
 FROM (VALUES (1, 200), (1, 10), (15, 10)) v(asked, set_to),
      LATERAL (SELECT (search_docs_json('alerts', 'filters', max_results => asked, config => jsonb_build_object('candidates', set_to)) ->> 'candidates')::int AS candidates) answer;
@@ -41,7 +41,7 @@ SELECT * FROM search_docs('x', filter => '{"after": "someday"}');
 SELECT * FROM search_docs('x', filter => '{"before": "2026-13-40"}');
 \set VERBOSITY default
 
--- A filter that leaves nothing is said to be the reason, with what there is instead.
+-- If a filter leaves nothing, a notice says so and lists existing values.
 SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"platform": "Windows"}');
 SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"version": "9.9"}');
 SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"level": {"from": 100}}');
@@ -51,7 +51,7 @@ SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"after": "2030
 SELECT count(*) FROM search_docs('alerts', 'filters', category => 'Rare', filter => '{"level": 1}');
 SELECT search_docs_text('alerts', 'filters', filter => '{"platform": "Windows"}');
 SELECT docsearch.answer_prompt('alerts', 'filters', filter => '{"version": "9.9"}') LIKE '%alerts%' AS prompt;
--- What finds nothing for another reason says nothing of the filter.
+-- If there is another reason, the notice does not mention the filter.
 SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"platform": "ios"}', config => '{"offset": 1000}');
 SELECT docsearch.drop_project('filters');
 
@@ -67,21 +67,21 @@ SELECT slug FROM search_docs('frobnicator', project => 'versions', filter => '{"
 SELECT slug FROM search_docs('frobnicator', filter => '{"version": "latest", "kind": "guide"}');
 SELECT slug FROM search_docs('frobnicator', filter => '{"version": {"not": "latest"}}');
 SELECT slug FROM search_docs('frobnicator', filter => '{"version": ["latest"]}');
--- Without it the newest comes first, also of pages with the name that is asked for, and it says why.
+-- Without it the newest is first, also among pages with the name in the query, with an explanation.
 SELECT slug FROM search_docs('install the frobnicator', project => 'versions', max_results => 1);
 SELECT slug FROM search_docs('Installing', project => 'versions', max_results => 1);
 SELECT slug FROM search_docs('Frobnicate', project => 'versions', max_results => 1);
 SELECT step, rule, matched, weight FROM docsearch.explain_search('install the frobnicator', '1.10/install', 'versions') WHERE rule = 'older_version';
 SELECT count(*) FROM docsearch.explain_search('install the frobnicator', '1.10/install', 'versions', config => '{"penalty_older_version": 0}') WHERE rule = 'older_version';
 SELECT * FROM docsearch.explain_search('install the frobnicator', '1.10/install', 'versions', filter => '{"version": "latest"}');
--- What is hidden supersedes nothing.
+-- Hidden pages supersede nothing.
 CREATE ROLE docsearch_reader;
 SELECT docsearch.grant_usage('docsearch_reader');
 ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY;
 CREATE POLICY released ON docsearch.document FOR SELECT TO docsearch_reader USING (version NOT LIKE '2%');
 SET ROLE docsearch_reader;
 SELECT slug FROM search_docs('frobnicator', project => 'versions', filter => '{"version": "latest"}', max_results => 10) ORDER BY slug COLLATE "C";
--- Only versions of pages that the caller sees are named.
+-- Only versions of visible pages are listed.
 SELECT slug FROM search_docs('frobnicator', project => 'versions', filter => '{"version": "9.9"}');
 RESET ROLE;
 DROP POLICY released ON docsearch.document;

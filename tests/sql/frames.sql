@@ -1,4 +1,4 @@
--- s1_42: questions count as what they ask for: the words around a task, in any language, change neither its grade nor its confidence.
+-- s1_42: questions count as their task: the words around it, in any language, change neither its grade nor its confidence.
 SELECT docsearch.create_project('marina') > 0 AS created;
 SELECT count(*) FROM docsearch.index_docs('marina', '[
   {"slug": "guides/berths", "title": "Berths", "body": "# Berths\n\n## Reserve a berth\n\nReserve a berth for a guest from the map. Swap two berths by dragging one onto the other.\n\n## Free a berth\n\nFree a berth when the boat has left."},
@@ -34,10 +34,10 @@ SELECT count(*) AS asked,
        count(*) FILTER (WHERE framed ->> 'confidence' IS DISTINCT FROM answer ->> 'confidence') AS other_confidence,
        count(*) FILTER (WHERE framed #>> '{results,0,slug}' IS DISTINCT FROM answer #>> '{results,0,slug}') AS other_page
 FROM plain, frame, search_docs_json(replace(frame, '{}', task), 'marina', config => '{"grade": true}') framed;
--- Not all are graded alike.
+-- The grades differ between tasks.
 SELECT count(DISTINCT answer -> 'grade') > 10 AS differ FROM plain;
 
--- A language of ones own is rows.
+-- Rows add another language.
 SELECT q, search_docs_json(q, 'marina') #>> '{understood,topic}' AS topic
 FROM unnest(ARRAY['hoe kan ik een sleutel blokkeren?', 'how can I block a key?']) q;
 BEGIN;
@@ -48,12 +48,12 @@ SELECT q, search_docs_json(q, 'marina') #>> '{understood,topic}' AS topic
 FROM unnest(ARRAY['hoe kan ik een sleutel blokkeren?', 'how can I block a key?']) q;
 ROLLBACK;
 
--- s0_12: the page with just this title or slug, of which there is no other, is what was meant, however common the word is.
+-- s0_12: the only page with this title or slug is meant, however common the word is.
 SELECT q, a ->> 'confidence' AS answer, a #>> '{results,0,confidence}' AS first, a #>> '{results,0,slug}' AS slug,
        jsonb_array_length(a -> 'tips') AS tips
 FROM unnest(ARRAY['settings', 'Settings', 'api', 'state', 'type', 'berth/type', 'dock']) q, search_docs_json(q, 'marina') a;
 
--- s0_14: examples are pages of the answer; there is no advice for what no words can find.
+-- s0_14: examples are pages of the answer; there are no tips if no words can find anything.
 SELECT tip FROM search_docs_json('type', 'marina') a, jsonb_array_elements_text(a -> 'tips') tip;
 SELECT jsonb_array_length(search_docs_json('type', 'marina', filter => '{"kind": "none"}') -> 'tips') AS filtered;
 SELECT docsearch.create_project('empty') > 0 AS created;
@@ -66,7 +66,7 @@ SELECT docsearch.grade_results('silence an alarm', 'marina') ->> 'reasoning' LIK
 ROLLBACK;
 SELECT docsearch.grade_results('silence an alarm', 'marina') ->> 'reasoning' LIKE '%not fitted%' AS marked;
 
--- s1_17: without vectors, a page that is named is found all the same, and what no page has is not.
+-- s1_17: without vectors, a page that is named is grounded, and words that no page has are not.
 SELECT 'docsearch.vector_' || id AS vectors FROM docsearch.model WHERE id = (SELECT model_id FROM docsearch.project WHERE name = 'marina') \gset
 BEGIN;
 ALTER TABLE :vectors RENAME TO vectors_gone;

@@ -17,7 +17,7 @@ FROM docsearch.chunk c JOIN docsearch.document d ON d.id = c.document_id
 JOIN docsearch.vector_1 v USING (document_id, chunk_no) LEFT JOIN before b USING (chunk_no)
 WHERE d.slug = 'long' ORDER BY c.chunk_no;
 
--- s3_10: what is embedded stands alone: title and heading path come first.
+-- s3_10: the embedded text has its context: title and heading path come first.
 SELECT split_part(docsearch.embed_input(c.project_id, c.document_id, c.chunk_no), E'\n', 1) AS context
 FROM docsearch.chunk c JOIN docsearch.document d ON d.id = c.document_id WHERE d.slug = 'long' ORDER BY c.chunk_no;
 
@@ -28,7 +28,7 @@ SELECT count(*) = count(DISTINCT c.body) AS distinct_bodies FROM docsearch.chunk
 SELECT action, chunks, detail FROM docsearch.index_docs('guide', jsonb_build_array(jsonb_build_object('slug', 'thrice', 'title', 'Thrice', 'body',
     E'# Thrice\n\nLead.\n\n## A\n\n' || repeat('Word for word. ', 60) || E'\n\n## B\n\n' || repeat('Word for word. ', 60) || E'\n\n## C\n\n' || repeat('Word for word. ', 60))));
 
--- index_docs: one row for each; a document that fails does not lose the others.
+-- index_docs: one row for each; a failed document does not affect the others.
 SELECT * FROM docsearch.index_docs('guide', '[
     {"slug": "b", "title": "B", "body": "Beta"},
     {"slug": "a", "title": "A", "body": ""},
@@ -46,7 +46,7 @@ SELECT * FROM docsearch.index_docs('guide', '{"slug": "b"}');
 SELECT docsearch.index_doc('guide', 'tables', 'Tables', 'The `UITableView` shows rows. A `UITableView` asks its data source. UITableView again.');
 SELECT keywords[1] FROM docsearch.document WHERE slug = 'tables';
 
--- Statistics are the sum of what is there.
+-- Statistics are the sum over all chunks.
 CREATE VIEW pg_temp.drift AS
     SELECT lexeme FROM
         (SELECT lexeme, sum(chunks) AS counted FROM docsearch.term_stat GROUP BY lexeme) s
@@ -59,7 +59,7 @@ SELECT sum(documents) = (SELECT count(*) FROM docsearch.document) AS documents,
        sum(document_words) = (SELECT sum(term_count) FROM docsearch.document) AS document_words
 FROM docsearch.project_stat;
 
--- Deleting takes everything along.
+-- Deleting removes everything derived.
 SELECT docsearch.delete_doc('guide', 'twice'), docsearch.delete_doc('guide', 'twice');
 SELECT docsearch.index_doc('guide', 'r/one', 'One', 'one', source_root => '/r'), docsearch.index_doc('guide', 'r/two', 'Two', 'two', source_root => '/r');
 SELECT docsearch.delete_missing('guide', '/r', ARRAY['r/one']);
@@ -76,13 +76,13 @@ SELECT docsearch.index_doc('guide', 'gone', 'Gone', 'gone');
 ROLLBACK;
 SELECT count(*) FROM docsearch.document WHERE slug = 'gone';
 
--- One vector for a document.
+-- A project with one vector for each document.
 SELECT docsearch.create_project('flat', settings => '{"vectors": "document"}') > 0 AS created;
 SELECT docsearch.index_doc('flat', 'long', 'Long page', E'# One\n\n' || repeat('Words and words. ', 400) || E'\n\n# Two\n\nMore.');
 SELECT chunk_count FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id WHERE p.name = 'flat';
 SELECT docsearch.drop_project('flat');
 SELECT docsearch.drop_project('guide');
--- s3_2: with a project everything goes that belongs to it.
+-- s3_2: dropping a project deletes everything that belongs to it.
 SELECT (SELECT count(*) FROM docsearch.document) AS documents, (SELECT count(*) FROM docsearch.chunk) AS chunks,
        (SELECT count(*) FROM docsearch.vector_1) AS vectors, (SELECT count(*) FROM docsearch.document_name) AS names,
        (SELECT count(*) FROM docsearch.term_stat) AS terms;

@@ -1,4 +1,4 @@
--- What a query says to do, to leave out, and by which name: words as they are written, verbs before objects.
+-- The action, the exclusions and the names of a query: words as written, verbs before objects.
 SELECT docsearch.create_project('quay') > 0 AS created;
 SELECT count(*) FROM docsearch.index_docs('quay', '[
   {"slug": "session", "title": "Session", "body": "# Session\n\nA session with the quay. Sessions of one crew share a pool."},
@@ -15,7 +15,7 @@ SELECT count(*) FROM docsearch.index_docs('quay', '[
   {"slug": "releases/13.0", "title": "Release notes 13.0", "body": "# Release notes 13.0\n\nWhat is new in the session much later: row-level locks. The session is parsed."}
 ]');
 
--- s4_34: what is excluded takes away the pages that have it as it is written, and says so if there are none.
+-- s4_34: an exclusion removes the pages that have it as written, with a notice if there are none.
 CREATE FUNCTION pg_temp.lost(excluded text) RETURNS text LANGUAGE sql AS $$
     SELECT coalesce(string_agg(slug, ' ' ORDER BY slug), '(none)')
     FROM (SELECT slug FROM search_docs('session', 'quay', max_results => 50)
@@ -27,7 +27,7 @@ FROM unnest(ARRAY['-SessionPool', '-sessionpool', '-sessionpools', '-get_secure_
                   '-parsed', '-parsing', '-pool', '-guides', '-releases', '-SessionPool -parsing', '-xyz']) WITH ORDINALITY AS e(excluded, place) ORDER BY place;
 SELECT slug FROM search_docs('session -SessionPool', 'quay', max_results => 1);
 
--- s0_37: what pages of a site link to is the address of the page with this slug, and of no other.
+-- s0_37: a link between pages of a site is the address of the page with this slug only.
 CREATE FUNCTION pg_temp.top(query text, project text = 'quay') RETURNS text LANGUAGE sql AS $$
     SELECT concat_ws(' ', r ->> 'slug', '#' || nullif(r ->> 'anchor', ''), r ->> 'confidence')
     FROM search_docs_json(query, project, max_results => 1) a, LATERAL (SELECT a -> 'results' -> 0 AS r) f $$;
@@ -52,17 +52,17 @@ SELECT q, pg_temp.top(q, 'sphinx') FROM unnest(ARRAY['options.html', './options.
 SELECT q, pg_temp.top(q, 'sphinx') FROM unnest(ARRAY['main.rs', 'index.js', 'Node.js']) q;
 SELECT form, names, holding FROM docsearch.verify_invariants('sphinx') WHERE names IS NOT NULL;
 
--- s0_7: the page of which a name is most comes first.
+-- s0_7: the page for which the name is most complete is first.
 SELECT q, array_agg(slug ORDER BY rank) AS slugs FROM unnest(ARRAY['options', 'Options', 'OPTIONS']) q, search_docs(q, 'sphinx', max_results => 2) GROUP BY q ORDER BY q;
--- s0_30: words for kinds of things are no part of a name.
+-- s0_30: words for kinds of things are not part of a name.
 SELECT q, slug FROM unnest(ARRAY['State wrapper', 'state wrapper', 'Processes page', 'state property wrapper']) q, search_docs(q, 'sphinx', max_results => 1);
--- s0_28: a place has one order, however it is spelt.
+-- s0_28: all spellings of a scope give one order.
 SELECT count(*) FROM docsearch.index_docs('sphinx', (SELECT jsonb_agg(jsonb_build_object('slug', lower(f) || '/' || p, 'title', p, 'metadata', jsonb_build_object('framework', f),
     'body', format(E'# %s\n\n%s of %s shows %s in rows, as a kit for the tide does.', p, p, f, lower(p)))) FROM unnest('{TideKit,BrackishDB}'::text[]) f, unnest('{List,DriftList,Panel,Start}'::text[]) p));
 SELECT count(DISTINCT slugs) AS orders FROM unnest(ARRAY['list in TideKit', 'list in tide-kit', 'list in tide kit', 'list in tidekit', 'list in TIDEKIT', 'list in Tide Kit']) q,
     LATERAL (SELECT array_agg(slug || ' ' || score ORDER BY rank) AS slugs FROM search_docs(q, 'sphinx', max_results => 8)) s;
 
--- s2_7: who saves a text file writes it, rather edits it, and reads it last, whatever the tools say of themselves.
+-- s2_7: for saving a text file, the tool that writes is first, then the one that edits, and the one that reads last.
 CREATE TEMPORARY TABLE wording(number int, read text, write text, edit text);
 INSERT INTO wording VALUES
   (0, 'Reads the complete content of a file as text.', 'Creates a file or replaces one that is there.', 'Makes changes to some lines of a file.'),
@@ -90,7 +90,7 @@ FROM unnest('{save a text file,store a text file,persist a text file,how do I sa
                      min(slug) FILTER (WHERE rank = 1) AS first
               FROM search_docs(query, name || number, max_results => 20)) s
 GROUP BY query, name ORDER BY query, name;
--- Other verbs, and verbs that mean the same. Guides in which the words are nouns come behind.
+-- Other verbs, and equivalent verbs. Guides in which the words are nouns rank below.
 SELECT docsearch.create_project('depot') > 0 AS created;
 SELECT count(*) FROM docsearch.index_docs('depot', '[
   {"slug": "create_note", "title": "create_note", "body": "Adds a note with a title and a text."},
@@ -113,8 +113,8 @@ SELECT count(*) FROM docsearch.index_docs('depot', '[
 SELECT q, pg_temp.top(q, 'depot') FROM unnest(ARRAY['delete a note', 'remove a note', 'erase the note', 'create a note', 'make a note', 'fetch a note', 'get the note', 'change a note',
     'send a message', 'read a message', 'unlock an account', 'get the weather']) WITH ORDINALITY AS e(q, place) ORDER BY place;
 
--- s2_15, s2_23: what names its object first, or says only that something is done with it, gets the orders that there are; both
--- forms find one page.
+-- s2_15, s2_23: for queries with the object first or a vague verb, existing titles are suggested; both
+-- forms find the same page.
 SELECT q, (SELECT array_agg(suggestion) FROM (SELECT suggestion FROM docsearch.suggest(q, 'depot') WHERE kind = 'phrasing' LIMIT 3) s) AS suggested,
        split_part(pg_temp.top(q, 'depot'), ' ', 1) = split_part(pg_temp.top((SELECT suggestion FROM docsearch.suggest(q, 'depot') WHERE kind = 'phrasing' LIMIT 1), 'depot'), ' ', 1) AS same_page
 FROM unnest(ARRAY['user search functionality', 'user search', 'work with parcels', 'deal with parcels', 'handle messages', 'process notes', 'parcel management',

@@ -1,4 +1,4 @@
--- What is mistyped, or written in another way than it is stored, is understood, or the hint says what was meant.
+-- Mistyped or differently written names are understood, or a hint suggests the right one.
 SELECT docsearch.create_project('harbour', root_url => 'https://harbour.example/docs') > 0 AS created;
 SELECT docsearch.create_project('yard') > 0 AS created;
 SELECT count(*) FROM docsearch.index_docs('harbour', '[
@@ -13,24 +13,24 @@ SELECT count(*) FROM docsearch.index_docs('yard', '[
   {"slug": "harbour", "title": "A harbour for boats", "body": "Not the project."},
   {"slug": "paint", "title": "Paint", "body": "Paint the hull."}]');
 
--- s3_28: what is the address of a page, however it is written, is what was meant, and nothing else is named.
+-- s3_28: if a slug is the address of a page in any spelling, the hint names only that page.
 SELECT given, error FROM unnest(ARRAY['harbour/guides/moor', 'Harbour/Guides/MOOR.html', '[harbour/guides/moor.html]', 'guides/moor.md#lines',
                                       'https://harbour.example/docs/guides/moor', '/faqs/', 'FAQS']) given, load_docs(ARRAY[given]);
--- Of a reference, pages of its project come before those of others.
+-- For a reference, pages of its project come before those of others.
 SELECT load_doc('harbour/guide/more.html');
 SELECT load_doc('yard/guide/more.html');
--- The name of a project is none of a page, unless a page has it.
+-- The name of a project is not that of a page, unless a page has it.
 SELECT load_doc('yard/');
 SELECT left(load_doc('harbour'), 21) AS page;
 -- In another project.
 SELECT load_doc('paint', project => 'harbour');
 SELECT load_doc('harbour/faqs', project => 'yard');
 
--- s0_37: a reference as answers print it.
+-- s0_37: a reference as in answers.
 SELECT q, slug, confidence FROM unnest(ARRAY['[harbour/guides/moor.html]', '[guides/moor]', '[faqs.md]', '[https://harbour.example/docs/faqs]']) q,
     search_docs(q, max_results => 1);
 
--- s0_21: names of several parts, and swapped letters; whatever a session has set for its own trigrams.
+-- s0_21: names of several parts, and swapped letters, whatever the session's pg_trgm settings.
 SELECT q, slug, confidence <> 'low' AS found FROM unnest(ARRAY['max_lnies', 'max_line', 'cargo.wiegh', 'hb_dmup', 'hbdmup', 'creaet bertth', 'Crnaes']) q,
     search_docs(q, 'harbour', max_results => 1);
 SELECT q, suggestion, slug FROM unnest(ARRAY['max_lnies', 'cargo.wiegh', 'hb_dmup', 'creaet bertth', 'creaet a bertth']) q,
@@ -40,7 +40,7 @@ SELECT q, suggestion, slug FROM unnest(ARRAY['hb_dmup', 'Crnaes']) q, docsearch.
 SHOW pg_trgm.similarity_threshold;
 RESET pg_trgm.similarity_threshold;
 
--- s1_44: what a query names is complete without its words, and so is what is new where nothing else is asked for.
+-- s1_44: a page that the query names is complete without its words; so is the newest page if only that is requested.
 SELECT count(*) FROM docsearch.index_docs('harbour', '[
   {"slug": "posts/winter", "title": "Winter", "body": "Ice on the pier.", "published_at": "2026-01-10T00:00:00Z"},
   {"slug": "posts/autumn", "title": "Autumn", "body": "Leaves on the pier.", "published_at": "2025-10-10T00:00:00Z"},
@@ -52,17 +52,17 @@ SELECT q, a #>> '{results,0,slug}' AS first, a #>> '{grade,grounded}' AS grounde
 FROM unnest(ARRAY['create_berth', 'reference/create-berth.html', '[harbour/faqs]', 'faqs.md', 'what is new?', 'was ist neu', 'quoi de neuf',
                   'latest version', 'neueste Version', 'in January 2026', 'October 2025']) q,
     search_docs_json(q, 'harbour', config => '{"grade": true}') a;
--- Nothing is known of this time, and nothing is called so.
+-- No page is of this period or has this name.
 SELECT q, confidence <> 'high' AS unsure, docsearch.grade_results(q, 'harbour') ->> 'should_refine' AS refine
 FROM unnest(ARRAY['what was new in March 2024?', 'March 2024', 'release notes from March 2024', 'create_pier', 'guides/pier.html']) q,
     search_docs(q, 'harbour', max_results => 1);
 
--- A time that no calendar has.
+-- An invalid date.
 SELECT docsearch.transform_query('latest posts', 'harbour', now => 'infinity');
 SELECT docsearch.transform_query('latest posts', 'harbour', now => '0044-03-15 BC');
--- What a filter compares is a field of the document.
+-- A filter may only compare fields of documents.
 SELECT slug FROM search_docs('boat', 'yard', filter => '{"after": "2030-01-01"}');
--- An element of index_docs says which of its keys cannot be used, and what it has to be.
+-- An element of index_docs reports its invalid key and the required type.
 SELECT slug, detail FROM docsearch.index_docs('yard', '[
   {"slug": "a", "title": 7, "body": "x"}, {"slug": "b", "title": "B", "body": ["x"]}, {"slug": "c", "title": "C", "body": "x", "keywords": "x"},
   {"slug": "d", "title": "D", "body": "x", "source_urls": ["x", 1]}, {"slug": "e", "title": "E", "body": "x", "pages": {}},

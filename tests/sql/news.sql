@@ -1,8 +1,8 @@
--- What is new: known dates of publication first, newest first; then the versions that release notes are named after. A page
--- without a date is not new because it was indexed lately. Each query shows what breaks a law: nothing.
+-- The newest pages: known dates of publication first, newest first; then versions in names of release notes. A page
+-- without a date is not new because it was indexed lately. Each query shows violations of a law: none.
 SET client_min_messages = error;
 CREATE FUNCTION pg_temp.days(days int) RETURNS timestamptz LANGUAGE sql AS $$ SELECT pg_catalog.now() - days * interval '1 day' $$;
--- The pages of four invented products: all with dates, some with dates, with versions alone, with neither.
+-- The pages of four invented products: all with dates, some with dates, with versions only, with neither.
 SELECT count(docsearch.create_project(name)) FROM unnest(ARRAY['gull', 'heron', 'ibis', 'jay']) name;
 SELECT count(*) FROM docsearch.index_docs('gull', (SELECT jsonb_agg(jsonb_build_object('slug', slug, 'title', title, 'body', body, 'published_at', pg_temp.days(days))) FROM (VALUES
     ('posts/tides', 'Tides of the north', 'How the gull reads tides, and what a tide table is.', 2),
@@ -43,33 +43,33 @@ INSERT INTO releases SELECT unnest(ARRAY['latest version', 'changelog', 'most re
 CREATE FUNCTION pg_temp.slugs(query text, project text, n int) RETURNS text LANGUAGE sql AS $$
     SELECT string_agg(slug, ' ' ORDER BY rank) FROM search_docs(query, project, max_results => n) $$;
 
--- s1_8: all dated: by date, whatever words they have.
+-- s1_8: all have dates: by date, whatever their words.
 SELECT q, pg_temp.slugs(q, 'gull', 5) FROM new
 WHERE pg_temp.slugs(q, 'gull', 5) IS DISTINCT FROM 'posts/tides posts/nests posts/summary posts/eggs posts/beaks';
--- Mixed: what has a date first.
+-- Mixed: pages with a date are first.
 SELECT q, pg_temp.slugs(q, 'heron', 5) FROM new
 WHERE pg_temp.slugs(q, 'heron', 5) IS DISTINCT FROM 'blog/why-reeds releases/2.0.9 releases/2.1 blog/heron-and-frog releases/2.0';
--- Only versions: by their numbers.
+-- Versions only: by their numbers.
 SELECT q, pg_temp.slugs(q, 'ibis', 4) FROM (TABLE new UNION TABLE releases) a
 WHERE pg_temp.slugs(q, 'ibis', 4) IS DISTINCT FROM 'releases/v4.10.0 releases/v4.10.0-rc1 releases/v4.9.0 releases/v3.20.0';
--- Neither: something is shown, and nothing of it is sure.
+-- Neither: there are results, none of high confidence.
 SELECT q, slug, confidence FROM new, search_docs(q, 'jay') WHERE confidence <> 'low';
 SELECT q, project, slug, confidence FROM (TABLE new UNION TABLE releases) a, unnest(ARRAY['heron', 'ibis']) p, search_docs(q, p)
 WHERE slug LIKE 'guides/%' AND confidence <> 'low';
--- s2_22: release notes that are asked for come first, the newest version first, whatever is newer.
+-- s2_22: requested release notes are first, newest version first, even if other pages are newer.
 SELECT q, pg_temp.slugs(q, 'heron', 3) FROM releases
 WHERE pg_temp.slugs(q, 'heron', 3) IS DISTINCT FROM 'releases/2.1 releases/2.0.9 releases/2.0';
 SELECT q, confidence FROM releases, search_docs(q, 'ibis', max_results => 1) WHERE confidence <> 'high';
 -- In all projects: dates first.
 SELECT q, slug FROM new, search_docs(q, max_results => 1) WHERE slug <> 'posts/tides';
--- A project is no topic.
+-- A project name is not a topic.
 SELECT q, pg_temp.slugs(q, 'ibis', 2) FROM unnest(ARRAY['what''s new in ibis?', 'latest ibis release', 'Ibis changelog', 'ibis release notes']) q;
--- Being indexed again makes nothing new.
+-- Indexing again does not make a page new.
 SELECT docsearch.index_doc('heron', 'guides/pumps', 'Pumps', 'A pump of the heron lifts much water.');
 SELECT pg_temp.slugs('what''s new?', 'heron', 1);
--- What is asked about something is about it.
+-- A query with a topic is about the topic.
 SELECT q, pg_temp.slugs(q, 'heron', 1) FROM unnest(ARRAY['new users', 'add a new user', 'how do pumps work']) q;
--- A name of release notes is a row: a word of another language, for one project.
+-- Names of release notes are rows: here a word of another language, for one project.
 SELECT docsearch.index_doc('jay', 'neuerungen/1.2', 'Jay 1.2', 'Eicheln.'), docsearch.index_doc('jay', 'neuerungen/1.10', 'Jay 1.10', 'Eicheln.');
 INSERT INTO docsearch.news_name (project_id, place, name) SELECT id, 'folder', 'Neuerungen' FROM docsearch.project WHERE name = 'jay';
 SELECT q, pg_temp.slugs(q, 'jay', 2) FROM unnest(ARRAY['latest release', 'what''s new?']) q;
@@ -80,10 +80,10 @@ DELETE FROM docsearch.news_name WHERE name = 'Neuerungen';
 INSERT INTO docsearch.query_word (kind, word) VALUES ('release', 'ausgabe');
 SELECT pg_temp.slugs('ausgabe', 'heron', 1);
 DELETE FROM docsearch.query_word WHERE word = 'ausgabe';
--- boost_recency of 0 switches it off.
+-- boost_recency of 0 disables it.
 SELECT count(*) FROM docsearch.explain_search('what''s new?', 'posts/tides', 'gull', config => '{"boost_recency": 0}') WHERE rule = 'recency';
 
--- s1_36: pages of a period come before others; without one the words of the period hurt nothing.
+-- s1_36: pages of a period rank above others; if there are none, the words of the period do no harm.
 SELECT count(*) FROM docsearch.index_docs('gull', (SELECT jsonb_agg(jsonb_build_object('slug', 'months/' || month, 'title', 'Storms', 'body', 'A storm came from the west.',
     'published_at', date_trunc('month', now()) - month * interval '1 month' + interval '3 days')) FROM generate_series(1, 14) month));
 SELECT pg_temp.slugs('posts from last month', 'gull', 1) IN ('months/1', 'posts/nests') AS last_month,
@@ -98,11 +98,11 @@ SELECT q, t ->> 'transformed' AS transformed FROM unnest(ARRAY['posts from last 
     docsearch.transform_query(q, 'jay', '2025-12-15') t WHERE t ->> 'transformed' NOT LIKE '% 202_';
 SELECT q, docsearch.transform_query(q, 'jay', '2026-01-05') ->> 'transformed' ~ 'December 2025$' AS december FROM unnest(ARRAY['posts from last month']) q;
 
--- s1_41: vectors bring nothing that is farther than this.
+-- s1_41: vectors find nothing beyond this distance.
 SELECT jsonb_path_query_array(a, '$.notices[*].code') ? 'too_distant' AS told
 FROM search_docs_json('zzz of rivers', 'gull', config => '{"max_distance": 0.01}') a;
 SELECT search_docs_json('acorns', 'jay', config => '{"max_distance": 3}');
--- s1_40: a language that nothing tells.
+-- s1_40: an unknown language.
 SELECT docsearch.detect_language('hello'), docsearch.detect_language('comment créer un index ?'),
        docsearch.answer_prompt('hello', 'jay') LIKE '%in the language of the question.%' AS undecided;
 SET docsearch.default_language = 'de';

@@ -1,4 +1,4 @@
--- What the rules compare of title, slug and category is a column that Postgres generates: right however the row is written.
+-- The keys of title, slug and category for the rules are a generated column: right however the row is written.
 -- Answers are the same with it, without it, and with any bytes in its place.
 SET client_min_messages = error;
 SELECT docsearch.create_project('keys') > 0 AS created;
@@ -32,7 +32,7 @@ UPDATE docsearch.document SET page_keys = '\x01';
 DELETE FROM docsearch.document WHERE slug = 'by/another-hand';
 SELECT attstorage, attgenerated FROM pg_attribute WHERE attrelid = 'docsearch.document'::regclass AND attname = 'page_keys';
 
--- What is too long has none, however long it is, and what is missing has none.
+-- Texts that are too long have no keys, nor have missing ones.
 SELECT docsearch.page_keys(repeat('a b ', 300), 'x', NULL) IS NULL AS long,
        docsearch.page_keys(NULL, 'x', 'y') IS NULL AS untitled, docsearch.page_keys('x', NULL, 'y') IS NULL AS nowhere, docsearch.page_keys('', '', NULL) IS NOT NULL AS empty;
 SELECT docsearch.index_doc('keys', 'long', repeat('Saving files ', 100) || 'for ever', 'A long title.');
@@ -41,7 +41,7 @@ SELECT slug FROM docsearch.document WHERE page_keys IS NULL;
 UPDATE docsearch.document SET title = repeat('x', 2000000) WHERE slug = 'long';
 \set VERBOSITY default
 
--- The same answers and the same steps to every score.
+-- The same answers, and the same steps of every score.
 CREATE TABLE pg_temp.answer (keys text, query text, slug text, score real, steps text);
 CREATE FUNCTION pg_temp.ask(keys text) RETURNS void LANGUAGE sql AS $$
     INSERT INTO answer

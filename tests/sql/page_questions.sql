@@ -1,4 +1,4 @@
--- Questions that sections of documents answer, in the words of their readers: evidence beside the text, never shown in its place.
+-- Questions that sections of documents answer: evidence beside the text, never shown instead of it.
 \i tests/fixtures/known_faults.sql
 SELECT docsearch.create_project('orchard') > 0 AS created;
 CREATE FUNCTION pg_temp.refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -16,7 +16,7 @@ CREATE FUNCTION pg_temp.first(query text, project text DEFAULT 'orchard', config
     SELECT concat_ws('#', r ->> 'slug', nullif(r ->> 'anchor', ''))
     FROM search_docs_json(query, project, max_results => 1, config => config) a, LATERAL (SELECT a -> 'results' -> 0 AS r) f $$;
 
--- index_doc takes texts, of the page as a whole; index_docs takes texts and objects with the anchor of a section.
+-- index_doc takes texts for the page as a whole; index_docs takes texts and objects with the anchor of a section.
 SELECT docsearch.index_doc('orchard', 'pruning', 'Pruning', E'# Pruning\n\nRemove crossing branches in late winter.\n\n## Spurs\n\nShorten laterals to three buds.\n\n## Whips\n\nCut a maiden above a bud.',
     questions => ARRAY['my tree is  a mess,' || E'\n' || 'what do I snip', '', '  ', 'my tree is a mess, what do I snip']);
 SELECT slug, action, chunks, detail FROM docsearch.index_docs('orchard', '[
@@ -30,14 +30,14 @@ SELECT count(*) FROM docsearch.questions('orchard', 'storage');
 -- The chunks of a page are those of its text.
 SELECT slug, chunk_count FROM list_docs('orchard') ORDER BY slug;
 
--- Of a section that the document has not, one is of the page until it has.
+-- A question for a missing section belongs to the page until the section exists.
 SELECT action, detail FROM docsearch.index_docs('orchard', '[{"slug": "spraying", "title": "Spraying", "body": "# Spraying\n\nApply copper before buds open.", "questions": [{"anchor": "scab", "question": "ugly blotches"}]}]');
 SELECT anchor, stale FROM pg_temp.asked WHERE slug = 'spraying';
 SELECT action, detail FROM docsearch.index_docs('orchard', '[{"slug": "spraying", "title": "Spraying", "body": "# Spraying\n\nApply copper before buds open.\n\n## Scab\n\nVenturia inaequalis makes dark lesions."}]');
 SELECT anchor, stale FROM pg_temp.asked WHERE slug = 'spraying';
 SELECT docsearch.set_questions('orchard', 'spraying', '[]');
 
--- set_questions replaces those of one source and says how many it has.
+-- set_questions replaces the questions of one source, and returns their number.
 SELECT docsearch.set_questions('orchard', 'storage', '["where do I put them so they do not go soft", {"anchor": "storage", "question": "fridge or cellar"}]', 'reader');
 SELECT docsearch.set_questions('orchard', 'storage', '[{"anchor": "storage", "question": "how long do they last"}]', 'model small-1');
 SELECT docsearch.set_questions('orchard', 'storage', '["where do I put them so they do not go soft"]', 'reader');
@@ -46,7 +46,7 @@ SELECT docsearch.set_questions('orchard', 'storage', '[]', 'reader');
 SELECT * FROM pg_temp.asked WHERE slug = 'storage';
 SELECT docsearch.set_questions('orchard', 'storage', '["why do they go soft in the kitchen"]');
 
--- What one source has, no other takes away, and what both have is found once.
+-- A source does not remove questions of another, and a question of both is found once.
 SELECT docsearch.set_questions('orchard', 'grafting', '["two sorts on one plant"]', s) FROM unnest(ARRAY['reader', 'model small-1']) s;
 SELECT question, source FROM pg_temp.asked WHERE slug = 'grafting' AND question LIKE 'two%' ORDER BY source;
 SELECT count(*) FROM docsearch.chunk c WHERE c.kind = 'question' AND c.body = 'two sorts on one plant';
@@ -54,7 +54,7 @@ SELECT docsearch.set_questions('orchard', 'grafting', '[]', s) FROM unnest(ARRAY
 SELECT question, source FROM pg_temp.asked WHERE slug = 'grafting' AND question LIKE 'two%';
 SELECT * FROM pg_temp.problems('orchard');
 
--- What cannot be stored is an error that says what to type, and stores nothing.
+-- Invalid questions are an error with the right syntax, and nothing is stored.
 SELECT call, pg_temp.refused(call) FROM unnest(ARRAY[
     $q$SELECT docsearch.set_questions('orchard', 'storage', jsonb_build_array(repeat('ä', 301)))$q$,
     $q$SELECT docsearch.set_questions('orchard', 'storage', (SELECT jsonb_agg('question ' || n) FROM generate_series(1, 65) n))$q$,
@@ -77,7 +77,7 @@ SELECT call, pg_temp.refused(call) FROM unnest(ARRAY[
     $q$SELECT docsearch.index_doc('orchard', 'storage', 'Storage', 'x', questions => ARRAY['a', NULL])$q$,
     $q$SELECT docsearch.index_doc('orchard', 'storage', 'Storage', 'x', questions => ARRAY[repeat('x', 301)])$q$,
     $q$SELECT docsearch.index_doc('orchard', 'storage', 'Storage', 'x', questions => (SELECT array_agg('question ' || n) FROM generate_series(1, 65) n))$q$]) call;
--- Of several sources together, too: 64 of a section, 1,000 of a document.
+-- The limits apply to several sources together: 64 for a section, 1,000 for a document.
 SELECT docsearch.set_questions('orchard', 'storage', (SELECT jsonb_agg('reader ' || n) FROM generate_series(1, 60) n), 'reader');
 SELECT pg_temp.refused($q$SELECT docsearch.set_questions('orchard', 'storage', (SELECT jsonb_agg('model ' || n) FROM generate_series(1, 60) n), 'model small-1')$q$);
 SELECT docsearch.set_questions('orchard', 'storage', '[]', 'reader');
@@ -92,7 +92,7 @@ SELECT slug, action, detail FROM docsearch.index_docs('orchard', jsonb_build_arr
 SELECT docsearch.delete_doc('orchard', 'good'), docsearch.delete_doc('orchard', 'almanac');
 SELECT * FROM pg_temp.asked;
 
--- The same again is unchanged; other questions are a change; left out, they stay.
+-- The same questions are unchanged; other questions are a change; without the key they stay.
 SELECT docsearch.index_doc('orchard', 'pruning', 'Pruning', d.body, questions => ARRAY['my tree is a mess, what do I snip']) FROM docsearch.document d WHERE d.slug = 'pruning';
 SELECT docsearch.index_doc('orchard', 'pruning', 'Pruning', d.body) FROM docsearch.document d WHERE d.slug = 'pruning';
 SELECT docsearch.index_doc('orchard', 'pruning', 'Pruning', d.body, questions => ARRAY['my tree is a mess, what do I snip', 'which twigs go']) FROM docsearch.document d WHERE d.slug = 'pruning';
@@ -101,19 +101,19 @@ SELECT docsearch.index_doc('orchard', 'pruning', 'Pruning', d.body, questions =>
 SELECT docsearch.index_doc('orchard', 'pruning', 'Pruning', d.body, questions => '{}') FROM docsearch.document d WHERE d.slug = 'pruning';
 SELECT * FROM pg_temp.asked WHERE slug = 'pruning';
 
--- A question stays when the page changes elsewhere, and is stale when its section changes or goes; stale ones are found, too.
+-- A question stays when the page changes elsewhere, and is stale when its section changes or is removed; stale ones are found, too.
 SELECT docsearch.index_doc('orchard', 'pruning', 'Pruning', E'# Pruning\n\nRemove crossing branches in early spring.\n\n## Spurs\n\nShorten laterals to three buds.\n\n## Whips\n\nCut a maiden above a bud.');
 SELECT * FROM pg_temp.asked WHERE slug = 'pruning';
 SELECT docsearch.index_doc('orchard', 'pruning', 'Pruning', E'# Pruning\n\nRemove crossing branches in early spring.\n\n## Spurs\n\nShorten laterals to two buds.');
 SELECT * FROM pg_temp.asked WHERE slug = 'pruning';
 SELECT pg_temp.first('side shoots are too long'), pg_temp.first('bought a bare stick, now what');
--- The section as it was makes it fresh again; so does giving it again.
+-- Restoring the section makes it current again; so does sending the question again.
 SELECT docsearch.index_doc('orchard', 'pruning', 'Pruning', E'# Pruning\n\nRemove crossing branches in early spring.\n\n## Whips\n\nCut a maiden above a bud.\n\n## Spurs\n\nShorten laterals to two buds.');
 SELECT * FROM pg_temp.asked WHERE slug = 'pruning';
 SELECT docsearch.set_questions('orchard', 'pruning', '[{"anchor": "spurs", "question": "side shoots are too long"}, {"anchor": "whips", "question": "bought a bare stick, now what"}]', 'reader');
 SELECT * FROM pg_temp.asked WHERE slug = 'pruning';
 
--- A page is found by words that only a question has; what is shown is of the text, and never the question.
+-- A page is found by words that only a question has; the shown text is that of the page, never the question.
 SELECT q, pg_temp.first(q) FROM unnest(ARRAY['two kinds of fruit on one trunk', 'stick a twig onto a thick stump', 'they go soft in the kitchen', 'bare stick']) q;
 SELECT r ->> 'slug' AS slug, r ->> 'section' AS section, r ->> 'snippet' ~* 'twig|stump' AS shows_question
 FROM search_docs_json('how do I stick a twig onto a thick stump', 'orchard', max_results => 1) a, LATERAL (SELECT a -> 'results' -> 0 AS r) f;
@@ -125,13 +125,13 @@ SELECT q, t FROM unnest(ARRAY['how do I stick onto a thick']) q,
              UNION ALL SELECT 'refined', docsearch.search_refined(q, 'orchard')::text
              UNION ALL SELECT 'document', load_doc('grafting', project => 'orchard')) shown(t, shown) WHERE shown ~* 'twig|stump';
 
--- The section that answers is shown.
+-- The answering section is shown.
 SELECT docsearch.index_doc('orchard', 'soil', 'Soil', E'# Soil\n\n' || repeat('Loam holds water and air. ', 40) || E'\n\n## Acidity\n\n' || repeat('Lime raises the pH value. ', 40) || E'\n\n## Texture\n\n' || repeat('Sand drains and clay does not. ', 40));
 SELECT docsearch.set_questions('orchard', 'soil', '[{"anchor": "acidity", "question": "my blueberries turn yellow"}, {"anchor": "texture", "question": "puddles stay for days"}]');
 SELECT q, pg_temp.first(q) FROM unnest(ARRAY['blueberries turn yellow', 'puddles that stay for days', 'does lime raise the pH value', 'loam']) q;
 SELECT r ->> 'section' AS section, r ->> 'snippet' ~ 'Lime raises' AS of_the_text, r ->> 'snippet' ~* 'blueberries' AS shows_question
 FROM search_docs_json('blueberries turn yellow', 'orchard', max_results => 1) a, LATERAL (SELECT a -> 'results' -> 0 AS r) f;
--- An exact phrase is of the text, and so is what is excluded.
+-- Exact phrases and exclusions look only at the text.
 SELECT docsearch.set_questions('orchard', 'storage', '["remove crossing branches in early spring"]', 'reader');
 SELECT q, slug, e.step, e.rule FROM unnest(ARRAY['"crossing branches"', 'remove crossing branches in early spring']) q, unnest(ARRAY['pruning', 'storage']) slug,
     LATERAL docsearch.explain_search(q, slug, 'orchard') e WHERE e.rule ~ 'phrase' ORDER BY 1, 2, 3;
@@ -140,18 +140,18 @@ SELECT docsearch.set_questions('orchard', 'storage', '[]', 'reader');
 SELECT slug FROM search_docs('scion rootstock -stump', 'orchard', max_results => 1);
 SELECT slug FROM search_docs('lime loam -blueberries', 'orchard', max_results => 1);
 
--- load_doc_json shows them, with the metadata; of a section those of it and of the sections below.
+-- load_doc_json shows them with the metadata; for a section, its own and those of the sections below.
 SELECT load_doc_json('grafting', project => 'orchard') -> 'questions';
 SELECT s, load_doc_json('pruning', project => 'orchard', section => s) -> 'questions' FROM unnest(ARRAY['pruning', 'spurs', 'whips']) s;
 SELECT load_doc_json('grafting', project => 'orchard', include_metadata => false) ? 'questions' AS without_metadata, load_doc_json('spraying', project => 'orchard') ? 'questions' AS without_questions;
 
--- A page is not found for the number of its questions: a thousand on one page, and one that answers on another.
+-- The number of questions does not help a page: a thousand on one page, and the answering one on another.
 SELECT docsearch.index_doc('orchard', 'heap', 'Heap', (SELECT string_agg(format(E'## Part %s\n\nWord %s of a heap of words.', n, n), E'\n\n') FROM generate_series(1, 20) n));
 SELECT docsearch.set_questions('orchard', 'heap', (SELECT jsonb_agg(jsonb_build_object('anchor', 'part-' || n % 20 + 1, 'question',
     format('%s %s number %s', (ARRAY['how do I keep', 'what is', 'why do they', 'where do I put'])[n % 4 + 1], (ARRAY['fruit', 'twigs', 'a trunk', 'lesions', 'buds'])[n % 5 + 1], n))) FROM generate_series(1, 1000) n));
 SELECT q, pg_temp.first(q) FROM unnest(ARRAY['can one trunk carry two kinds of fruit', 'how do I stick a twig onto a thick stump', 'why do they go soft', 'dark lesions', 'copper before buds open', 'keep fruit at three degrees']) q;
 
--- Rows that belong together are made, changed and deleted together.
+-- Related rows are created, changed and deleted together.
 SELECT * FROM pg_temp.problems('orchard');
 SELECT docsearch.merge_statistics('orchard');
 SELECT * FROM pg_temp.problems('orchard');
@@ -159,7 +159,7 @@ SELECT docsearch.delete_doc('orchard', 'heap');
 SELECT count(*) FROM docsearch.question q WHERE NOT EXISTS (SELECT FROM docsearch.document d WHERE d.id = q.document_id);
 SELECT count(*) FROM docsearch.chunk c WHERE c.kind = 'question' AND NOT EXISTS (SELECT FROM docsearch.document d WHERE d.id = c.document_id);
 SELECT * FROM pg_temp.problems('orchard');
--- A question without a chunk is found, and so is a chunk without a question, and a chunk of another question.
+-- check finds a question without a chunk, a chunk without a question, and a chunk of another question.
 CREATE TEMP TABLE kept AS SELECT * FROM docsearch.question;
 DELETE FROM docsearch.chunk c USING docsearch.document d WHERE d.project_id = c.project_id AND d.id = c.document_id AND d.slug = 'grafting' AND c.kind = 'question';
 SELECT * FROM pg_temp.problems('orchard');
@@ -176,7 +176,7 @@ SELECT * FROM pg_temp.problems('orchard');
 SELECT pg_temp.first('side shoots again');
 SELECT (SELECT count(*) FROM kept) - count(*) AS gone FROM docsearch.question;
 
--- Stale ones and those of several pages are for somebody to look at.
+-- Stale questions and those of several pages need a person's decision.
 SELECT docsearch.set_questions('orchard', 'spraying', '[{"anchor": "scab", "question": "ugly blotches"}, "Two sorts on one plant"]');
 SELECT docsearch.index_doc('orchard', 'spraying', 'Spraying', E'# Spraying\n\nApply copper before buds open.\n\n## Scab\n\nVenturia inaequalis makes black lesions.');
 SELECT * FROM pg_temp.problems('orchard');
@@ -186,13 +186,13 @@ SELECT p.questions = (SELECT count(*) FROM docsearch.questions('orchard')) AS co
 SELECT docsearch.set_questions('orchard', 'spraying', '[{"anchor": "scab", "question": "ugly blotches"}]');
 SELECT * FROM pg_temp.problems('orchard');
 
--- A question that another page answers much better is looked for where everything is compared.
+-- A deep check finds a question that another page answers much better.
 SELECT docsearch.set_questions('orchard', 'soil', '["remove crossing branches in early spring", "does sand drain"]', 'reader');
 SELECT * FROM pg_temp.problems('orchard');
 SELECT problem, object, detail FROM docsearch.check(true, 'orchard') WHERE problem ~ 'question';
 SELECT docsearch.set_questions('orchard', 'soil', '[]', 'reader');
 
--- Headings that are questions count as such, and are none that somebody gave.
+-- Headings that are questions count as such, but are not listed as given ones.
 SELECT docsearch.index_doc('orchard', 'faq', 'FAQ', E'# FAQ\n\n' || repeat('People ask about many things in a year. ', 30)
     || E'\n\n## Why does my tree bear only every second year?\n\n' || repeat('Thin the fruitlets in June, or none will set. ', 20) || E'\n\n## How to thin\n\n' || repeat('Leave a hand between two. ', 30));
 SELECT pg_temp.first('tree bears nothing every other year');
@@ -200,7 +200,7 @@ SELECT e.step, e.rule FROM docsearch.explain_search('tree bears nothing every ot
 SELECT count(*) FROM docsearch.questions('orchard', 'faq');
 SELECT load_doc_json('faq', project => 'orchard') ? 'questions' AS listed;
 SELECT * FROM pg_temp.problems('orchard');
--- Where it was indexed before headings counted, or by other rules, a deep check says so.
+-- A deep check reports documents that were indexed before headings counted, or with other rules.
 DELETE FROM docsearch.chunk c USING docsearch.document d WHERE d.project_id = c.project_id AND d.id = c.document_id AND d.slug = 'faq' AND c.kind = 'question';
 SELECT count(*) FROM pg_temp.problems('orchard');
 SELECT problem, detail FROM docsearch.check(true, 'orchard') WHERE problem ~ 'question';
@@ -208,7 +208,7 @@ SELECT problem, detail FROM docsearch.repair('orchard') WHERE problem ~ 'questio
 SELECT problem, object, detail FROM docsearch.check(true, 'orchard') WHERE problem ~ 'question';
 SELECT docsearch.delete_doc('orchard', 'faq');
 
--- Questions go where the document goes: another model, or the same one with other bounds.
+-- Questions follow the document to another model, or to the same one with other bounds.
 SELECT docsearch.add_model('again', 'all-MiniLM-L6-v2') > 0 AS added;
 SELECT docsearch.set_model('orchard', 'again');
 SELECT docsearch.wait_for_index();
@@ -217,7 +217,7 @@ SELECT q, pg_temp.first(q) FROM unnest(ARRAY['two kinds of fruit on one trunk', 
 SELECT * FROM pg_temp.problems('orchard');
 SELECT * FROM pg_temp.asked;
 
--- Where a document has one vector, each of its questions has its own.
+-- If a document has one vector, each of its questions has its own.
 SELECT docsearch.create_project('whole', settings => '{"vectors": "document"}') > 0 AS created;
 SELECT docsearch.index_doc('whole', 'hives', 'Hives', E'# Hives\n\nBoxes for colonies.\n\n## Swarms\n\nA prime swarm leaves with the old queen.', questions => ARRAY['all my bees flew off, why']);
 SELECT docsearch.index_doc('whole', 'wax', 'Wax', E'# Wax\n\nComb melts at sixty degrees.');
@@ -228,7 +228,7 @@ SELECT docsearch.index_doc('whole', 'hives', 'Hives', E'# Hives\n\nBoxes for col
 SELECT anchor, question, source, stale FROM docsearch.questions('whole');
 SELECT * FROM pg_temp.problems('whole');
 
--- Deferred: words are there at once, vectors come from the worker.
+-- Deferred: words are indexed at once, vectors come from the worker.
 SET docsearch.index_mode = 'deferred';
 SELECT docsearch.index_doc('whole', 'honey', 'Honey', 'Extract when cells are capped.', questions => ARRAY['when is it ready to eat']);
 SELECT docsearch.set_questions('whole', 'wax', '["how hot may candles get"]');
@@ -240,7 +240,7 @@ SELECT q, pg_temp.first(q, 'whole', '{"hybrid_weight": 1}') FROM unnest(ARRAY['h
 SELECT * FROM pg_temp.problems('whole');
 SELECT docsearch.drop_project('whole');
 
--- Who does not see a document sees none of its questions, is not led to it by them, and cannot change them.
+-- A caller who does not see a document cannot see its questions, find it by them, or change them.
 CREATE ROLE docsearch_guest;
 CREATE ROLE docsearch_editor;
 SELECT docsearch.grant_usage('docsearch_guest'), docsearch.grant_usage('docsearch_editor', write => true);
@@ -253,7 +253,7 @@ SELECT count(*) FROM docsearch.questions('orchard', 'grafting');
 SELECT p.questions = (SELECT count(*) FROM docsearch.questions('orchard')) AS counted, p.questions_stale FROM docsearch.index_progress('orchard') p;
 SELECT slug FROM search_docs('two kinds of fruit on one trunk', 'orchard', max_results => 10) WHERE slug = 'grafting';
 SELECT suggestion FROM docsearch.suggest('stump', 'orchard');
--- A word of hidden questions is as unknown as one that is nowhere.
+-- A word of hidden questions is as unknown as one that does not occur.
 SELECT count(DISTINCT docsearch.grade_features('fruit ' || word, 'orchard') -> 'unknown') AS kinds, count(DISTINCT s.score) AS scores
 FROM unnest('{trunk,nobodywrotethis}'::text[]) word, LATERAL search_docs('fruit ' || word, 'orchard', config => '{"hybrid_weight": 0}') s WHERE s.slug = 'storage';
 SELECT count(*) FROM docsearch.question;
@@ -264,7 +264,7 @@ SELECT docsearch.set_questions('orchard', 'storage', '["mine"]', 'reader');
 SELECT docsearch.set_questions('orchard', 'grafting', '["mine"]', 'reader');
 INSERT INTO docsearch.question SELECT * FROM docsearch.question;
 RESET ROLE;
--- Nor what may be seen and not changed.
+-- Nor documents that the caller may see but not change.
 CREATE POLICY kept ON docsearch.document AS RESTRICTIVE FOR UPDATE TO docsearch_editor USING (slug <> 'pruning');
 SET ROLE docsearch_editor;
 SELECT count(*) FROM docsearch.questions('orchard', 'pruning');

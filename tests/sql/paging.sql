@@ -1,4 +1,4 @@
--- Pages of results: the first of many are the few, whatever brings them.
+-- Pages of results: the first of many results are the few, for every retriever.
 SELECT docsearch.create_project('herbarium') > 0 AS created;
 SELECT count(*) FROM docsearch.index_docs('herbarium', (SELECT jsonb_agg(jsonb_build_object(
     'slug', 'leaf/' || n, 'title', 'Leaf ' || n,
@@ -19,7 +19,7 @@ FROM unnest(ARRAY['template', 'leaf 7', 'which trees lose their leaves']) q,
      unnest(ARRAY[1, 10, 99]) n
 GROUP BY q, config ORDER BY q, config::text;
 
--- So it is with a least score, with each section a result of its own, and with a transformed query.
+-- The same with a minimum score, with each section as a result, and with a transformed query.
 SELECT q AS query, more,
        bool_and(pg_temp.places(q, n, 0, more) = (pg_temp.places(q, 1000, 0, more))[:n]) AS shorter_is_first,
        pg_temp.places(q, 60, 0, more) = pg_temp.places(q, 20, 0, more) || pg_temp.places(q, 20, 20, more) || pg_temp.places(q, 20, 40, more) AS pages_join
@@ -28,7 +28,7 @@ FROM unnest(ARRAY['template', 'k8s template', 'We press leaves of every kind. Wh
      unnest(ARRAY[1, 10, 60]) n
 GROUP BY q, more ORDER BY q, more::text;
 
--- Large limits bring pages first: none twice while another is missing.
+-- Large limits give pages first: none twice while another is missing.
 SELECT count(DISTINCT slug) FROM search_docs('template', 'herbarium', max_results => 150);
 SELECT count(DISTINCT slug) FROM search_docs('template', 'herbarium', max_results => 1000);
 SELECT min(rank), max(rank), count(*) FROM search_docs('template', 'herbarium', max_results => 20, config => '{"offset": 190}');

@@ -19,10 +19,10 @@ SELECT text, pg_temp.parsed(text) FROM unnest(ARRAY[
     'a @> b', 'x || y', 'SELECT ''1''::int', '[[', '!', '42P01', 'ORA-00942', '15.4.1', 'v2.0', '1.0.0-rc.15', '3.14', '15'
 ]) AS text;
 
--- Chinese, Japanese and Korean give bigrams.
+-- Chinese, Japanese and Korean text becomes bigrams.
 SELECT text, pg_temp.parsed(text) FROM unnest(ARRAY['文本文件', 'ファイル', '書く file']) AS text;
 
--- What is not emitted whole is the text again, byte for byte.
+-- Without the whole identifiers, the tokens are the text, byte for byte.
 SELECT string_agg(token, '' ORDER BY place) = text AS complete
 FROM (VALUES (E'A.b::c -- d''s "UITable_view2" (x)\n\t文本 @> [1.2.3]')) v(text),
      ts_parse('docsearch.code_parser', v.text) WITH ORDINALITY p(tokid, token, place)
@@ -41,7 +41,7 @@ FROM unnest(ARRAY['table', 'tables', 'table view', 'uitableview', 'UITableView',
 -- Headlines show each word once.
 SELECT ts_headline('docsearch.english', 'Reload the UITableView after a change.', plainto_tsquery('docsearch.english', 'table'));
 
--- Long runs are cut and harm nobody.
+-- Long runs are split.
 SELECT length(token) FROM ts_parse('docsearch.code_parser', repeat('x', 5000)) WHERE tokid <> 12;
 
 -- s0_18: identifiers in words.

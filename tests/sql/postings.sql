@@ -1,6 +1,6 @@
 -- Postings: documents are pending from the transaction that writes them until a merge moves them to a segment.
 \i tests/fixtures/known_faults.sql
--- The worker would merge what is pending here.
+-- The worker would merge pending documents.
 DO $$
 BEGIN
     WHILE EXISTS (SELECT FROM pg_stat_activity a WHERE a.backend_type = 'docsearch indexer' AND a.datname = current_database()) LOOP
@@ -16,7 +16,7 @@ CREATE FUNCTION pg_temp.write(first int, last int, word text) RETURNS bigint LAN
     SELECT count(*) FROM docsearch.index_docs('coast', (SELECT jsonb_agg(pg_temp.page(n, $3)) FROM generate_series($1, $2) n)) d
     WHERE d.action IN ('added', 'changed')
 $$;
--- What a search reads: pages that are pending, segments with their pages, and those that do not count in them.
+-- A search reads pending pages, segments with their pages, and the pages that do not count in them.
 CREATE VIEW pg_temp.state AS
 SELECT (SELECT count(*) FROM docsearch.posting_pending) AS pending, (SELECT count(DISTINCT document_id) FROM docsearch.posting_pending) AS pages,
        (SELECT coalesce(array_agg(s.documents - cardinality(s.superseded) ORDER BY s.segment), '{}') FROM docsearch.posting_segment s) AS segments,
@@ -25,7 +25,7 @@ CREATE FUNCTION pg_temp.found(query text) RETURNS bigint LANGUAGE sql AS $$
     SELECT count(*) FROM search_docs($1, 'coast', max_results => 100) WHERE keyword_score > 0
 $$;
 
--- A page at a time; what is unchanged is not written.
+-- One page at a time; unchanged pages are not written.
 SELECT pg_temp.write(1, 1, 'heron'), pg_temp.write(2, 2, 'heron'), pg_temp.write(2, 2, 'heron');
 TABLE pg_temp.state;
 SELECT docsearch.finish_load('coast');
@@ -36,7 +36,7 @@ SELECT pg_temp.found('heron');
 SELECT pg_temp.write(3, 60, 'egret');
 TABLE pg_temp.state;
 
--- A transaction finds its own changes; others, and it after a rollback, what was.
+-- A transaction finds its own changes; others, and the transaction after a rollback, find the old state.
 BEGIN;
 SELECT pg_temp.write(1, 1, 'stork');
 SELECT pg_temp.found('stork'), pg_temp.found('heron');
@@ -71,7 +71,7 @@ DELETE FROM docsearch.posting WHERE bucket = -1;
 SELECT pg_temp.found('stork'), pg_temp.found('egret');
 ROLLBACK;
 
--- Deletion by function, by source and by hand; by TRUNCATE, nothing is left.
+-- Deletion by function, by source and by hand; TRUNCATE leaves nothing.
 SELECT docsearch.delete_doc('coast', 'page/1');
 DELETE FROM docsearch.document WHERE slug IN ('page/2', 'page/3');
 DELETE FROM docsearch.chunk WHERE document_id = (SELECT id FROM docsearch.document WHERE slug = 'page/4') AND chunk_no = 1;
@@ -91,7 +91,7 @@ DELETE FROM docsearch.vector_1;
 SELECT problem, object, detail FROM docsearch.repair();
 TABLE pg_temp.state;
 
--- What is wrong is found: without pending pages, with a lost segment, with other words.
+-- Errors are found: without pending pages, with a lost segment, with other words.
 SELECT docsearch.finish_load('coast');
 SET session_replication_role = replica;
 DELETE FROM docsearch.posting_segment;
@@ -106,7 +106,7 @@ SELECT * FROM pg_temp.problems();
 SELECT * FROM docsearch.check(true) WHERE problem = 'postings wrong';
 SELECT * FROM docsearch.repair();
 TABLE pg_temp.state;
--- Rows that cannot be are refused.
+-- Invalid rows are refused.
 \set VERBOSITY terse
 UPDATE docsearch.posting_segment SET sections = -1;
 UPDATE docsearch.posting_segment SET superseded = '{1, NULL}';

@@ -1,4 +1,4 @@
--- Who may do what, as it stands: what is added has to be looked at here before it is open to anybody.
+-- All privileges: review additions here before any role gets them.
 CREATE ROLE docsearch_reader;
 CREATE ROLE docsearch_writer;
 SELECT docsearch.grant_usage('docsearch_reader');
@@ -23,14 +23,14 @@ SELECT function,
                                    ORDER BY a.grantee DESC)
                  FROM aclexplode(f.acl) a), 'nobody') AS execute
 FROM functions f ORDER BY function COLLATE "C";
--- All belong to the role that created the extension; nothing is anything but a function.
+-- All belong to the role that created the extension, and all are functions.
 SELECT r.rolsuper AS owned_by_superuser, f.prokind AS kind, count(*) > 0 AS some FROM functions f JOIN pg_roles r ON r.oid = f.proowner GROUP BY 1, 2;
--- Those that have no path of their own, which ends with the temporary schema: they look nothing up.
+-- Functions without a search path that ends with the temporary schema: they look up no names.
 SELECT function FROM functions WHERE result <> 'internal' AND NOT coalesce(proconfig @> ARRAY['search_path=pg_catalog, pg_temp'], false)
 ORDER BY function COLLATE "C";
 DROP VIEW functions;
 
--- What else belongs to the extension. Of the languages, PostgreSQL has had Estonian since 18; since then, arrays of types belong to it, too.
+-- Other members of the extension. PostgreSQL has Estonian since 18; since then, array types are members, too.
 SELECT o.type, replace(o.identity, '(pg_catalog.', '(') AS identity FROM pg_depend d, pg_identify_object(d.classid, d.objid, d.objsubid) o
 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND d.classid <> 'pg_proc'::regclass
   AND d.refobjid = (SELECT e.oid FROM pg_extension e WHERE e.extname = 'pg_docsearch')
@@ -61,7 +61,7 @@ WHERE c.relnamespace = 'docsearch'::regnamespace AND a.attacl IS NOT NULL ORDER 
 SELECT defaclrole::regrole, defaclobjtype, defaclacl FROM pg_default_acl
 WHERE defaclnamespace = 'docsearch'::regnamespace OR defaclnamespace = 0;
 
--- Code that runs by itself: triggers, rules, policies, event triggers.
+-- Code that runs implicitly: triggers, rules, policies, event triggers.
 SELECT t.tgrelid::regclass AS relation, t.tgname AS trigger, t.tgfoid::regprocedure AS function, t.tgenabled AS enabled
 FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
 WHERE NOT t.tgisinternal AND (c.relnamespace = 'docsearch'::regnamespace OR t.tgfoid::regprocedure::text LIKE 'docsearch.%')

@@ -1,4 +1,4 @@
--- The first project makes the tables, all with comments.
+-- The first project creates the tables, all with comments.
 SELECT docsearch.create_project('guide', title => 'Guide') > 0 AS created;
 SELECT c.relname, obj_description(c.oid, 'pg_class') IS NOT NULL AS commented,
        count(*) FILTER (WHERE col_description(c.oid, a.attnum) IS NULL) AS columns_without_comment
@@ -15,7 +15,7 @@ INSERT INTO docsearch.vector_1 VALUES (1, 1, 0, '[1,2,3]');
 
 -- s3_5, s3_8: embedding.
 SELECT vector_dims(docsearch.embed('a query')), docsearch.embedding_dimension();
--- s3_6: what the model does not read is told.
+-- s3_6: truncated text is reported.
 SELECT array_length(docsearch.embed_passages(ARRAY['short', repeat('a long passage ', 1000), repeat('and another ', 1000)]), 1);
 SELECT docsearch.embed('same') = (docsearch.embed_passages(ARRAY['other', 'same']))[2] AS independent_of_neighbours;
 SELECT array_length(docsearch.embed_passages(ARRAY['a', NULL, 'b']), 1), docsearch.embed(NULL) IS NULL;
@@ -33,7 +33,7 @@ SELECT docsearch.drop_project('german');
 SELECT docsearch.drop_project('german');
 SELECT docsearch.drop_project('guide');
 
--- s2_17: settings of a project hold for its searches, below those of a call and above those of the session.
+-- s2_17: settings of a project apply to its searches, below those of a call and above those of the session.
 SELECT docsearch.create_project('guide', settings => '{"boost_recency": 0.5, "hybrid_weight": 0}') > 0 AS created;
 SELECT docsearch.create_project('other') > 0 AS created;
 SELECT docsearch.index_doc(p, 'cats', 'Cats', 'How cats sleep.') FROM unnest(ARRAY['guide', 'other']) p;

@@ -1,4 +1,4 @@
--- Questions as people ask them: addresses, names within questions, words left out, what is new.
+-- Readers' questions: addresses, names within questions, excluded words, the newest pages.
 SELECT docsearch.create_project('kiln', root_url => 'https://kiln.example/docs') > 0 AS created;
 SELECT count(*) FROM docsearch.index_docs('kiln', replace(replace('[
   {"slug": "topics/firing/intro", "title": "Introduction", "body": "# Introduction\n\nWhat firing is.\n\n## Heat\n\n%1"},
@@ -25,24 +25,24 @@ SELECT q, pg_temp.top(q) FROM unnest(ARRAY[
     'reference/Cone.html', 'reference%2FCone', '[Cone](https://kiln.example/docs/reference/Cone)', 'see https://kiln.example/docs/reference/Timer.',
     'reference/settings#HOLD_TIME', 'reference/settings#param-ramp_rate_limit'
 ]) q;
--- An address of another site, and one of a page that there is not, are words.
+-- An address of another site, or of a missing page, is searched as words.
 SELECT q, pg_temp.top(q) !~ 'high' AS unsure FROM unnest(ARRAY['https://elsewhere.example/topics/firing/outro', 'topics/drying/outro']) q;
 SELECT DISTINCT project FROM search_docs('kiln/topics/firing/intro', max_results => 1);
 SELECT form, names, holding FROM docsearch.verify_invariants('kiln') WHERE names IS NOT NULL;
 
--- Questions about a name find its page, not those that use the words of the question.
+-- Questions about a name find its page, not pages with the words of the question.
 SELECT q, pg_temp.top(q) FROM unnest(ARRAY[
     'what is Shelf?', 'What is a shelf?', 'how do I use Shelf?', 'Shelf example', 'an example of Cone', 'what does Cone do?',
     'how does a Timer work?', 'when should I use Shelf instead of Cone?', 'difference between Cone and Shelf',
     'where is ShelfGroup documented?', 'can you explain Timer?', 'what is a shelf in kiln?', 'what does ramp_rate mean?'
 ]) q;
--- Whatever frames the name: greetings, what is asked about it, comparisons.
+-- With any words around the name: greetings, requests, comparisons.
 SELECT q, pg_temp.top(q) FROM unnest(ARRAY[
     'hi! could you show me some Shelf docs, please?', 'so what is a Cone anyway', 'which is better, Cone or Shelf?', 'Shelf compared to Timer',
     'best practices for Timer', 'I still don''t get Shelf', 'are there any caveats with Cone?', 'ShelfGroup constructor arguments'
 ]) q;
 
--- Of a post with context the question is asked for itself; explain says so.
+-- The question in a post with context is searched separately, as explain shows.
 SELECT slug FROM search_docs('Good evening. We fire porcelain in an old brick house near the river and my brother glazes. The floor is wet. What bends at a known heat? Greetings from all of us', 'kiln', max_results => 1);
 SELECT rule, matched FROM docsearch.explain_search('Good evening. We fire porcelain in an old brick house near the river. What bends at a known heat? Greetings', 'reference/Cone', 'kiln') WHERE step = 'transform';
 SELECT count(*) FROM docsearch.explain_search('Good evening. We fire porcelain in an old brick house near the river. What bends at a known heat? Greetings', 'reference/Cone', 'kiln', config => '{"question_share": 0}') WHERE step = 'transform';
@@ -52,7 +52,7 @@ SELECT q, r -> 'slug' AS slug, r -> 'section' AS section
 FROM unnest(ARRAY['ramp_rate', 'ramp_rate_limit', 'ramp_rate setting', 'hold_time']) q,
      LATERAL (SELECT search_docs_json(q, 'kiln', max_results => 1) -> 'results' -> 0) f(r);
 
--- A word with a dash is excluded, wherever it stands; where it can be an option of a command, the answer says so.
+-- A word with a dash is excluded, wherever it is; if it can be an option of a command, there is a notice.
 SELECT q, array_agg(slug ORDER BY rank) FILTER (WHERE slug ~ 'HTTP|Timer') AS found
 FROM unnest(ARRAY['timeout', 'timeout -http', '-http timeout', 'timeout -network', 'timeout –http', 'does it have a timeout -http?']) q, search_docs(q, 'kiln', max_results => 20)
 GROUP BY q ORDER BY q;
@@ -61,18 +61,18 @@ FROM unnest(ARRAY['ls -al', 'timeout -http', '-timeout', 'git log --oneline', 'f
 -- Where a page is filed counts, too.
 SELECT slug FROM search_docs('what a kiln does when heat rises -reference -topics', 'kiln', max_results => 20) ORDER BY slug;
 
--- Release notes do not answer what a page explains, unless they are asked for; the rule can be switched off.
+-- Release notes rank below a page that explains, unless they are requested; the rule can be disabled.
 SELECT q, pg_temp.top(q) FROM unnest(ARRAY['what is CSRT', 'CSRT in 2.1', 'release notes of 2.1']) q;
 SELECT rule, matched, round((raw * weight)::numeric, 2) FROM docsearch.explain_search('what is CSRT', 'releases/2.1', 'kiln') WHERE rule = 'news';
 SELECT count(*) FROM docsearch.explain_search('what is CSRT', 'releases/2.1', 'kiln', config => '{"penalty_news": 0}') WHERE rule = 'news';
 
--- What changed in a version is told by its release notes alone.
+-- For what changed in a version, only its release notes are right.
 SELECT count(*) FROM docsearch.index_docs('kiln', '[
   {"slug": "releases/2.10", "title": "Kiln 2.10 release notes", "body": "Bricks are new. What changed: doors."},
   {"slug": "releases/2.1.1", "title": "Kiln 2.1.1 release notes", "body": "What changed in 2.1 was mended. CSRT, changed again, as release notes of 2.1 said."}]');
 SELECT q, pg_temp.top(q) FROM unnest(ARRAY['what changed in 2.1?', 'kiln 2.10 release notes', 'upgrade notes for v2.1.1']) q;
 
--- Who asks only for what is new gets the newest pages, newest first.
+-- A query that asks only for what is new gives the newest pages, newest first.
 UPDATE docsearch.document SET published_at = now() - interval '3 years';
 SELECT count(*) FROM docsearch.index_docs('kiln', jsonb_build_array(
     jsonb_build_object('slug', 'a/quiet', 'title', 'Quiet page', 'body', 'Nothing special.', 'published_at', now() - interval '1 day'),
@@ -83,12 +83,12 @@ SELECT q, array_agg(slug ORDER BY rank) FROM unnest(ARRAY['What''s new today?', 
     search_docs(q, 'kiln', max_results => 2) GROUP BY q ORDER BY q;
 SELECT slug FROM search_docs('new timers of late', 'kiln', max_results => 1);
 
--- Keywords and what is suggested are no stop words.
+-- Keywords and suggestions are not stop words.
 SELECT docsearch.index_doc('kiln', 'a/words', 'Drying', repeat('The pot and the clay are not one: and the pot, how and where the clay dries, not the glaze. ', 5));
 SELECT keywords FROM docsearch.document WHERE slug = 'a/words';
 SELECT docsearch.drop_project('kiln');
 
--- Verbs say what a tool does, though guides stand beside the tools.
+-- Verbs describe what a tool does, even with guides in the same project.
 SELECT docsearch.create_project('ledger') > 0 AS created;
 SELECT count(*) FROM docsearch.index_docs('ledger', '[
   {"slug": "read_entry", "title": "read_entry", "body": "Gives back an entry of the ledger."},
@@ -108,7 +108,7 @@ CREATE FUNCTION pg_temp.best(query text, project text DEFAULT NULL) RETURNS text
     SELECT slug || ' ' || round(score::numeric, 3) FROM search_docs(query, project, max_results => 1) $$;
 SELECT q, split_part(pg_temp.best(q, 'ledger'), ' ', 1) FROM unnest(ARRAY['persist an entry', 'erase an entry', 'show every entry', 'fetch an entry']) q;
 
--- What one project knows says nothing of another: a category named like a word of the query, or a framework.
+-- A category or framework of one project, named like a word of the query, does not affect another project.
 CREATE TEMP TABLE alone AS
     SELECT q, pg_temp.best(q, 'ledger') AS best FROM unnest(ARRAY['save entry', 'erase entries', 'erase an entry', 'ledger entry', 'ink']) q;
 SELECT docsearch.create_project('album') > 0 AS created;
@@ -122,7 +122,7 @@ SELECT bool_and(score <= before) AS falling FROM
     (SELECT score, lag(score, 1, 1) OVER () AS before FROM docsearch.suggest('manage entry')) s;
 SELECT docsearch.drop_project('album') + docsearch.drop_project('ledger') AS dropped;
 
--- Lists of names lose to the page that explains one, and bear their own.
+-- Lists of names rank below the page that explains a name, and have a name of their own.
 SELECT docsearch.create_project('bolts') > 0 AS created;
 SELECT count(*) FROM docsearch.index_docs('bolts', (SELECT jsonb_agg(page) FROM (
     SELECT jsonb_build_object('slug', 'names', 'title', 'List of calls', 'body',

@@ -1,4 +1,4 @@
--- S1: queries that say more than was typed, answers that are graded, and searches that try again.
+-- S1: transformed queries, graded answers, and searches that try again.
 SELECT docsearch.create_project('kit') > 0 AS created;
 SELECT count(*) FROM docsearch.index_docs('kit', (
     SELECT jsonb_agg(jsonb_build_object('slug', slug, 'title', title, 'keywords', to_jsonb(keywords), 'body', body, 'published_at', published))
@@ -11,15 +11,15 @@ SELECT count(*) FROM docsearch.index_docs('kit', (
         ('index/partial', 'Partial indexes', ARRAY['predicate'], E'# Partial indexes\n\nCREATE INDEX with a WHERE clause makes a partial index of the rows that match its predicate.', '2024-01-02')
     ) AS page(slug, title, keywords, body, published)));
 
--- s1_3: abbreviations are written out; s1_5: the words of the query stay.
+-- s1_3: abbreviations are expanded; s1_5: the words of the query stay.
 SELECT t ->> 'transformed' AS transformed, t -> 'length_ratio' AS length_ratio FROM docsearch.transform_query('k8s rbac', 'kit') t;
 -- s1_4: a vague query gets words that the documents about it share.
 SELECT t ->> 'transformed' AS transformed, jsonb_path_query_array(t, '$.added_terms[*].source') AS sources
 FROM docsearch.transform_query('memory tips', 'kit') t;
--- s1_6: a question that says what it means is left alone, and so is a name.
+-- s1_6: a specific question is not changed, nor is a name.
 SELECT query, docsearch.transform_query(query, 'kit') -> 'changed' AS changed
 FROM unnest(ARRAY['How do I create a partial index?', 'Caching', 'memory/leaks']) query;
--- s1_7, s1_8: what is new is of this month, never of a day; and about something.
+-- s1_7, s1_8: a query for what is new gets the month, never a day, and a topic.
 SELECT t ->> 'transformed' AS transformed, t -> 'recency' AS recency
 FROM unnest(ARRAY['latest articles', 'What''s new today?']) query, docsearch.transform_query(query, 'kit', '2025-12-15') t;
 SELECT query, count(e.rule) AS boosts FROM unnest(ARRAY['latest memory tips', 'memory tips']) query,
@@ -27,7 +27,7 @@ SELECT query, count(e.rule) AS boosts FROM unnest(ARRAY['latest memory tips', 'm
 SELECT docsearch.transform_query(' ');
 SELECT docsearch.transform_query('x', 'nowhere');
 
--- In a search: the query stays a retriever, nothing scores less, and the steps end with what was added.
+-- In a search: the query itself is searched, too, no score is lower, and the last step is the addition.
 SELECT answer ->> 'executed_query' AS executed, answer #>> '{transformation,query}' AS query, answer #>> '{results,0,slug}' AS first,
        answer #> '{timings,transform_ms}' IS NOT NULL AS timed
 FROM search_docs_json('k8s rbac', 'kit', config => '{"transform": "rules"}') answer;
@@ -51,12 +51,12 @@ SELECT docsearch.configure_project('kit', '{"grade_min_score": 1}');
 SELECT docsearch.grade_results('Partial indexes', 'kit') -> 'should_refine' AS refine;
 SELECT docsearch.configure_project('kit', '{"grade_min_score": null}');
 SELECT name, value, source, unit, minimum, maximum FROM docsearch.settings() WHERE name = 'grade_min_completeness';
--- s1_15: what is graded.
+-- s1_15: the graded contexts.
 SELECT number, source, length(context) <= 500 AS short FROM docsearch.grade_input('memory', 'kit') LIMIT 3;
 SELECT array_agg(key ORDER BY key) AS features FROM jsonb_object_keys(docsearch.grade_features('memory', 'kit')) key;
--- s1_27: in an answer, if it is asked for.
+-- s1_27: in an answer, on request.
 SELECT search_docs_json('memory', 'kit') -> 'grade' AS without, search_docs_json('memory', 'kit', config => '{"grade": true}') -> 'grade' ? 'score' AS with;
--- However few results are shown, the grade is that of the answer.
+-- The grade is that of the answer, however few results are shown.
 SELECT q, bool_and(a -> 'grade' = docsearch.grade_results(q, 'kit')) AS the_same, bool_and(jsonb_array_length(a -> 'results') = n) AS as_many
 FROM unnest(ARRAY['memory', 'partial index', 'mitochondrial inheritance of zebrafish']) q, unnest(ARRAY[1, 3]) n,
      search_docs_json(q, 'kit', max_results => n, config => '{"grade": true}') a GROUP BY q ORDER BY q;
@@ -83,7 +83,7 @@ SELECT text, docsearch.detect_language(text) AS language
 FROM unnest(ARRAY['How do I create an index?', '¿cómo crear un índice?', 'comment créer un index ?', 'wie erstelle ich einen Index?',
                   'インデックスを作成する方法', '如何创建索引', 'kubernetes', '']) text;
 
--- s3_29: nothing fits: what there is.
+-- s3_29: nothing matches: the topics of the documents.
 SELECT jsonb_array_length(search_docs_json('zzzz', 'kit') -> 'suggestions') > 0 AS suggests,
        jsonb_array_length(docsearch.search_refined('zzzz', 'kit') -> 'suggestions') > 0 AS suggests_once_refined;
 SELECT docsearch.drop_project('kit') > 0;

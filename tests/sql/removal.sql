@@ -1,5 +1,5 @@
--- drop_all leaves nothing for which DROP EXTENSION would need CASCADE, and both together leave nothing at all.
--- What the catalogs hold; names of TOAST tables have numbers in them.
+-- After drop_all, DROP EXTENSION needs no CASCADE, and both together leave nothing.
+-- The contents of the catalogs; names of TOAST tables contain numbers.
 CREATE FUNCTION catalogued() RETURNS TABLE (catalog text, entry text) LANGUAGE sql AS $$
     SELECT 'pg_class', oid::text || ' ' || relname FROM pg_class
     UNION ALL SELECT 'pg_proc', oid::regprocedure::text FROM pg_proc
@@ -32,15 +32,15 @@ INSERT INTO before SELECT * FROM catalogued();
 SET client_min_messages = error;
 CREATE EXTENSION pg_docsearch;
 RESET client_min_messages;
--- It does without tables, too.
+-- It works without tables, too.
 SELECT docsearch.drop_all(confirm => current_database());
--- Whatever projects, attached tables and people make of it.
+-- With objects of projects, attached tables and users.
 SELECT docsearch.create_project('shelf') > 0 AS created;
 SELECT docsearch.index_doc('shelf', 'kiwi', 'Kiwi', 'A bird that cannot fly.');
 SELECT docsearch.attach_table('app.articles');
 SELECT docsearch.attach_table('app.articles', project => 'shelf');
 SELECT docsearch.detach_table('app.articles', 'articles');
--- Triggers stay where a project goes whose table was not detached.
+-- Triggers remain if a project is dropped before its table is detached.
 SELECT docsearch.attach_table('app.articles', project => 'articles');
 SELECT docsearch.drop_project('articles');
 SELECT docsearch.grant_usage('docsearch_reader', write => true);
@@ -52,14 +52,14 @@ CREATE TEXT SEARCH CONFIGURATION docsearch.own (COPY = docsearch.english);
 CREATE FUNCTION docsearch.first() RETURNS docsearch.document LANGUAGE sql AS 'SELECT * FROM docsearch.document LIMIT 1';
 SELECT count(*) FROM pg_trigger WHERE tgrelid = 'app.articles'::regclass;
 
--- It has to be meant.
+-- It needs a confirmation.
 SELECT docsearch.drop_all();
 SELECT docsearch.drop_all('regress');
 SELECT docsearch.drop_all(confirm => NULL);
 BEGIN READ ONLY;
 SELECT docsearch.drop_all(confirm => current_database());
 ROLLBACK;
--- For the owner of the schema, who needs EXECUTE, and for tables that he owns.
+-- Only the owner of the schema, with EXECUTE, may call it, for tables that the role owns.
 SET ROLE docsearch_reader;
 SELECT docsearch.drop_all(confirm => current_database());
 RESET ROLE;
@@ -77,7 +77,7 @@ ALTER SCHEMA docsearch OWNER TO :owner;
 REVOKE EXECUTE ON FUNCTION docsearch.drop_all(text) FROM docsearch_owner;
 DROP ROLE docsearch_owner;
 
--- What others have made of it is theirs: they are named, and nothing goes.
+-- Dependent objects of other roles are listed, and nothing is dropped.
 CREATE VIEW app.found AS SELECT slug FROM search_docs('kiwi');
 CREATE VIEW app.pages AS SELECT slug FROM docsearch.document;
 CREATE INDEX words ON app.articles USING gin (to_tsvector('docsearch.english', body));
@@ -91,7 +91,7 @@ DROP INDEX app.words;
 DROP TABLE app.notes;
 ALTER TABLE app.articles DROP COLUMN kind;
 
--- Until it is committed, it can be taken back.
+-- It can be rolled back.
 BEGIN;
 SELECT docsearch.drop_all(confirm => current_database());
 SELECT count(*) FROM list_docs();
@@ -103,7 +103,7 @@ DROP EXTENSION pg_docsearch;
 TABLE difference;
 INSERT INTO app.articles VALUES (1, 'Kea', 'A parrot.');
 
--- And again, in the same session.
+-- Again in the same session.
 SET client_min_messages = error;
 CREATE EXTENSION pg_docsearch;
 RESET client_min_messages;

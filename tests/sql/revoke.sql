@@ -1,15 +1,15 @@
--- revoke_usage takes back what grant_usage gave, and DROP ROLE has nothing to object to.
+-- revoke_usage revokes what grant_usage has granted, and DROP ROLE succeeds.
 SELECT docsearch.create_project('shelf') > 0 AS created;
 CREATE ROLE docsearch_reader;
 CREATE ROLE docsearch_writer;
 SELECT docsearch.grant_usage('docsearch_reader');
 SELECT docsearch.grant_usage('docsearch_writer', write => true);
--- The tables of a model's vectors are made later; somebody grants them, and columns, by hand.
+-- Vector tables of a model are created later; these and columns are granted by hand.
 GRANT SELECT ON docsearch.vector_1 TO docsearch_writer;
 GRANT UPDATE (title) ON docsearch.project TO docsearch_writer;
 ALTER DEFAULT PRIVILEGES IN SCHEMA docsearch GRANT SELECT ON TABLES TO docsearch_writer;
 GRANT EXECUTE ON FUNCTION docsearch.check(text) TO docsearch_writer;
--- A model behind an endpoint, as add_remote_model would have made it.
+-- A model behind an endpoint, as add_remote_model creates it.
 INSERT INTO docsearch.model (name, dimension, max_tokens, digest, background, remote) VALUES ('far', 3, 512, 'x', 0, true);
 SELECT docsearch.grant_model('docsearch_writer', 'far');
 SELECT docsearch.revoke_usage('docsearch_writer');
@@ -19,14 +19,14 @@ SELECT has_schema_privilege('docsearch_writer', 'docsearch', 'USAGE') AS schema,
        has_table_privilege('docsearch_writer', 'docsearch.vector_1', 'SELECT') AS vectors,
        has_any_column_privilege('docsearch_writer', 'docsearch.project', 'UPDATE') AS columns;
 SELECT count(*) AS defaults FROM pg_default_acl WHERE defaclnamespace = 'docsearch'::regnamespace;
--- The other role keeps its rights.
+-- The other role keeps its privileges.
 SET ROLE docsearch_reader;
 SELECT count(*) FROM list_docs('shelf');
 RESET ROLE;
 DROP ROLE docsearch_writer;
 DELETE FROM docsearch.model WHERE name = 'far';
 
--- A role that was granted nothing loses nothing, as often as it is said; one that is not there is an error.
+-- A role without grants loses nothing, even in repeated calls; a missing role is an error.
 CREATE ROLE docsearch_stranger;
 SELECT docsearch.revoke_usage('docsearch_stranger');
 SELECT docsearch.revoke_usage('docsearch_stranger');
@@ -34,14 +34,14 @@ SELECT docsearch.revoke_usage('docsearch_nobody');
 SELECT docsearch.revoke_usage(repeat('x', 100));
 SELECT docsearch.revoke_usage(NULL) IS NULL AS nothing;
 
--- What comes to it otherwise stays, and a NOTICE says whence.
+-- Privileges from other sources remain, and a NOTICE names the source.
 GRANT docsearch_reader TO docsearch_stranger;
 SELECT docsearch.revoke_usage('docsearch_stranger');
 REVOKE docsearch_reader FROM docsearch_stranger;
 GRANT pg_read_all_data TO docsearch_stranger;
 SELECT docsearch.revoke_usage('docsearch_stranger');
 REVOKE pg_read_all_data FROM docsearch_stranger;
--- What a role has handed on goes first, or by REVOKE ... CASCADE.
+-- Grants by the role itself must be revoked first, or with REVOKE ... CASCADE.
 GRANT SELECT ON docsearch.document TO docsearch_reader WITH GRANT OPTION;
 SET ROLE docsearch_reader;
 GRANT SELECT ON docsearch.document TO docsearch_stranger;
@@ -60,7 +60,7 @@ ALTER ROLE docsearch_stranger SUPERUSER;
 SELECT docsearch.revoke_usage('docsearch_stranger');
 ALTER ROLE docsearch_stranger NOSUPERUSER;
 
--- For the owner of the schema, who keeps his own rights. Functions belong to who created the extension.
+-- The owner of the schema keeps its own privileges. Functions belong to the role that created the extension.
 SELECT docsearch.revoke_usage(current_user);
 GRANT EXECUTE ON FUNCTION docsearch.check(text) TO docsearch_reader;
 CREATE ROLE docsearch_owner;

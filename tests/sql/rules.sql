@@ -8,7 +8,7 @@ SELECT slug, action FROM docsearch.index_docs('tools', '[
   {"slug": "delete_file", "title": "delete_file", "category": "files", "body": "Delete a file for good."}
 ]');
 
--- s2_7: the flagship.
+-- s2_7: the main example.
 SELECT slug FROM search_docs('save a text file', 'tools', max_results => 3);
 -- s2_13: verbs that no page has.
 SELECT q, (SELECT slug FROM search_docs(q, 'tools') WHERE rank = 1)
@@ -22,7 +22,7 @@ GROUP BY verb ORDER BY verb;
 SELECT term, boost BETWEEN 0.05 AND 0.10 FROM docsearch.generic_term WHERE term IN ('init', 'frame', 'body') ORDER BY term;
 SELECT number, tip FROM docsearch.search_tip ORDER BY number;
 
--- s2_3: a new row changes the ranking at once, and is gone with the transaction.
+-- s2_3: a new row changes the ranking at once, and is rolled back with the transaction.
 SELECT slug FROM search_docs('vaporise the file', 'tools', max_results => 1);
 BEGIN;
 INSERT INTO docsearch.action (verb, intent) VALUES ('vaporise', 'delete');
@@ -32,7 +32,7 @@ SELECT rule, matched, raw FROM docsearch.explain_search('vaporise the file', 'de
 ROLLBACK;
 SELECT count(*) FROM docsearch.explain_search('vaporise the file', 'delete_file', 'tools') WHERE rule = 'intent_synonym';
 
--- s2_20: a connection reads them again only after a change. Nobody else may touch the tables meanwhile.
+-- s2_20: a connection reads them again only after a change. No other session may change the tables here.
 BEGIN;
 LOCK TABLE docsearch.action, docsearch.action_synonym, docsearch.intent_conflict, docsearch.generic_term, docsearch.synonym,
            docsearch.framework_alias, docsearch.platform, docsearch.query_word, docsearch.news_name, docsearch.search_tip IN SHARE MODE;
@@ -46,7 +46,7 @@ SELECT count(*) FROM search_docs('get rid of the file', 'tools');
 SELECT seq_scan - :before AS further FROM pg_stat_xact_user_tables WHERE relid = 'docsearch.action'::regclass;
 ROLLBACK;
 
--- A rule of one project leaves others alone; a row can switch off what holds for all.
+-- A rule of one project does not affect others; a row can disable a rule that applies to all.
 SELECT docsearch.create_project('other') > 0 AS created;
 SELECT docsearch.index_doc('other', 'delete_file', 'delete_file', 'Delete a file for good.');
 INSERT INTO docsearch.synonym (project_id, term, expansion)
@@ -58,13 +58,13 @@ SELECT project, search_docs_json('file', project) #>> '{understood,class}' FROM 
 SELECT docsearch.drop_project('other');
 SELECT count(*) FROM docsearch.synonym WHERE project_id IS NOT NULL;
 
--- A rule that makes no sense is refused.
+-- An invalid rule is refused.
 INSERT INTO docsearch.action_synonym (verb, synonym, closeness) VALUES ('a', 'b', 2);
 INSERT INTO docsearch.intent_conflict (asked, found, penalty) VALUES ('sing', 'read', 0.1);
 INSERT INTO docsearch.generic_term (term) VALUES ('two words');
 INSERT INTO docsearch.generic_term (term) VALUES ('frame');
 
--- s0_40: what tells news is rows, and of a project, too.
+-- s0_40: names of release notes are rows, also for one project.
 SELECT place, string_agg(name, ' ' ORDER BY name) FROM docsearch.news_name GROUP BY place ORDER BY place;
 SELECT docsearch.index_doc('tools', 'blog/locks', 'Locks', 'What a lock of a table does, and how long it lasts.');
 CREATE TEMP VIEW as_news AS
@@ -78,7 +78,7 @@ UPDATE docsearch.news_name SET enabled = false WHERE name = 'blog';
 SELECT * FROM as_news;
 INSERT INTO docsearch.news_name (place, name) VALUES ('shelf', 'blog');
 
--- What was changed can be taken back.
+-- Changes can be undone.
 DELETE FROM docsearch.search_tip;
 SELECT docsearch.reset_rules() > 1000 AS restored;
 SELECT count(*) FROM docsearch.search_tip;

@@ -11,7 +11,7 @@ SELECT q, pg_temp.top(q) FROM unnest(ARRAY[
     'UITableView', 'table view', 'ui_table_view', 'uitableviewcontroller'
 ]) q;
 
--- s4_21: words find what they stand in.
+-- s4_21: words find the pages that contain them.
 SELECT pg_temp.top('control that runs code when somebody taps'), pg_temp.top('an image could not be loaded');
 
 -- The columns, for a query that is not a name.
@@ -23,7 +23,7 @@ SELECT snippet FROM search_docs('shows rows in one column', max_results => 1);
 -- s0_27: the same search gives the same rows.
 SELECT count(*) FROM (SELECT * FROM search_docs('navigation') EXCEPT SELECT * FROM search_docs('navigation')) d;
 
--- s4_1, s4_20: as many results as asked for, best first, each document once.
+-- s4_1, s4_20: max_results results, best first, each document once.
 SELECT count(*), count(DISTINCT slug), bool_and(score <= before) FROM
     (SELECT slug, score, lag(score, 1, 1) OVER (ORDER BY rank) AS before FROM search_docs('view', max_results => 8)) r;
 SELECT rank, slug FROM search_docs('NavigationView', config => '{"limit": 1, "offset": 1}');
@@ -33,7 +33,7 @@ SELECT count(*) > 0 FROM search_docs('@>');
 SELECT count(*) > 0 FROM search_docs('[[');
 SELECT notice FROM search_docs(repeat('button ', 15000), max_results => 1);
 
--- s4_19, s4_8: a threshold leaves out and says so, but never everything.
+-- s4_19, s4_8: a threshold excludes results with a notice, but never all.
 SELECT count(*), min(notice) FROM search_docs('Button', min_score => 0.95);
 SELECT count(*), min(confidence), min(notice) FROM search_docs('quantum chromodynamics', min_score => 0.99);
 
@@ -42,7 +42,7 @@ SELECT pg_temp.top('tap') IS NOT NULL;
 SELECT slug FROM search_docs('stopped working picture', config => '{"hybrid_weight": 1}', max_results => 1);
 SELECT slug FROM search_docs('invisible', config => '{"hybrid_weight": 0}', max_results => 1);
 
--- s3_3, s3_7: a project keeps its model; the setting names that of new ones.
+-- s3_3, s3_7: a project keeps its model; the setting is that of new ones.
 SET docsearch.default_model = 'no-such-model';
 SELECT count(similarity) FROM search_docs('starts an action', max_results => 3);
 SELECT docsearch.create_project('other');
@@ -60,10 +60,10 @@ SELECT DISTINCT project FROM search_docs('cats', project => 'one');
 SELECT count(DISTINCT project) FROM search_docs('cats view', max_results => 20);
 SELECT docsearch.drop_project('one');
 
--- s3_34: what is nearer in another project takes nothing from this one, by codes of vectors and by all vectors.
+-- s3_34: nearer pages of another project displace none of this one, by codes of vectors and by all vectors.
 SELECT docsearch.create_project('cats') > 0 AND docsearch.create_project('machines') > 0 AS created;
 SELECT docsearch.index_doc('cats', 'cat', 'Cat', 'A cat that sleeps.');
--- So many near it that the index does not come to the machines by itself.
+-- Enough near neighbours that the index alone does not reach the machines.
 INSERT INTO docsearch.chunk SELECT (jsonb_populate_record(c, jsonb_build_object('chunk_no', n))).*
 FROM docsearch.chunk c JOIN docsearch.project p ON p.id = c.project_id, generate_series(1, 1500) n WHERE p.name = 'cats';
 SELECT setseed(0.5);

@@ -7,7 +7,7 @@ CREATE TEMP TABLE page AS SELECT E'Before <a id="top"></a> all headings.\n\n# Se
 SELECT action FROM page, docsearch.index_docs('manual', jsonb_build_array(jsonb_build_object('slug', 'server', 'title', 'Server', 'body', body,
     'source_urls', '{https://manual.test/2.0/server.html}'::text[], 'anchors', '{"proxying": "serverproxy", "old": "gone", "begin": ""}'::jsonb)));
 
--- s3_41: in this order: an anchor, an alias, a target in HTML, a heading or a path of headings, the same letters and digits.
+-- s3_41: in this order: an anchor, an alias, an HTML target, a heading or a path of headings, the same letters and digits.
 SELECT f AS fragment, d -> 'section' ->> 'anchor' AS anchor, d ->> 'reference' AS reference, d ->> 'url' AS url
 FROM unnest(ARRAY['serverproxy', '#opts', 'proxying', 'listen', 'Server', 'server > größe (neu)', 'server-proxy', '_OPTIONS', 'gr%C3%B6%C3%9Fe-neu']) WITH ORDINALITY AS t(f, n),
      load_doc_json('server', section => f) AS d ORDER BY n;
@@ -26,11 +26,11 @@ SELECT search_docs_text('hand on to another host', 'manual', max_results => 1) L
 SELECT docsearch.answer_prompt('hand on to another host', 'manual') LIKE '%https://manual.test/2.0/server.html#serverproxy%' AS source;
 SELECT url FROM search_docs('Größe des Puffers', 'manual', max_results => 1);
 SELECT url, section FROM search_docs('server', 'manual', max_results => 1);
--- An address with a fragment that is no anchor brings the section to which it leads.
+-- An address with a fragment that is not an anchor finds the section of the fragment.
 SELECT q, section FROM unnest(ARRAY['manual/server#proxying', 'https://manual.test/2.0/server.html#listen', 'server#server-proxy', 'server#gr%C3%B6%C3%9Fe-neu']) WITH ORDINALITY AS t(q, n),
      search_docs(q, 'manual', max_results => 1) ORDER BY n;
 
--- A URL has one fragment: that of the section, unless its own says which page it is.
+-- A URL has one fragment: that of the section, unless its own fragment identifies the page.
 SELECT docsearch.index_doc('manual', 'whole', 'Whole', 'A page about kiwis.', source_urls => '{https://manual.test/all#whole}');
 SELECT docsearch.index_doc('manual', 'route', 'Route', E'# Route\n\n## Moas\n\nThey are gone.', metadata => '{"url": "https://manual.test/#/route"}');
 SELECT docsearch.index_doc('manual', 'root', 'Root', E'# Root\n\n## Rheas\n\nThey run.');
@@ -38,7 +38,7 @@ SELECT url FROM search_docs('kiwis', 'manual', max_results => 1);
 SELECT load_doc_json(f) ->> 'url' AS url FROM unnest('{whole,route,route#moas,root,root#rheas}'::text[]) AS f;
 SELECT substr(load_doc('root'), 1, 46);
 
--- Anchors are part of what decides whether a document has changed.
+-- A change of anchors is a change of the document.
 SELECT docsearch.index_doc('manual', 'whole', 'Whole', 'A page about kiwis.', source_urls => '{https://manual.test/all#whole}');
 SELECT docsearch.index_doc('manual', 'whole', 'Whole', 'A page about kiwis.', source_urls => '{https://manual.test/all#whole}', anchors => '{"kiwi": ""}');
 SELECT docsearch.index_doc('manual', 'whole', 'Whole', 'A page about kiwis.', source_urls => '{https://manual.test/all#whole}', anchors => '{"kiwi": ""}');
@@ -47,7 +47,7 @@ SELECT load_doc('whole#kiwi', include_metadata => false);
 SELECT docsearch.index_doc('manual', 'whole', 'Whole', 'A page about kiwis.', source_urls => '{https://manual.test/all#whole}', anchors => NULL);
 SELECT anchors FROM docsearch.document WHERE slug = 'whole';
 
--- What is no object of texts, or too large, is refused in a call and in a row.
+-- Anything but an object of texts, or a too large one, is refused in a call and in a row.
 SELECT docsearch.index_doc('manual', 'whole', 'Whole', 'x', anchors => '["kiwi"]');
 \echo :LAST_ERROR_SQLSTATE
 SELECT docsearch.index_doc('manual', 'whole', 'Whole', 'x', anchors => '{"kiwi": 1}');
@@ -63,12 +63,12 @@ UPDATE docsearch.document SET anchors = '[]' WHERE slug = 'whole';
 UPDATE docsearch.document SET anchors = '{"a": {}}' WHERE slug = 'whole';
 UPDATE docsearch.document SET anchors = (SELECT jsonb_object_agg(n, '') FROM generate_series(1, 20001) AS n) WHERE slug = 'whole';
 \set VERBOSITY default
--- A member of a page stands below a heading that begins with a dot.
+-- A member of a page has a heading that begins with a dot.
 SELECT docsearch.index_doc('manual', 'reply', 'Reply', E'## Properties\n\n### .sent\n\n' || repeat('Whether `reply.code` was sent. ', 40)
     || E'\n\n## Methods\n\n### .redirect(dest, [code])\n\n' || repeat('Sends `reply.code` 302. ', 40)
     || E'\n\n### .code(statusCode)\n\n' || repeat('Sets the status. ', 40));
 SELECT section FROM search_docs('reply.code', 'manual', max_results => 1);
--- s3_47: a line of a shell brings the page of its command; of small sections that stand together, each has its own address.
+-- s3_47: a shell command finds the page of its command; small sections in one chunk have their own addresses.
 SELECT docsearch.index_doc('manual', 'kiln', 'kiln', E'Fires clay.\n\n## Options\n\n### -d, --delete\n\nDeletes it.\n\n### --glaze=<name>\n\nGlazes it.\n\n### -q\n\nSays nothing.\n\n## See also\n\nThe potter.');
 SELECT docsearch.index_doc('manual', 'oven', 'oven', E'# oven\n\nAs kiln --glaze does, it glazes; kiln --glaze and kiln --delete are older.');
 SELECT q, slug, section, url FROM unnest(ARRAY['kiln --glaze=red pot', 'kiln -q --delete', 'kiln -q', 'manual/kiln#--glazename']) WITH ORDINALITY AS t(q, n),
@@ -93,7 +93,7 @@ SELECT slug, action FROM docsearch.index_docs('manual', '[{"slug": "a", "title":
 UPDATE docsearch.document SET pages = '{}' WHERE slug = 'controls';
 UPDATE docsearch.document SET pages = '[7]' WHERE slug = 'controls';
 \set VERBOSITY default
--- Rows by hand may hold anything that is no page.
+-- Rows by hand may contain invalid pages.
 UPDATE docsearch.document SET pages = '[{"anchor": 7}, {"anchor": "slider", "source_url": "https://manual.test/slider"}]' WHERE slug = 'controls';
 SELECT load_doc_json('manual/controls#slider') ->> 'url' AS url;
 

@@ -1,4 +1,4 @@
--- What a caller sees is decided by the policies on docsearch.document, in every function.
+-- The policies on docsearch.document decide what a caller sees, in every function.
 CREATE ROLE docsearch_reader;
 CREATE ROLE docsearch_writer;
 SELECT docsearch.create_project('secrets') > 0 AS created;
@@ -16,7 +16,7 @@ ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY;
 CREATE POLICY public_only ON docsearch.document FOR SELECT TO docsearch_reader USING (metadata @> '{"public": true}');
 
 SET ROLE docsearch_reader;
--- No right on what is derived from documents.
+-- No privileges on tables derived from documents.
 SELECT has_table_privilege('docsearch.chunk', 'SELECT') OR has_table_privilege('docsearch.vector_1', 'SELECT')
     OR has_table_privilege('docsearch.term_stat', 'SELECT') OR has_table_privilege('docsearch.document_name', 'SELECT') AS reads_derived;
 SELECT slug FROM search_docs('launch codes', project => 'secrets');
@@ -39,18 +39,18 @@ SELECT docsearch.drop_project('secrets');
 SELECT docsearch.finish_load('secrets');
 RESET ROLE;
 
--- To the owner it is all there.
+-- The owner sees everything.
 SELECT suggestion FROM docsearch.suggest('launch cod', 'secrets') UNION ALL SELECT suggestion FROM docsearch.suggest('hypergolik', 'secrets');
 SELECT q, search_docs_json(q, 'secrets') #> '{understood,known_container}' AS known FROM unnest(ARRAY['codes in Titan', 'codes in Bunker']) q;
 
--- Rules may be read by those who search, and changed by the owner.
+-- Roles that search may read rules, and the owner may change them.
 SET ROLE docsearch_reader;
 SELECT count(*) > 0 FROM docsearch.synonym;
 INSERT INTO docsearch.synonym (term, expansion) VALUES ('a', 'b');
 SELECT docsearch.reset_rules();
 RESET ROLE;
 
--- Policies hold for writers too.
+-- Policies apply to writers, too.
 SELECT docsearch.grant_usage('docsearch_writer', write => true);
 CREATE POLICY writes_public ON docsearch.document TO docsearch_writer USING (metadata @> '{"public": true}');
 SET ROLE docsearch_writer;
@@ -61,7 +61,7 @@ SELECT slug, action, detail FROM docsearch.index_docs('secrets', '[{"slug": "pri
 SELECT slug FROM search_docs('when is coffee served', project => 'secrets', max_results => 1);
 RESET ROLE;
 SELECT slug FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id WHERE p.name = 'secrets' ORDER BY slug;
--- The owner of the schema alone makes tables.
+-- Only the owner of the schema may create tables.
 SET ROLE docsearch_writer;
 SELECT docsearch.grant_usage('docsearch_reader');
 RESET ROLE;

@@ -1,4 +1,4 @@
--- What somebody learns, and what somebody changes, who does not see every document.
+-- What a caller who does not see every document can learn and change.
 SET client_min_messages = notice;
 CREATE ROLE docsearch_guest;
 CREATE ROLE docsearch_editor;
@@ -16,7 +16,7 @@ GRANT EXECUTE ON FUNCTION docsearch.grade_features(text, text, text, docsearch.j
 ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visitors ON docsearch.document TO docsearch_guest, docsearch_editor USING (category IS DISTINCT FROM 'closed');
 
--- A word that no visible document has is completed by visible words only, wherever that shows.
+-- A word that no visible document has expands only to visible words, wherever that shows.
 SELECT typed, e.matched FROM unnest('{xylo,marq,quill,zymu,opensesam,astrol}'::text[]) typed,
     LATERAL docsearch.explain_search(typed, 'open/map', 'museum') e WHERE e.rule = 'original';
 SET ROLE docsearch_guest;
@@ -24,9 +24,9 @@ SELECT typed, e.matched FROM unnest('{xylo,marq,quill,zymu,opensesam,astrol}'::t
     LATERAL docsearch.explain_search(typed, 'open/map', 'museum') e WHERE e.rule = 'original';
 SELECT typed, s.suggestion FROM unnest('{xylo,marq,quill,zymu,opensesam,astrol}'::text[]) typed,
     LATERAL docsearch.suggest(typed, 'museum') s WHERE s.slug IS NULL;
--- What is hidden takes no place among what stands in: three hidden words are nearer than the visible one.
+-- Hidden words take no place in an expansion: three hidden words are nearer than the visible one.
 SELECT e.matched FROM docsearch.explain_search('cloak', 'open/hours', 'museum') e WHERE e.rule = 'original';
--- A word of hidden documents is as unknown as one that nobody has ever written.
+-- A word of hidden documents is as unknown as one that does not occur.
 SELECT count(DISTINCT docsearch.grade_features('museum ' || word, 'museum') -> 'unknown') AS kinds
 FROM unnest('{xylotheque,opensesame4711,quillfeather,opensesame4712,nobodywrotethis}'::text[]) word;
 SELECT count(DISTINCT docsearch.grade_features('museum ' || word, 'museum') -> 'unknown') AS kinds FROM unnest('{xylotheque,clocks}'::text[]) word;
@@ -35,7 +35,7 @@ FROM unnest('{opensesame4711,opensesame4712,4711,4712,xylotheque}'::text[]) word
      LATERAL search_docs('museum ' || word, 'museum', config => '{"hybrid_weight": 0}') s WHERE s.slug = 'open/hours';
 RESET ROLE;
 
--- Whatever is asked, the answer is the one that would be given if the hidden documents were not there.
+-- Every answer is the one that would be given without the hidden documents.
 CREATE TEMP TABLE asked AS SELECT * FROM unnest(ARRAY[
     'museum', 'the museum opens at nine', 'opens at nine for donors', 'lanter', 'cloak', 'xylotheque cabinet', 'zymu', 'tickets', 'clocks',
     'hidden_ledger', 'quillfeather', 'Quillfether', 'salaries', 'floor', 'what does a ticket cost?', 'guided tour', 'opensesame4711', 'vault in closed']) AS query;
@@ -71,7 +71,7 @@ SELECT of, query, a.answer AS with_hidden, b.answer AS without FROM answer a JOI
 WHERE a.hidden AND NOT b.hidden AND a.answer IS DISTINCT FROM b.answer;
 SELECT of, count(*) FILTER (WHERE hidden) AS asked, count(*) FILTER (WHERE NOT hidden) AS again FROM answer GROUP BY of ORDER BY of;
 
--- Of more documents than are listed, words in few sections are known exactly.
+-- If there are more documents than are listed, words in few sections are counted exactly.
 SELECT count(*) FROM docsearch.index_docs('museum', (
     SELECT jsonb_agg(jsonb_build_object('slug', 'open/' || n, 'title', 'Exhibit ' || n, 'category', 'open', 'body', 'Shelf ' || n)) FROM generate_series(1, 1000) n));
 SELECT count(*) FROM docsearch.index_docs('museum', (
@@ -89,7 +89,7 @@ SELECT done, waiting, failed FROM docsearch.index_progress('museum');
 RESET ROLE;
 SELECT done FROM docsearch.index_progress('museum');
 
--- Keywords of a writer's own document do not tell which of its words others have used.
+-- Keywords of a writer's own document do not reveal which of its words others have used.
 SET ROLE docsearch_editor;
 SELECT docsearch.index_doc('museum', 'open/probe', 'Probe', 'opensesame4711 aaaprobe bbbprobe cccprobe dddprobe eeeprobe fffprobe gggprobe hhhprobe iiiprobe jjjprobe kkkprobe lllprobe', category => 'open');
 SELECT docsearch.index_doc('museum', 'open/probe2', 'Probe', 'opensesame4712 aaaprobe bbbprobe cccprobe dddprobe eeeprobe fffprobe gggprobe hhhprobe iiiprobe jjjprobe kkkprobe lllprobe', category => 'open');
@@ -97,7 +97,7 @@ SELECT (SELECT 'opensesame4711' = ANY (keywords) FROM docsearch.document WHERE s
      = (SELECT 'opensesame4712' = ANY (keywords) FROM docsearch.document WHERE slug = 'open/probe2') AS the_same;
 SELECT docsearch.delete_doc('museum', slug) FROM unnest('{open/probe,open/probe2}'::text[]) slug;
 
--- What concerns documents that somebody does not see is not his to change.
+-- A caller cannot change anything of hidden documents.
 SELECT docsearch.drop_project('museum');
 SELECT docsearch.set_model('museum', 'all-MiniLM-L6-v2');
 RESET ROLE;
@@ -108,7 +108,7 @@ SELECT docsearch.delete_missing('museum', 'site', '{}');
 RESET ROLE;
 SELECT docsearch.delete_doc('museum', 'closed/site') AS was_kept;
 SELECT count(*) FROM list_docs('museum') WHERE category = 'closed';
--- Nor what he may see and not delete.
+-- Nor of documents that the caller may see but not delete.
 SELECT docsearch.create_project('annex') > 0 AS created;
 SELECT docsearch.index_doc('annex', 'a', 'A', 'A', category => 'kept'), docsearch.index_doc('annex', 'b', 'B', 'B');
 CREATE POLICY keepers ON docsearch.document AS RESTRICTIVE FOR DELETE TO docsearch_editor USING (category IS DISTINCT FROM 'kept');
@@ -122,7 +122,7 @@ SELECT docsearch.set_model('annex', 'all-MiniLM-L6-v2');
 SELECT docsearch.drop_project('annex');
 RESET ROLE;
 
--- How far indexing is: of what is seen, and why it failed of what is one's own.
+-- Progress of indexing: of visible documents, with errors of the caller's own.
 INSERT INTO docsearch.embedding_queue (project_id, document_id, attempts, next_attempt, error)
 SELECT d.project_id, d.id, 9, 'infinity', 'failed: ' || d.slug FROM docsearch.document d WHERE d.slug IN ('closed/1', 'closed/2');
 CREATE TABLE ledger (id int PRIMARY KEY, title text, body text);
@@ -139,7 +139,7 @@ SET ROLE docsearch_guest;
 SELECT failed, unread, last_error FROM docsearch.index_progress('museum');
 RESET ROLE;
 DELETE FROM docsearch.embedding_queue;
--- Its owner sees what failed with a table.
+-- The owner of a table sees its errors.
 ALTER TABLE ledger OWNER TO docsearch_guest;
 SET ROLE docsearch_guest;
 SELECT failed, unread, last_error FROM docsearch.index_progress('museum');
@@ -147,7 +147,7 @@ RESET ROLE;
 DELETE FROM docsearch.attached_table WHERE source = 'ledger'::regclass;
 DROP TABLE ledger;
 
--- A remote model takes a right of its own: documents are sent to it, hidden ones too.
+-- A remote model needs a privilege of its own: documents are sent to it, hidden ones too.
 INSERT INTO docsearch.model (name, dimension, max_tokens, digest, background, remote) VALUES ('far', 384, 128, 'far', 0.1, true);
 SET ROLE docsearch_editor;
 SELECT docsearch.create_project('sent', model => 'far');
@@ -170,7 +170,7 @@ RESET ROLE;
 SELECT docsearch.revoke_model('docsearch_editor', 'far');
 SET ROLE docsearch_editor;
 SELECT docsearch.create_project('sent2', model => 'far');
--- What a project has it keeps.
+-- A project keeps its model.
 UPDATE docsearch.project SET title = 'Sent' WHERE name = 'sent';
 RESET ROLE;
 SELECT docsearch.drop_project('sent'), docsearch.drop_project('own');
@@ -211,7 +211,7 @@ ROLLBACK;
 SELECT docsearch.drop_project('attic');
 DROP SCHEMA attic CASCADE;
 
--- Rows that Postgres can hold and nobody expects do not fail those who read them.
+-- Unexpected but valid rows do not make readers fail.
 SELECT docsearch.create_project('odd', settings => '{"vectors": "document"}') > 0 AS created;
 SELECT docsearch.index_doc('odd', 'kit/page', 'Page', 'A page of the kit.', category => 'kit', metadata => '{"framework": "Kit"}', published_at => '2025-01-01');
 CREATE PROCEDURE pg_temp.read_all() LANGUAGE plpgsql AS $$
@@ -264,7 +264,7 @@ UPDATE docsearch.document SET keywords = '{{a,b},{c,NULL}}', source_urls = '[5:6
 CALL pg_temp.read_all();
 UPDATE docsearch.document SET title = '', summary = '', chunk_count = -5, term_count = -7, category = '//', version = '', kind = '' WHERE slug = 'kit/page';
 CALL pg_temp.read_all();
--- A model without vectors: keywords go on.
+-- A model without vectors: searches continue with keywords.
 UPDATE docsearch.document SET title = 'Page' WHERE slug = 'kit/page';
 INSERT INTO docsearch.model (name, dimension, max_tokens, digest, background) VALUES ('bare', 384, 128, 'bare', 0.1);
 UPDATE docsearch.project SET model_id = (SELECT id FROM docsearch.model WHERE name = 'bare') WHERE name = 'odd';
@@ -272,7 +272,7 @@ SELECT slug, notice ~ 'vector_unavailable' AS noticed FROM search_docs('page of 
 ROLLBACK;
 SELECT docsearch.drop_project('odd');
 
--- What others ask does not show in counters, and what it costs is not up to those who ask.
+-- Counters do not show queries of others, and callers cannot raise the cost.
 SET ROLE docsearch_guest;
 SELECT requests, batches, cache_hits, transform_hits, grade_hits, p50_ms, p95_ms FROM docsearch.status();
 SET docsearch.llm_max_calls = 20;
@@ -288,7 +288,7 @@ SET docsearch.llm_url = 'https://llm.example/v1';
 RESET docsearch.llm_url;
 SELECT docsearch.add_remote_model('far', 'https://key@embed.example/v1', 'm');
 
--- What is sent is not sent back whole.
+-- Errors do not repeat long arguments in full.
 SET client_min_messages = error;
 CREATE FUNCTION pg_temp.refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

@@ -12,8 +12,8 @@ use pgrx::datum::DatumWithOid;
 use crate::models::{batch, embedder};
 use crate::postgres::report::{Result, inference, internal};
 use crate::postgres::role::{Caller, Owner, Role};
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
-use crate::tables::keys;
 use crate::tables::model::ModelRow;
 use crate::tables::project::Project;
 use crate::tables::vectors::{self, VectorTable};
@@ -28,6 +28,19 @@ pub(crate) struct Chunk {
     pub(crate) id: ChunkId,
     input_hash: String,
     passage: String,
+}
+
+row_type! {
+    /// A chunk `c` with its document `d`; the parameter `$2` is whether the project has one vector for each document.
+    struct ChunkRow {
+        project: i64 = "c.project_id",
+        document: i64 = "c.document_id",
+        chunk: i32 = "c.chunk_no",
+        input_hash: String = "c.input_hash",
+        title: String = "d.title",
+        headings: Vec<String> = "c.heading_path",
+        body: String = format!("CASE WHEN $2 AND c.chunk_no < {FIRST} THEN d.body ELSE c.body END"),
+    }
 }
 
 /// Stores the vectors of a project's chunks whose texts are still the embedded ones and that no other session is writing.
@@ -57,19 +70,18 @@ pub(crate) fn missing(
     statement::rows(
         owner,
         &format!(
-            "SELECT c.project_id, c.document_id, c.chunk_no, c.input_hash, d.title, c.heading_path,
-                    CASE WHEN $3 AND c.chunk_no < {FIRST} THEN d.body ELSE c.body END
-             {} AND ($2::bigint[] IS NULL OR c.document_id = ANY ($2))
-             ORDER BY array_position($2, c.document_id), c.document_id, c.chunk_no LIMIT $4",
+            "SELECT {} {} AND ($3::bigint[] IS NULL OR c.document_id = ANY ($3))
+             ORDER BY array_position($3, c.document_id), c.document_id, c.chunk_no LIMIT $4",
+            ChunkRow::select_list(),
             vectors::chunks_without_vector(&model.vector_table())
         ),
         &[
             DatumWithOid::from(project.id),
-            DatumWithOid::from(documents),
             DatumWithOid::from(project.one_vector),
+            DatumWithOid::from(documents),
             DatumWithOid::from(STEP),
         ],
-        |row| chunk(project, row),
+        |row| Ok(ChunkRow::read(row)?.chunk(project)),
     )
 }
 
@@ -80,8 +92,7 @@ pub(crate) fn sample(owner: &Owner<'_>, project: &Project) -> Result<Vec<(Chunk,
     let found = statement::rows(
         owner,
         &format!(
-            "SELECT c.project_id, c.document_id, c.chunk_no, c.input_hash, d.title, c.heading_path,
-                    CASE WHEN $2 AND c.chunk_no < {FIRST} THEN d.body ELSE c.body END, v.embedding::real[]
+            "SELECT {}, v.embedding::real[]
              FROM ((SELECT v.document_id, v.chunk_no FROM {table} v WHERE v.project_id = $1
                     ORDER BY v.document_id, v.chunk_no LIMIT $3)
                    UNION
@@ -92,27 +103,36 @@ pub(crate) fn sample(owner: &Owner<'_>, project: &Project) -> Result<Vec<(Chunk,
              JOIN docsearch.document d ON d.project_id = $1 AND d.id = k.document_id
              WHERE NOT EXISTS (SELECT FROM docsearch.embedding_queue q
                                WHERE q.project_id = $1 AND q.document_id = k.document_id)
-             ORDER BY k.document_id, k.chunk_no"
+             ORDER BY k.document_id, k.chunk_no",
+            ChunkRow::select_list()
         ),
         &[
             DatumWithOid::from(project.id),
             DatumWithOid::from(project.one_vector),
             DatumWithOid::from(SAMPLE),
         ],
-        |row| Ok((chunk(project, row)?, row.required::<Vec<f32>>(8)?)),
+        |row| Ok((ChunkRow::read(row)?.chunk(project), row.required::<Vec<f32>>(8)?)),
     )?;
     let is_current = |chunk: &Chunk| chunk.input_hash == digest(&[&chunk.passage]);
     Ok(found.into_iter().filter(|(chunk, _)| is_current(chunk)).collect())
 }
 
-fn chunk(project: &Project, row: &statement::Row) -> Result<Chunk> {
-    let (title, headings, body): (String, Vec<String>, String) = (row.required(5)?, row.required(6)?, row.required(7)?);
-    let id = keys::chunk_id(row)?;
-    Ok(Chunk {
-        id,
-        input_hash: row.required(4)?,
-        passage: embedded_text(id.chunk, project.one_vector, &title, &headings, &body),
-    })
+impl ChunkRow {
+    fn chunk(self, project: &Project) -> Chunk {
+        let document = DocumentId {
+            project: self.project,
+            document: self.document,
+        };
+        let passage = embedded_text(self.chunk, project.one_vector, &self.title, &self.headings, &self.body);
+        Chunk {
+            id: ChunkId {
+                document,
+                chunk: self.chunk,
+            },
+            input_hash: self.input_hash,
+            passage,
+        }
+    }
 }
 
 /// Embeds chunks, and calls back with each chunk and its vector or error. Needs no transaction.

@@ -32,6 +32,7 @@ use crate::indexing::{embedding_queue, model_switch};
 use crate::models::embedder;
 use crate::postgres::report::{Result, error_with_hint, in_one_line, inference, internal};
 use crate::postgres::role::{Caller, Owner, Role};
+use crate::postgres::row_type::row_type;
 use crate::postgres::{statement, subtransaction};
 use crate::settings::IndexMode;
 use crate::tables::document_input::DocumentInput;
@@ -242,6 +243,16 @@ enum Source<'a> {
     Table,
 }
 
+row_type! {
+    /// A stored document with the slug of a given one.
+    struct KnownRow {
+        id: i64 = "d.id",
+        content_hash: String = "d.content_hash",
+        chunk_count: i32 = "d.chunk_count",
+        source_root: Option<String> = "d.source_root",
+    }
+}
+
 struct Indexer<'a> {
     project: &'a Project,
     mode: IndexMode,
@@ -355,47 +366,43 @@ impl<'a> Indexer<'a> {
         let content_hash = input.content_hash(self.limits.max_tokens);
         let known = statement::one(
             caller,
-            "SELECT d.id, d.content_hash, d.chunk_count, d.source_root FROM docsearch.document d
-             WHERE d.project_id = $1 AND d.slug = $2",
+            &format!(
+                "SELECT {} FROM docsearch.document d WHERE d.project_id = $1 AND d.slug = $2",
+                KnownRow::select_list()
+            ),
             &[
                 DatumWithOid::from(self.project.id),
                 DatumWithOid::from(input.slug.as_str()),
             ],
-            |row| {
-                Ok((
-                    row.required::<i64>(1)?,
-                    row.required::<String>(2)?,
-                    row.required::<i32>(3)?,
-                    row.optional::<String>(4)?,
-                ))
-            },
+            KnownRow::read,
         )?;
-        if let (Source::Root(own), Some((_, _, _, root))) = (self.source, &known)
-            && root.as_deref() != Some(own)
+        if let (Source::Root(own), Some(known)) = (self.source, &known)
+            && known.source_root.as_deref() != Some(own)
         {
             let reason = "a document from another source has this slug";
             return Ok(Plan::Leave(Outcome::failed(Some(input.slug), reason)));
         }
         let stored_questions = match &known {
-            Some((id, ..)) => self.stored_questions(caller, *id)?,
+            Some(known) => self.stored_questions(caller, known.id)?,
             None => Vec::new(),
         };
         let same_questions = input
             .questions
             .as_ref()
             .is_none_or(|given| questions::of_source(&stored_questions, AUTHOR) == given.iter().collect::<Vec<_>>());
-        let unchanged = |hash: &String| self.source != Source::Table && *hash == content_hash && same_questions;
-        if let Some((_, _, chunks, _)) = known.as_ref().filter(|(_, hash, _, _)| unchanged(hash)) {
+        let is_unchanged =
+            |known: &&KnownRow| self.source != Source::Table && known.content_hash == content_hash && same_questions;
+        if let Some(known) = known.as_ref().filter(is_unchanged) {
             return Ok(Plan::Leave(Outcome {
                 slug: Some(input.slug),
                 action: "unchanged",
-                chunks: Some(*chunks),
+                chunks: Some(known.chunk_count),
                 detail: None,
             }));
         }
-        let known = known.map(|(id, content_hash, ..)| KnownDocument {
-            id,
-            content_hash,
+        let known = known.map(|known| KnownDocument {
+            id: known.id,
+            content_hash: known.content_hash,
             questions: stored_questions.clone(),
         });
         let body = input.body.as_deref().unwrap_or_default();

@@ -39,6 +39,17 @@ pub(crate) struct Documents {
     error: Option<String>,
 }
 
+row_type! {
+    /// A document in the queue.
+    struct QueueRow {
+        project: i64 = "q.project_id",
+        document: i64 = "q.document_id",
+        attempts: i32 = "q.attempts",
+        next_attempt: f64 = "extract(epoch FROM q.next_attempt)::float8",
+        error: Option<String> = "q.error",
+    }
+}
+
 /// Counts the visible documents of projects.
 pub(crate) fn documents(caller: &mut Caller, projects: &[i64]) -> Result<Map<i64, Documents>> {
     let limited = visibility::policies_apply(caller)?;
@@ -56,15 +67,18 @@ pub(crate) fn documents(caller: &mut Caller, projects: &[i64]) -> Result<Map<i64
         let owner = &caller.as_owner()?;
         statement::rows(
             owner,
-            "SELECT q.project_id, q.document_id, q.attempts, extract(epoch FROM q.next_attempt)::float8, q.error
-             FROM docsearch.embedding_queue q WHERE q.project_id = ANY ($1)",
+            &format!(
+                "SELECT {} FROM docsearch.embedding_queue q WHERE q.project_id = ANY ($1)",
+                QueueRow::select_list()
+            ),
             std::slice::from_ref(&of_projects),
             |row| {
-                queue.projects.push(row.required::<i64>(1)?);
-                queue.documents.push(row.required::<i64>(2)?);
-                queue.attempts.push(row.required::<i32>(3)?);
-                queue.next_attempts.push(row.required::<f64>(4)?);
-                queue.errors.push(row.optional::<String>(5)?);
+                let row = QueueRow::read(row)?;
+                queue.projects.push(row.project);
+                queue.documents.push(row.document);
+                queue.attempts.push(row.attempts);
+                queue.next_attempts.push(row.next_attempt);
+                queue.errors.push(row.error);
                 Ok(())
             },
         )?;

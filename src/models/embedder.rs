@@ -95,7 +95,7 @@ fn in_process(directory: &Path, digest: Option<&str>) -> Result<Arc<Model>> {
     };
     let model = MODELS.get(directory, &options).map_err(|failure| inference(&failure))?;
     if !STOPS_AT_EXIT.replace(true) {
-        // SAFETY: the callback has the signature that Postgres asks for and touches no Postgres state.
+        // SAFETY: the callback has the signature that Postgres requires and touches no Postgres state.
         unsafe { pg_sys::on_proc_exit(Some(stop_models), pg_sys::Datum::from(0)) };
     }
     if let Some(digest) = digest {

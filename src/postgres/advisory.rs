@@ -30,7 +30,7 @@ impl AdvisoryLocks {
             }
         }
         let snapshot = Snapshot::take();
-        // SAFETY: asks for the state of the transaction.
+        // SAFETY: reads the state of the transaction.
         let level = unsafe { pg_sys::GetCurrentTransactionNestLevel() };
         let place = GUARDS.with_borrow_mut(|guards| {
             guards.push((level, snapshot));
@@ -213,7 +213,7 @@ fn as_owner(owner: pg_sys::ResourceOwner, work: impl FnOnce()) {
 
 /// All advisory locks of this process.
 fn held() -> Vec<Held> {
-    // SAFETY: the list is as long as it says, and freed after it was read.
+    // SAFETY: the list has the length that it names, and is freed after it was read.
     let locks = unsafe {
         let data = pg_sys::GetLockStatusData();
         let all = std::slice::from_raw_parts((*data).locks, usize::try_from((*data).nelements).unwrap_or_default());

@@ -87,7 +87,7 @@ unsafe fn analysed(table: pg_sys::Oid, text: &CStr) -> Result<Option<Condition>>
 ///
 /// The list is what the raw parser gives.
 unsafe fn only_expression(statements: *mut pg_sys::List) -> Option<*mut pg_sys::Node> {
-    // SAFETY: lists and nodes are those of the parser; a node is read as what its tag says.
+    // SAFETY: lists and nodes are those of the parser; each node is read as the type of its tag.
     unsafe {
         let statement = only(statements)?.cast::<pg_sys::RawStmt>();
         let select = (*statement).stmt;
@@ -129,7 +129,7 @@ unsafe fn only_expression(statements: *mut pg_sys::List) -> Option<*mut pg_sys::
 ///
 /// The node is one of the parser.
 unsafe fn is_star(node: *mut pg_sys::Node) -> bool {
-    // SAFETY: a node is read as what its tag says; the fields of a reference are nodes.
+    // SAFETY: each node is read as the type of its tag; the fields of a reference are nodes.
     unsafe {
         (*node).type_ == pg_sys::NodeTag::T_ColumnRef
             && only((*node.cast::<pg_sys::ColumnRef>()).fields)
@@ -141,7 +141,7 @@ unsafe fn is_star(node: *mut pg_sys::Node) -> bool {
 ///
 /// The list is one of pointers, or none.
 unsafe fn only(list: *mut pg_sys::List) -> Option<*mut pg_sys::Node> {
-    // SAFETY: a list that is not null has as many elements as it says.
+    // SAFETY: a list that is not null has the length that it names.
     unsafe {
         let list = list.as_ref().filter(|list| list.length == 1)?;
         Some((*list.elements).ptr_value.cast())

@@ -179,7 +179,7 @@ unsafe fn contents(container: *mut pg_sys::JsonbContainer) -> Result<Value, Stri
 ///
 /// An iterator returned the item, which is not a container.
 unsafe fn scalar(item: &pg_sys::JsonbValue) -> Result<Value, String> {
-    // SAFETY: the type says which field is set.
+    // SAFETY: the type determines which field is set.
     unsafe {
         match item.type_ {
             jbvType::jbvString => Ok(Value::String(string(item).into_owned())),

@@ -98,7 +98,7 @@ impl AsUser {
     }
 }
 
-/// Raises an error if the owners of the tables could not act as this role themselves: who writes a table that names a role can
+/// Raises an error if the owners of the tables could not act as this role themselves: a writer of a table that names a role can
 /// have code run as it. Logical replication checks the owner of a subscription in the same way.
 pub(crate) fn require_may_act_as(role: pg_sys::Oid) -> Result<()> {
     let name = catalog::role_name(role).ok_or_else(|| {

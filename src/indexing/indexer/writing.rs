@@ -14,6 +14,7 @@ use crate::indexing::embedding_queue;
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::{Caller, Owner, Role};
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::settings::IndexMode;
@@ -374,6 +375,15 @@ impl Indexer<'_> {
     }
 }
 
+row_type! {
+    struct StoredChunk {
+        number: i32 = "c.chunk_no",
+        input_hash: String = "c.input_hash",
+        words: i64 = "c.term_count::bigint",
+        terms: TsVectorBytes = "c.terms",
+    }
+}
+
 /// The stored rows of a document.
 pub(crate) fn read_stored(owner: &Owner<'_>, project: &Project, id: i64) -> Result<Stored> {
     let words = statement::one(
@@ -388,27 +398,25 @@ pub(crate) fn read_stored(owner: &Owner<'_>, project: &Project, id: i64) -> Resu
     };
     let chunks = statement::rows(
         owner,
-        "SELECT c.chunk_no, c.input_hash, c.term_count::bigint, c.terms FROM docsearch.chunk c
-         WHERE c.project_id = $1 AND c.document_id = $2",
+        &format!(
+            "SELECT {} FROM docsearch.chunk c WHERE c.project_id = $1 AND c.document_id = $2",
+            StoredChunk::select_list()
+        ),
         &[DatumWithOid::from(project.id), DatumWithOid::from(id)],
         |row| {
-            let terms: TsVectorBytes = row.required(4)?;
-            Ok((
-                row.required::<i32>(1)?,
-                row.required::<String>(2)?,
-                row.required::<i64>(3)?,
-                terms.as_bytes().to_vec(),
-            ))
+            let row = StoredChunk::read(row)?;
+            let counted = CountedChunk {
+                number: row.number,
+                words: row.words,
+                terms: row.terms.as_bytes().to_vec(),
+            };
+            Ok((row.input_hash, counted))
         },
     )?;
-    for (chunk_no, hash, words, terms) in chunks {
-        stored.by_hash.insert(hash.clone(), chunk_no);
-        stored.by_number.insert(chunk_no, hash);
-        stored.chunks.push(CountedChunk {
-            number: chunk_no,
-            words,
-            terms,
-        });
+    for (hash, chunk) in chunks {
+        stored.by_hash.insert(hash.clone(), chunk.number);
+        stored.by_number.insert(chunk.number, hash);
+        stored.chunks.push(chunk);
     }
     Ok(stored)
 }

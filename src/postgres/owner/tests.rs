@@ -453,7 +453,7 @@ mod tests {
                     assert_eq!(code(problem), PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE);
                 }
                 assert!(AsUser::acting_as(role("keeper")).is_ok());
-                // SAFETY: asks for the user of the session, a superuser.
+                // SAFETY: reads the user of the session, a superuser.
                 let superuser = unsafe { pg_sys::GetSessionUserId() };
                 assert!(AsUser::acting_as(superuser).is_err());
             }

@@ -291,7 +291,7 @@ mod tests {
 
     #[pg_test]
     fn snapshot_of_what_is_committed_is_taken_off_again() -> Result<()> {
-        // SAFETY: asks which snapshot is active; a statement is running.
+        // SAFETY: reads the active snapshot; a statement is running.
         let active = || unsafe { pg_sys::GetActiveSnapshot() };
         let before = active();
         let during = |_: &Row| Ok(active() == before);

@@ -13,6 +13,7 @@ use pgrx::datum::DatumWithOid;
 use super::segment::{read_chunks, sections, segments};
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 
 /// Sections whose words are held in memory at once.
@@ -102,20 +103,33 @@ fn is_of(segment: &SegmentState, sections: &[Section]) -> bool {
         && sections.last().map(|section| section.document) == Some(segment.last_document)
 }
 
+row_type! {
+    /// A chunk without its words.
+    struct SectionRow {
+        document: i64 = "c.document_id",
+        chunk: i32 = "c.chunk_no",
+        words: i32 = "c.term_count",
+        document_words: i32 = "c.document_term_count",
+    }
+}
+
 /// All chunks of a project, in order, without their words.
 fn chunks(owner: &Owner<'_>, project: i64, take: &mut impl FnMut(Section)) -> Result<()> {
     statement::rows(
         owner,
-        "SELECT c.document_id, c.chunk_no, c.term_count, c.document_term_count FROM docsearch.chunk c
-         WHERE c.project_id = $1 ORDER BY c.document_id, c.chunk_no",
+        &format!(
+            "SELECT {} FROM docsearch.chunk c WHERE c.project_id = $1 ORDER BY c.document_id, c.chunk_no",
+            SectionRow::select_list()
+        ),
         &[DatumWithOid::from(project)],
         |row| {
             pgrx::check_for_interrupts!();
+            let row = SectionRow::read(row)?;
             take(Section {
-                document: row.required(1)?,
-                chunk: row.required(2)?,
-                words: u32::try_from(row.required::<i32>(3)?).unwrap_or(0),
-                document_words: u32::try_from(row.required::<i32>(4)?).unwrap_or(0),
+                document: row.document,
+                chunk: row.chunk,
+                words: u32::try_from(row.words).unwrap_or(0),
+                document_words: u32::try_from(row.document_words).unwrap_or(0),
             });
             Ok(())
         },

@@ -9,7 +9,7 @@ use crate::postgres::role::{Caller, Owner};
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::tables::project::{self, Project};
-use crate::tables::vector_codes::OfModel;
+use crate::tables::vector_codes::CodeSet;
 
 mod attached;
 mod documents;
@@ -136,7 +136,7 @@ pub(crate) enum Repair {
     /// Build the postings of a project again.
     RebuildPostings { project: usize },
     /// Build the codes of vectors again.
-    RebuildCodes(OfModel),
+    RebuildCodes(CodeSet),
 }
 
 impl Repair {

@@ -10,7 +10,7 @@ use crate::postgres::report::{Result, in_one_line};
 use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::{statement, subtransaction};
 use crate::settings::IndexMode;
-use crate::tables::vector_codes::{self, OfModel};
+use crate::tables::vector_codes::{self, CodeSet};
 use crate::tables::{merging, postings, statistics, vectors};
 
 /// Repairs what the checks find and returns problem, object and action of each. Indexing waits until the transaction
@@ -94,7 +94,7 @@ fn apply(owner: &mut Owner<'_>, checked: &CheckScope, repair: Repair) -> Result<
                 &format!("DELETE FROM {} v WHERE v.project_id = $1", project.model.vector_table()),
                 &[DatumWithOid::from(project.id)],
             )?;
-            vector_codes::remove(owner, OfModel::current(project))?;
+            vector_codes::remove(owner, CodeSet::current(project))?;
             format!(
                 "{} embedded again",
                 number(embedding::embed_missing(owner, project)?, "chunk")

@@ -184,7 +184,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         arguments!(model);
         let caller = &mut Caller::of_call()?;
         let name = files::model_name(model)?;
-        let (model, is_remote) = embedder::open_somewhere(caller, &name)?;
+        let (model, is_remote) = embedder::open_with_location(caller, &name)?;
         // Another text each time: a cache must not answer.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(internal)?;
         let begun = Instant::now();

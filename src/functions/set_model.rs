@@ -30,7 +30,7 @@ mod docsearch {
         let model = files::model_name(Some(model))?;
         schema::require_current(caller)?;
         caller.require_writer()?;
-        visibility::require_whole(caller, &project)?;
+        visibility::require_full_visibility(caller, &project)?;
         let model = {
             let owner = &caller.as_owner()?;
             registration::register(owner, &model, None, Unfit::Refused)?

@@ -8,7 +8,7 @@ use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::postgres::trigger::{self, TriggerRow};
 use crate::tables::statistics::by_hand;
-use crate::tables::vector_codes::{self, OfModel};
+use crate::tables::vector_codes::{self, CodeSet};
 use crate::tables::{postings, project, schema, statistics};
 
 #[pg_schema]
@@ -52,7 +52,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         let owner = &caller.as_owner()?;
         statistics::merge(owner, project.id)?;
         postings::merge(owner, project.id, i64::MAX)?;
-        vector_codes::merge(owner, OfModel::current(&project))?;
+        vector_codes::merge(owner, CodeSet::current(&project))?;
         let vectors = project.model.vector_table();
         let analyze = format!(
             "ANALYZE docsearch.document, docsearch.chunk, docsearch.document_name, docsearch.definition, docsearch.question,

@@ -101,7 +101,7 @@ pub(crate) fn attach(
     require_may_act_as(writer)?;
     table.require_unique(caller, &table.key_column(columns.key)?, columns.key)?;
     access::require(caller, table, columns, terms.access)?;
-    let every = table.polled(columns, &terms)?;
+    let every = table.poll_interval(columns, &terms)?;
     let watched = watched::tables(caller, &terms.changes_in)?;
     let default_prefix = format!("{}/", table.name);
     let mut attached = Attached {
@@ -137,8 +137,8 @@ pub(crate) fn attach(
         ));
     };
     attached.id = id;
-    project::keep_source(caller, project.id, &attached.source_root, false)?;
-    table.mark(caller, id, attached.rows_where.as_deref())?;
+    project::set_source_kept(caller, project.id, &attached.source_root, false)?;
+    table.create_triggers(caller, id, attached.rows_where.as_deref())?;
     // These are the caller's terms, not those stored in the table: its triggers are code of the table's owner.
     attached.agree(caller, table)?;
     watched::watch(caller, id, &watched)?;
@@ -235,15 +235,15 @@ pub(crate) fn detach(caller: &mut Caller, table: &Table, project: Option<i64>, k
     let mut removed = 0;
     for attached in attached {
         if table.owned {
-            table.unmark(caller, attached.id)?;
+            table.drop_triggers(caller, attached.id)?;
         } else {
-            watched::leave(table, attached.id);
+            watched::report_remaining(table, attached.id);
         }
         watched::unwatch(caller, attached.id)?;
         {
             // The worker holds it while it writes documents: this sees what it has written, and it writes no more afterwards.
             let owner = &caller.as_owner()?;
-            if !attached.hold(owner)? {
+            if !attached.lock(owner)? {
                 continue;
             }
             for of_table in [
@@ -256,7 +256,7 @@ pub(crate) fn detach(caller: &mut Caller, table: &Table, project: Option<i64>, k
         }
         agreement::delete(caller, attached.id)?;
         if keep_documents {
-            project::keep_source(caller, attached.project, &attached.source_root, true)?;
+            project::set_source_kept(caller, attached.project, &attached.source_root, true)?;
         } else {
             let project = project::by_id(caller, attached.project)?;
             let slugs = attached.slugs_after(caller, None, None)?;

@@ -22,7 +22,7 @@ const STEP_DOCUMENTS: i64 = 64;
 /// many.
 pub(crate) const ATTEMPTS: i32 = 5;
 /// Pause between two checks of documents that other sessions have locked.
-const HELD: Duration = Duration::from_secs(1);
+const LOCKED_PAUSE: Duration = Duration::from_secs(1);
 /// Adds a document with chunks without a vector.
 pub(crate) fn add(owner: &Owner<'_>, project: i64, document: i64) -> Result<()> {
     statement::execute(
@@ -111,7 +111,7 @@ pub(crate) fn next(owner: &mut Owner<'_>) -> Result<Due> {
         }
     }
     let Some((project, documents)) = found else {
-        return Ok(Due::Later(HELD));
+        return Ok(Due::Later(LOCKED_PAUSE));
     };
     let project = project::by_id(owner, project)?;
     let chunks = embedding::missing(owner, &project, &project.model, Some(documents.clone()))?;

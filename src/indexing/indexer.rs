@@ -131,12 +131,12 @@ pub(crate) fn index(
 /// switched models meanwhile.
 fn finish(owner: &Owner<'_>, project: &Project, delta: Delta, outcomes: &[Outcome], mode: IndexMode) -> Result<()> {
     write_delta(owner, project, delta)?;
-    let overtaken = model_switch::was_overtaken(owner, project)?;
-    if overtaken {
+    let has_switched = model_switch::has_switched(owner, project)?;
+    if has_switched {
         let slugs = outcomes.iter().filter_map(|outcome| outcome.slug.clone());
         embedding_queue::add_all(owner, project.id, slugs.collect())?;
     }
-    if overtaken || mode == IndexMode::Deferred {
+    if has_switched || mode == IndexMode::Deferred {
         wake::after_commit()?;
     }
     Ok(())
@@ -217,14 +217,14 @@ fn write_delta(owner: &Owner<'_>, project: &Project, delta: Delta) -> Result<()>
     if delta.is_empty() {
         return Ok(());
     }
-    terms::tidy_index(owner)?;
+    terms::flush_pending_list(owner)?;
     statistics::write(owner, delta, project.id)?;
     postings::merge_if_due(owner, project.id)?;
     vector_codes::merge_if_due(owner, project.id)
 }
 
 /// The error for a document that other sessions have changed during each attempt, or that a policy hides.
-fn overtaken(slug: &str) -> ErrorReport {
+fn changed_concurrently(slug: &str) -> ErrorReport {
     error_with_hint(
         PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
         format!("document \"{slug}\" was changed by another session while it was indexed, or a policy hides it"),
@@ -356,7 +356,7 @@ impl<'a> Indexer<'a> {
             again = PassageVectors::submit(self.model.as_ref(), passages)?;
             vectors = &mut again;
         }
-        let problem = overtaken(&slug);
+        let problem = changed_concurrently(&slug);
         on_failure.settle(slug, problem)
     }
 

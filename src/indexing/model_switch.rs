@@ -37,7 +37,7 @@ pub(crate) fn begin(caller: &mut Caller, project: &Project, model: i32) -> Resul
 
 /// Whether the project has switched models while documents were written for this one. It cannot switch again before the end of
 /// the transaction.
-pub(crate) fn was_overtaken(owner: &Owner<'_>, project: &Project) -> Result<bool> {
+pub(crate) fn has_switched(owner: &Owner<'_>, project: &Project) -> Result<bool> {
     let model = statement::change(
         owner,
         "SELECT p.model_id FROM docsearch.project p WHERE p.id = $1 FOR SHARE",
@@ -127,7 +127,7 @@ impl EmbeddedSwitch {
         let done = match &self.outcome {
             Ok(vectors) => subtransaction::run(|| {
                 if chunks.is_empty() {
-                    return self.take_over(owner);
+                    return self.replace_model(owner);
                 }
                 let table = VectorTable::of(model)?;
                 let vectors: Vec<_> = chunks
@@ -164,7 +164,7 @@ impl EmbeddedSwitch {
 
     /// Replaces the model. A concurrent writer of documents either ends first, or sees the new model at its end and leaves its
     /// documents to the worker.
-    fn take_over(&self, owner: &Owner<'_>) -> Result<()> {
+    fn replace_model(&self, owner: &Owner<'_>) -> Result<()> {
         let Switch { project, model, .. } = &self.switch;
         let args = [DatumWithOid::from(project.id), DatumWithOid::from(model.id)];
         statement::execute(

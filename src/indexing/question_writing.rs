@@ -25,9 +25,9 @@ use crate::tables::questions::{self, StoredQuestion};
 use crate::tables::{document, model_grant, schema};
 
 /// Tokens of a reply in an estimate: eight lines of 50 characters.
-const USUAL_REPLY: u64 = 100;
+const ESTIMATED_REPLY: u64 = 100;
 /// Most sections without questions that a session remembers.
-const REMEMBERED: usize = 10_000;
+const MAX_REMEMBERED: usize = 10_000;
 const MINUTE: Duration = Duration::from_secs(60);
 
 thread_local! {
@@ -99,15 +99,15 @@ pub(crate) fn write(
         replies: 0,
         is_over: limits.tokens == 0,
     };
-    let mut answered = Vec::new();
+    let mut replied = Vec::new();
     for page in pages(caller, project, slugs)? {
         let replies = call.ask(caller, &page, &source)?;
         if !replies.is_empty() {
-            answered.push((page, replies));
+            replied.push((page, replies));
         }
     }
-    call.written.tokens_spent = call.spent.filter(|_| !answered.is_empty());
-    for (page, replies) in answered {
+    call.written.tokens_spent = call.spent.filter(|_| !replied.is_empty());
+    for (page, replies) in replied {
         call.store(caller, &page, replies, &source)?;
     }
     Ok(call.written)
@@ -133,11 +133,11 @@ impl Call<'_> {
         if requests.is_empty() || !self.is_over && !may_change(caller, self.project, page)? {
             return Ok(Vec::new());
         }
-        let mut answered = Vec::new();
+        let mut replied = Vec::new();
         for mut request in requests {
             let sent = tokens(prompt::QUESTIONS) + tokens(&request.user);
             if self.limits.tokens == 0 {
-                self.written.tokens_estimated += sent + USUAL_REPLY;
+                self.written.tokens_estimated += sent + ESTIMATED_REPLY;
             }
             if !self.is_over && self.fits(sent)? {
                 self.wait_for_turn();
@@ -156,15 +156,15 @@ impl Call<'_> {
                         // The request is freed, since the replies of all pages are kept until the end.
                         request.user = String::new();
                         request.titles.clear();
-                        answered.push(request);
+                        replied.push(request);
                         continue;
                     }
-                    Err(failure) => self.end_with(failure.into_report())?,
+                    Err(failure) => self.stop(failure.into_report())?,
                 }
             }
             self.written.sections_left += 1;
         }
-        Ok(answered)
+        Ok(replied)
     }
 
     /// Whether another request and its longest reply stay within the limits of the call.
@@ -211,7 +211,7 @@ impl Call<'_> {
     }
 
     /// Sends no further request; earlier replies are kept.
-    fn end_with(&mut self, problem: ErrorReport) -> Result<()> {
+    fn stop(&mut self, problem: ErrorReport) -> Result<()> {
         if self.written.tokens_estimated == 0 {
             return Err(problem);
         }
@@ -380,7 +380,7 @@ fn count(number: usize) -> Result<i64> {
 
 fn remember(key: &str) {
     WITHOUT_QUESTIONS.with_borrow_mut(|known| {
-        if known.len() >= REMEMBERED {
+        if known.len() >= MAX_REMEMBERED {
             known.clear();
         }
         known.insert(key.to_owned());

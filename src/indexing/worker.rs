@@ -2,7 +2,7 @@
 //! attached tables. A transaction that leaves work to it starts it, and it ends when there is nothing to do.
 //!
 //! Two locks ensure that no work is missed. A worker keeps [`Lock::Worker`]. A transaction that leaves work shares
-//! [`Lock::Leaving`] until its end, and starts a worker if none keeps the other lock. A worker that is about to end releases its
+//! [`Lock::PendingWork`] until its end, and starts a worker if none keeps the other lock. A worker that is about to end releases its
 //! lock first, and then checks for work and for transactions that are about to leave some. So one of the two sees the other.
 //! No session ever waits for a worker.
 
@@ -21,7 +21,7 @@ use crate::indexing::embedding_queue::{self, Due};
 use crate::indexing::{attached, model_switch, recut};
 use crate::postgres::lock::Lock;
 use crate::postgres::report::{Result, in_one_line};
-use crate::postgres::transaction::{as_owner, contained, has_failed, look_up, was_held};
+use crate::postgres::transaction::{as_owner, contained, has_failed, look_up, was_locked_out};
 use crate::postgres::{catalog, latch};
 use crate::tables::{postings, schema, vector_codes, vectors, wake};
 
@@ -148,7 +148,7 @@ fn take_over() -> Result<bool> {
 /// worker: transactions that committed meanwhile have seen this one and started none.
 #[pg_guard]
 extern "C-unwind" fn ended(status: c_int, _argument: pg_sys::Datum) {
-    Lock::Worker.give_back();
+    Lock::Worker.release();
     let early_exits = match BEGUN.get() {
         Some(begun) if begun.elapsed() > EARLY_LIMIT => 0,
         None if status == 0 => return,
@@ -217,7 +217,7 @@ impl Worker {
     fn work(mut self) {
         loop {
             let progress = contained(|| self.step());
-            let was_held = was_held();
+            let was_locked_out = was_locked_out();
             if has_failed() && !matches!(take_over(), Ok(true)) {
                 return;
             }
@@ -230,7 +230,7 @@ impl Worker {
                 Ok(Progress::Wait(wait)) => latch::wait(None, wait.min(CHECK_PAUSE)),
                 Ok(Progress::Done) => return,
                 // Another session holds a lock. Work that needs it is tried again after other work.
-                Err(_) if was_held => latch::wait(None, CHECK_PAUSE),
+                Err(_) if was_locked_out => latch::wait(None, CHECK_PAUSE),
                 Err(undone) => {
                     let problem = undone.problem;
                     log(&problem);
@@ -269,7 +269,7 @@ impl Worker {
             self.idle_since = Instant::now();
         }
         // Without tables, or with those of another version, there is nothing to do, unless a migration is running.
-        let is_work_coming = look_up(|| Lock::Leaving.is_shared())?;
+        let is_work_coming = look_up(|| Lock::PendingWork.is_shared())?;
         if !look_up(schema::exists)? || !as_owner(|owner| schema::is_current(owner))? {
             return Ok(if is_work_coming {
                 Progress::Wait(CHECK_PAUSE)
@@ -321,7 +321,7 @@ impl Worker {
             self.idle_since = Instant::now();
             return Ok(Progress::Wait(wait));
         }
-        if look_up(|| Lock::Leaving.is_shared())? {
+        if look_up(|| Lock::PendingWork.is_shared())? {
             return Ok(Progress::Wait(wait));
         }
         self.clear_failure();
@@ -335,8 +335,8 @@ impl Worker {
 
 /// Stops being the worker, unless there is work or a transaction is about to leave some. True if the process has to end.
 fn leave() -> Result<bool> {
-    look_up(|| Lock::Worker.give_back())?;
-    let is_idle = look_up(|| !Lock::Leaving.is_shared()).and_then(|none_coming| Ok(none_coming && is_work_done()?));
+    look_up(|| Lock::Worker.release())?;
+    let is_idle = look_up(|| !Lock::PendingWork.is_shared()).and_then(|none_coming| Ok(none_coming && is_work_done()?));
     if matches!(is_idle, Ok(true)) {
         return Ok(true);
     }

@@ -24,7 +24,7 @@ thread_local! {
 
 /// The model with this name, wherever it runs.
 pub(crate) fn open(caller: &mut Caller, name: &str) -> Result<Box<dyn Embedder>> {
-    Ok(open_somewhere(caller, name)?.0)
+    Ok(open_with_location(caller, name)?.0)
 }
 
 /// The same for texts that the caller chooses: a remote model has to be granted to the caller.
@@ -37,7 +37,7 @@ pub(crate) fn open_for_caller(caller: &mut Caller, name: &str) -> Result<Box<dyn
 }
 
 /// The model with this name, and whether an endpoint runs it.
-pub(crate) fn open_somewhere(caller: &mut Caller, name: &str) -> Result<(Box<dyn Embedder>, bool)> {
+pub(crate) fn open_with_location(caller: &mut Caller, name: &str) -> Result<(Box<dyn Embedder>, bool)> {
     let row = known(caller, name)?;
     open_known(caller, name, row.as_ref())
 }

@@ -293,7 +293,7 @@ pub(crate) fn register(owner: &Owner<'_>, mut new: RemoteModel) -> Result<Regist
         None => {}
         Some(known) if known.is_same(&new) => {
             new.dimension = usize::try_from(known.dimension).ok();
-            return move_to(owner, known.id, new);
+            return update_endpoint(owner, known.id, new);
         }
         Some(_) => {
             return Err(error_with_hint(
@@ -310,7 +310,7 @@ fn add(owner: &Owner<'_>, mut new: RemoteModel) -> Result<Registered> {
     let (name, endpoint) = (new.name.clone(), new.endpoint.clone());
     let (query_prefix, passage_prefix) = (new.query_prefix.clone(), new.passage_prefix.clone());
     let (max_tokens, names_dimension) = (new.max_tokens, new.names_dimension);
-    let learnt = learn_dimension(&mut new)?;
+    let learnt = probe_dimension(&mut new)?;
     let digest = new.compute_digest();
     new.digest.clone_from(&digest);
     let opened = new.open()?;
@@ -348,7 +348,7 @@ fn add(owner: &Owner<'_>, mut new: RemoteModel) -> Result<Registered> {
 }
 
 /// The number of components of its vectors, determined by embedding a text.
-fn learn_dimension(new: &mut RemoteModel) -> Result<usize> {
+fn probe_dimension(new: &mut RemoteModel) -> Result<usize> {
     if let Some(dimension) = new.dimension {
         return Ok(dimension);
     }
@@ -362,14 +362,14 @@ fn learn_dimension(new: &mut RemoteModel) -> Result<usize> {
         max_tokens: new.max_tokens,
         digest: String::new(),
     };
-    let vector = try_one(probe)?;
+    let vector = embed_test_passage(probe)?;
     let learnt = dimension(i32::try_from(vector.len()).map_err(internal)?)?;
     new.dimension = Some(learnt);
     Ok(learnt)
 }
 
 /// The vector of a passage, which no cache holds.
-fn try_one(model: RemoteModel) -> Result<Vec<f32>> {
+fn embed_test_passage(model: RemoteModel) -> Result<Vec<f32>> {
     let model = model.open()?;
     let batch = model.embed_passages(vec!["A test.".to_owned()]);
     let mut batch = batch.map_err(|failure| inference(&failure))?;
@@ -380,10 +380,10 @@ fn try_one(model: RemoteModel) -> Result<Vec<f32>> {
 }
 
 /// Changes the address and key of a known model.
-fn move_to(owner: &Owner<'_>, id: i32, model: RemoteModel) -> Result<Registered> {
+fn update_endpoint(owner: &Owner<'_>, id: i32, model: RemoteModel) -> Result<Registered> {
     let terms = terms(id, &model.endpoint, model.names_dimension);
     let Endpoint { url, key_file, .. } = model.endpoint.clone();
-    try_one(model)?;
+    embed_test_passage(model)?;
     statement::execute(
         owner,
         "UPDATE docsearch.endpoint e SET url = $2, api_key_file = $3 WHERE e.model_id = $1",

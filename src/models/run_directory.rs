@@ -55,7 +55,7 @@ fn supervisor_in(directory: &Path) -> Option<Pid> {
 
 /// Ends the supervisors of other versions, with their programs. Connections from before an upgrade have no inference program
 /// afterwards.
-pub(super) fn end_others() {
+pub(super) fn stop_others() {
     let ours = Path::new(DIRECTORY);
     for directory in all().into_iter().filter(|directory| directory != ours) {
         if let Some(supervisor) = supervisor_in(&directory) {

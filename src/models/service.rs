@@ -102,7 +102,7 @@ pub(crate) fn program_status() -> std::result::Result<Option<Status>, Error> {
 
 /// Ends the inference program, and those of other versions, and waits for the next one; returns its process id.
 pub(crate) fn restart() -> Result<i32> {
-    run_directory::end_others();
+    run_directory::stop_others();
     let before = supervisor::state().and_then(|state| state.pid);
     if run_directory::supervisor().is_some() {
         supervisor::request_restart().map_err(report::internal)?;

@@ -25,11 +25,11 @@ use crate::postgres::{latch, library};
 use crate::settings;
 
 /// A program that ran at least this long is restarted at once.
-const STEADY: Duration = Duration::from_secs(10);
+const MIN_UPTIME: Duration = Duration::from_secs(10);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// Clients wait for pauses up to this, and report an error for longer ones.
-const UNNOTICED_PAUSE: Duration = Duration::from_millis(500);
+const MAX_HIDDEN_PAUSE: Duration = Duration::from_millis(500);
 /// How long the program may take to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
 /// Longest part of the program's last output that is kept, in bytes.
@@ -228,7 +228,7 @@ impl Supervisor {
                 log!("pg_docsearch: restarting the inference program");
             }
             End::Ended(status) => {
-                if program.begun.elapsed() >= STEADY {
+                if program.begun.elapsed() >= MIN_UPTIME {
                     self.failures = 0;
                 }
                 let output = program.last_output.trim();
@@ -272,7 +272,7 @@ impl Supervisor {
     /// Waits before the next attempt; false if the supervisor has to end. Changed settings end the pause.
     fn pause(&mut self) -> bool {
         let pause = pause_after(self.failures);
-        if pause > UNNOTICED_PAUSE {
+        if pause > MAX_HIDDEN_PAUSE {
             self.publish(Phase::Failed, None);
         }
         let end = Instant::now() + pause;

@@ -20,7 +20,7 @@ pub(crate) enum Lock {
     /// Held by the background worker.
     Worker,
     /// Shared by transactions that leave work to the worker.
-    Leaving,
+    PendingWork,
 }
 
 impl Lock {
@@ -31,7 +31,7 @@ impl Lock {
             // Two projects whose ids have the same last 32 bits wait for each other.
             Self::Statistics(project) => (3, project as u32),
             Self::Worker => (4, 0),
-            Self::Leaving => (5, 0),
+            Self::PendingWork => (5, 0),
             Self::Merges(project) => (6, project as u32),
         };
         pg_sys::LOCKTAG {
@@ -71,7 +71,7 @@ impl Lock {
     }
 
     /// Releases what [`keep`](Self::keep) took, if this process still has it.
-    pub(crate) fn give_back(self) {
+    pub(crate) fn release(self) {
         let (tag, mode) = (self.tag(), pg_sys::ExclusiveLock as i32);
         // SAFETY: the tag outlives the calls.
         unsafe {

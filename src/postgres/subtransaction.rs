@@ -66,11 +66,11 @@ impl Failure {
 /// Whether other work would fail with the same error.
 pub(crate) fn is_general(caught: &CaughtError) -> bool {
     let code = of(caught).sql_error_code();
-    is_held(caught) || GENERAL.contains(&class(code)) || matches!(caught, CaughtError::RustPanic { .. })
+    is_lock_conflict(caught) || GENERAL.contains(&class(code)) || matches!(caught, CaughtError::RustPanic { .. })
 }
 
 /// Whether another session held a lock for too long.
-pub(crate) fn is_held(caught: &CaughtError) -> bool {
+pub(crate) fn is_lock_conflict(caught: &CaughtError) -> bool {
     let code = of(caught).sql_error_code();
     code == PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED || code == PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE
 }

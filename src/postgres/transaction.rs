@@ -14,12 +14,12 @@ use crate::postgres::subtransaction;
 
 thread_local! {
     static FAILED: Cell<bool> = const { Cell::new(false) };
-    static HELD: Cell<bool> = const { Cell::new(false) };
+    static LOCKED_OUT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Whether a transaction has failed since the last call because another session held a lock.
-pub(crate) fn was_held() -> bool {
-    HELD.take()
+pub(crate) fn was_locked_out() -> bool {
+    LOCKED_OUT.take()
 }
 
 /// Whether a transaction has failed since the last call, which releases the locks of the process.
@@ -38,11 +38,11 @@ pub(crate) struct Failure {
 pub(crate) fn contained<T>(work: impl FnOnce() -> Result<T>) -> std::result::Result<T, Failure> {
     let work = AssertUnwindSafe(work);
     let undone = |caught| {
-        let is_held = subtransaction::is_held(&caught);
-        HELD.set(HELD.get() || is_held);
+        let is_lock_conflict = subtransaction::is_lock_conflict(&caught);
+        LOCKED_OUT.set(LOCKED_OUT.get() || is_lock_conflict);
         Failure {
             problem: subtransaction::copy(&caught),
-            is_general: subtransaction::is_general(&caught) && !is_held,
+            is_general: subtransaction::is_general(&caught) && !is_lock_conflict,
         }
     };
     let reported = |problem| Failure {

@@ -151,7 +151,7 @@ fn count_load_tokens(caller: &Caller, results: &mut [SearchResult], bytes: &Hash
     }
     let readable: Vec<DocumentId> = readable.into_iter().collect();
     for batch in readable.chunks(BATCH_SIZE) {
-        for (id, document) in document::of_ids(caller, batch)? {
+        for (id, document) in document::by_ids(caller, batch)? {
             let cost = LoadCost::new(&document);
             for (anchor, tokens) in anchors.get_mut(&id).into_iter().flatten() {
                 *tokens = cost.tokens(anchor).and_then(|tokens| u32::try_from(tokens).ok());

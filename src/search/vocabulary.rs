@@ -9,7 +9,7 @@ use docsearch_core::query::lookup::LookupTerm;
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Role};
 use crate::tables::project::Projects;
-use crate::tables::statistics::{self, Between};
+use crate::tables::statistics::{self, VocabularyRange};
 use crate::tables::visibility::Visibility;
 
 /// Words that one word expands to, at most.
@@ -146,7 +146,7 @@ fn read(caller: &mut Caller, words: &[&[String]], projects: &Projects) -> Result
         let around = WordRange::of(lexemes.last().map_or("", String::as_str));
         for (from, to) in around.ranges() {
             let lengths = around.lengths.clone();
-            parts.push(Between { from, to, lengths });
+            parts.push(VocabularyRange { from, to, lengths });
             word_of.push(word);
         }
     }

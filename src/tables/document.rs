@@ -169,7 +169,7 @@ pub(crate) fn load_json(
     let (StoredDocument { id, mut document }, anchor) = resolve(caller, checked_slug(slug)?, project)?;
     if shape.metadata {
         document.metadata = metadata(caller, id)?;
-        document.questions = answered(caller, id)?;
+        document.questions = answered_questions(caller, id)?;
     }
     let section = section.or(anchor.as_deref());
     if section.is_some() {
@@ -266,7 +266,7 @@ fn read(caller: &Caller, condition: &str, slug: &str, project: Option<&str>) -> 
 }
 
 /// Documents with all that is needed to resolve their sections as loading them does.
-pub(crate) fn of_ids(caller: &Caller, ids: &[DocumentId]) -> Result<Vec<(DocumentId, Document)>> {
+pub(crate) fn by_ids(caller: &Caller, ids: &[DocumentId]) -> Result<Vec<(DocumentId, Document)>> {
     let found = statement::lookup(
         caller,
         &format!(
@@ -281,7 +281,7 @@ pub(crate) fn of_ids(caller: &Caller, ids: &[DocumentId]) -> Result<Vec<(Documen
 }
 
 /// The texts of an array, without NULL.
-pub(crate) fn texts_of(array: &str) -> String {
+pub(crate) fn texts_without_null(array: &str) -> String {
     format!("ARRAY(SELECT e.element FROM unnest({array}) AS e(element) WHERE e.element IS NOT NULL)")
 }
 
@@ -297,8 +297,8 @@ row_type! {
         kind: Option<String> = "d.kind",
         version: Option<String> = "d.version",
         url: Option<String> = "coalesce(d.source_urls[1], d.metadata ->> 'url')",
-        source_urls: Vec<String> = texts_of("d.source_urls"),
-        keywords: Vec<String> = texts_of("d.keywords"),
+        source_urls: Vec<String> = texts_without_null("d.source_urls"),
+        keywords: Vec<String> = texts_without_null("d.keywords"),
         published_at: Option<String> = as_iso("d.published_at"),
         created_at: String = as_iso("d.created_at"),
         updated_at: String = as_iso("d.updated_at"),
@@ -340,7 +340,7 @@ fn stored(row: &statement::Row) -> Result<StoredDocument> {
 }
 
 /// The questions of a visible document.
-fn answered(caller: &mut Caller, id: DocumentId) -> Result<Vec<AnsweredQuestion>> {
+fn answered_questions(caller: &mut Caller, id: DocumentId) -> Result<Vec<AnsweredQuestion>> {
     let owner = &caller.as_owner()?;
     let questions = questions::read(owner, id)?.into_iter().map(|stored| AnsweredQuestion {
         anchor: stored.question.anchor,

@@ -171,7 +171,7 @@ pub(crate) fn by_name(caller: &Caller, name: &str) -> Result<Project> {
 }
 
 /// Records whether documents of this source stay although no attached table has it.
-pub(crate) fn keep_source(caller: &mut Caller, project: i64, source_root: &str, stays: bool) -> Result<()> {
+pub(crate) fn set_source_kept(caller: &mut Caller, project: i64, source_root: &str, stays: bool) -> Result<()> {
     let owner = &caller.as_owner()?;
     statement::execute(
         owner,

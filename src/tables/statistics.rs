@@ -348,7 +348,7 @@ pub(crate) fn totals_and_frequencies(
 }
 
 /// A range of the vocabulary: words between two texts, with a number of characters in `lengths`.
-pub(crate) struct Between {
+pub(crate) struct VocabularyRange {
     pub(crate) from: String,
     pub(crate) to: String,
     pub(crate) lengths: RangeInclusive<i32>,
@@ -359,11 +359,12 @@ pub(crate) struct Between {
 pub(crate) fn frequencies_between(
     owner: &Owner<'_>,
     projects: &Projects,
-    parts: &[Between],
+    parts: &[VocabularyRange],
     wanted: impl Fn(usize, &str) -> bool,
 ) -> Result<Vec<ChunkFrequencies>> {
-    let texts =
-        |of: fn(&Between) -> &String| DatumWithOid::from(parts.iter().map(of).cloned().collect::<Vec<String>>());
+    let texts = |of: fn(&VocabularyRange) -> &String| {
+        DatumWithOid::from(parts.iter().map(of).cloned().collect::<Vec<String>>())
+    };
     let lengths = |of: fn(&RangeInclusive<i32>) -> i32| {
         DatumWithOid::from(parts.iter().map(|part| of(&part.lengths)).collect::<Vec<i32>>())
     };

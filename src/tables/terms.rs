@@ -12,7 +12,7 @@ pub(crate) fn lexemes(caller: &Caller, text_config: &str, kinds: &[i32], words: 
 
 /// Flushes the pending list of the index of terms. Inserting chunks one by one would take five times the work, and a long pending
 /// list makes searches slow.
-pub(crate) fn tidy_index(owner: &Owner<'_>) -> Result<()> {
+pub(crate) fn flush_pending_list(owner: &Owner<'_>) -> Result<()> {
     statement::execute(
         owner,
         "SELECT gin_clean_pending_list(to_regclass('docsearch.chunk_terms'))",

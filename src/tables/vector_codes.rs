@@ -41,12 +41,12 @@ pub(crate) fn exist() -> bool {
 
 /// The vectors of a project by one model.
 #[derive(Clone, Copy)]
-pub(crate) struct OfModel {
+pub(crate) struct CodeSet {
     pub(crate) project: i64,
     pub(crate) model: i32,
 }
 
-impl OfModel {
+impl CodeSet {
     /// Those that searches of a project compare.
     pub(crate) fn current(project: &Project) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl OfModel {
 /// Adds the codes of vectors that this transaction has stored.
 pub(crate) fn add<'a>(
     owner: &Owner<'_>,
-    of: OfModel,
+    of: CodeSet,
     vectors: impl Iterator<Item = (ChunkId, &'a [f32])>,
 ) -> Result<()> {
     if !exist() {
@@ -105,7 +105,7 @@ pub(crate) fn merge_all(owner: &Owner<'_>) -> Result<()> {
 }
 
 /// Packs the codes of a project and a model.
-pub(crate) fn merge(owner: &Owner<'_>, of: OfModel) -> Result<()> {
+pub(crate) fn merge(owner: &Owner<'_>, of: CodeSet) -> Result<()> {
     if !exist() {
         return Ok(());
     }
@@ -118,7 +118,7 @@ fn rebuild_excessive(owner: &Owner<'_>, project: Option<i64>) -> Result<()> {
     excessive.try_for_each(|(of, _)| rebuild_if_allowed(owner, of))
 }
 
-fn rebuild_if_allowed(owner: &Owner<'_>, of: OfModel) -> Result<()> {
+fn rebuild_if_allowed(owner: &Owner<'_>, of: CodeSet) -> Result<()> {
     if may_merge(owner, of.project, TABLE)? {
         rebuild_rows(owner, of)?;
     }
@@ -145,8 +145,8 @@ fn merge_due(owner: &Owner<'_>, project: Option<i64>) -> Result<bool> {
     Ok(merged)
 }
 
-fn of_row(row: &statement::Row) -> Result<OfModel> {
-    Ok(OfModel {
+fn of_row(row: &statement::Row) -> Result<CodeSet> {
+    Ok(CodeSet {
         project: row.required(1)?,
         model: row.required(2)?,
     })
@@ -154,7 +154,7 @@ fn of_row(row: &statement::Row) -> Result<OfModel> {
 
 /// Deletes the rows first, and reads the vectors afterwards in a later snapshot: vectors stored since then have rows of their own,
 /// which stay.
-fn merge_rows(owner: &Owner<'_>, of: OfModel) -> Result<bool> {
+fn merge_rows(owner: &Owner<'_>, of: CodeSet) -> Result<bool> {
     if !may_merge(owner, of.project, TABLE)? {
         return Ok(false);
     }
@@ -196,7 +196,7 @@ fn merge_rows(owner: &Owner<'_>, of: OfModel) -> Result<bool> {
 
 /// The projects and models with many codes of changed or deleted chunks, and their number of codes. Statistics count neither
 /// headings that are questions nor questions of several sources. So chunks are counted, but only where statistics show many codes.
-fn excessive(owner: &Owner<'_>, project: Option<i64>) -> Result<Vec<(OfModel, i64)>> {
+fn excessive(owner: &Owner<'_>, project: Option<i64>) -> Result<Vec<(CodeSet, i64)>> {
     let _settings = LocalSettings::by_index()?;
     let questions = match questions::exist() {
         true => "(SELECT count(*) FROM docsearch.question q WHERE q.project_id = c.project_id)",
@@ -219,12 +219,12 @@ fn excessive(owner: &Owner<'_>, project: Option<i64>) -> Result<Vec<(OfModel, i6
 }
 
 /// Computes the codes of a project and a model again.
-pub(crate) fn rebuild(owner: &Owner<'_>, of: OfModel) -> Result<()> {
+pub(crate) fn rebuild(owner: &Owner<'_>, of: CodeSet) -> Result<()> {
     require_own(owner, TABLE, "codes of vectors")?;
     rebuild_rows(owner, of)
 }
 
-fn rebuild_rows(owner: &Owner<'_>, of: OfModel) -> Result<()> {
+fn rebuild_rows(owner: &Owner<'_>, of: CodeSet) -> Result<()> {
     remove(owner, of)?;
     let table = of.vector_table();
     let mut after = Some((i64::MIN, i32::MIN));
@@ -272,7 +272,7 @@ fn read_vectors(
 }
 
 /// Writes rows. A merge leaves its full rows alone later.
-fn insert(owner: &Owner<'_>, of: OfModel, rows: &[CodeRow], packed: bool) -> Result<()> {
+fn insert(owner: &Owner<'_>, of: CodeSet, rows: &[CodeRow], packed: bool) -> Result<()> {
     for rows in rows.chunks(ROWS) {
         let mut args = of.arguments();
         args.push(DatumWithOid::from(
@@ -298,7 +298,7 @@ fn insert(owner: &Owner<'_>, of: OfModel, rows: &[CodeRow], packed: bool) -> Res
 }
 
 /// Deletes the codes of a project and a model.
-pub(crate) fn remove(owner: &Owner<'_>, of: OfModel) -> Result<()> {
+pub(crate) fn remove(owner: &Owner<'_>, of: CodeSet) -> Result<()> {
     if !exist() {
         return Ok(());
     }
@@ -342,7 +342,7 @@ pub(crate) fn build_upgraded(owner: &Owner<'_>) -> Result<()> {
 }
 
 /// Chunks of projects, ordered by estimated similarity to a query.
-pub(crate) struct Estimated {
+pub(crate) struct EstimatedChunks {
     /// The first ones, some of which may not exist any more.
     pub(crate) chunks: Vec<ChunkId>,
     /// The number of codes of their kind.
@@ -357,7 +357,7 @@ pub(crate) fn nearest<const KINDS: usize>(
     model: i32,
     query: &[f32],
     wanted: [(VectorKind, usize); KINDS],
-) -> Result<Option<[Estimated; KINDS]>> {
+) -> Result<Option<[EstimatedChunks; KINDS]>> {
     if !exist() {
         return Ok(None);
     }
@@ -380,7 +380,7 @@ pub(crate) fn nearest<const KINDS: usize>(
             Ok(())
         },
     )?;
-    let estimated = best.map(|best| Estimated {
+    let estimated = best.map(|best| EstimatedChunks {
         codes: best.compared(),
         chunks: best.finish(),
     });

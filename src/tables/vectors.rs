@@ -14,7 +14,7 @@ use crate::postgres::{catalog, statement};
 use crate::tables::keys::{self, WANTED_CHUNKS};
 use crate::tables::model::ModelRow;
 use crate::tables::project::Projects;
-use crate::tables::vector_codes::{self, Estimated, OfModel};
+use crate::tables::vector_codes::{self, CodeSet, EstimatedChunks};
 use crate::tables::visibility_check::VisibilityCheck;
 
 mod tables;
@@ -191,7 +191,7 @@ impl VectorTable {
         caller: &mut Caller,
         most: [(VectorKind, usize); KINDS],
         wanted: Nearest<'_>,
-    ) -> Result<Option<[Estimated; KINDS]>> {
+    ) -> Result<Option<[EstimatedChunks; KINDS]>> {
         let Some(check) = wanted.check else {
             let owner = &caller.as_owner()?;
             return vector_codes::nearest(owner, wanted.projects, self.model, wanted.query, most);
@@ -210,7 +210,7 @@ impl VectorTable {
                 }))
             };
             let chunks = check.first(caller, most, read, |id| id.document)?;
-            estimated.push(Estimated { chunks, codes });
+            estimated.push(EstimatedChunks { chunks, codes });
         }
         Ok(estimated.try_into().ok().filter(|_| have_codes))
     }
@@ -363,8 +363,8 @@ impl VectorTable {
     }
 
     /// The codes of vectors of a project.
-    pub(crate) fn codes(&self, project: i64) -> OfModel {
-        OfModel {
+    pub(crate) fn codes(&self, project: i64) -> CodeSet {
+        CodeSet {
             project,
             model: self.model,
         }

@@ -67,7 +67,7 @@ pub(crate) fn policies_apply(role: &dyn Role) -> Result<bool> {
 }
 
 /// Raises an error if policies hide documents of the project from the caller.
-pub(crate) fn require_whole(caller: &mut Caller, project: &Project) -> Result<()> {
+pub(crate) fn require_full_visibility(caller: &mut Caller, project: &Project) -> Result<()> {
     if !policies_apply(caller)? {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! Wakes the background worker.
 //!
-//! A transaction that leaves work to it shares [`Lock::Leaving`] until its end, and starts a worker if none holds
+//! A transaction that leaves work to it shares [`Lock::PendingWork`] until its end, and starts a worker if none holds
 //! [`Lock::Worker`]. `indexing::worker` says what the worker does with both locks.
 
 use pgrx::bgworkers::{BackgroundWorker, BackgroundWorkerBuilder};
@@ -66,7 +66,7 @@ pub(crate) fn after_commit() -> Result<()> {
     if !may_start() || current.is_some() && PENDING.get() == current {
         return Ok(());
     }
-    Lock::Leaving.share();
+    Lock::PendingWork.share();
     PENDING.set(current);
     now();
     Ok(())

@@ -75,7 +75,7 @@ row_type! {
         body: String = "d.body",
         definitions: Vec<String> = "ARRAY(SELECT f.key FROM docsearch.definition f
                                           WHERE f.project_id = d.project_id AND f.document_id = d.id ORDER BY f.key)",
-        source_urls: Vec<String> = document::texts_of("d.source_urls"),
+        source_urls: Vec<String> = document::texts_without_null("d.source_urls"),
     }
 }
 

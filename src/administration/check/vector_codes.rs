@@ -5,7 +5,7 @@ use docsearch_core::values::bounds::counted;
 use crate::administration::check::{CheckScope, Finding, Repair, example};
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
-use crate::tables::vector_codes::{self, Differences, OfModel};
+use crate::tables::vector_codes::{self, CodeSet, Differences};
 use crate::tables::vectors::VectorTable;
 
 pub(super) fn vector_codes(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
@@ -15,7 +15,7 @@ pub(super) fn vector_codes(owner: &mut Owner<'_>, checked: &CheckScope) -> Resul
         if !vector_codes::exist() || !VectorTable::exists(model) {
             continue;
         }
-        let of = OfModel::current(project);
+        let of = CodeSet::current(project);
         let differences = vector_codes::differences(owner, of, checked.words)?;
         if !differences.is_empty() {
             findings.push(Finding {
@@ -29,7 +29,7 @@ pub(super) fn vector_codes(owner: &mut Owner<'_>, checked: &CheckScope) -> Resul
     Ok(findings)
 }
 
-fn detail(owner: &Owner<'_>, of: OfModel, differences: &Differences) -> Result<String> {
+fn detail(owner: &Owner<'_>, of: CodeSet, differences: &Differences) -> Result<String> {
     let mut parts = Vec::new();
     if differences.broken > 0 {
         parts.push(format!("{} broken", counted(differences.broken, "row")));

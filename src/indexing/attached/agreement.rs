@@ -82,7 +82,7 @@ impl Attached {
     /// Raises an error if the row does not match the agreement, or if it has ended: see [`agree`](Self::agree).
     pub(super) fn require_agreed(&self, owner: &Owner<'_>, table: &Table) -> Result<()> {
         let Some(agreed) = table
-            .commented(owner, self.id, LONGEST)?
+            .read_comment(owner, self.id, LONGEST)?
             .as_deref()
             .and_then(confirmation::parse)
         else {

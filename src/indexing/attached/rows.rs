@@ -146,7 +146,9 @@ impl Attached {
             ));
         }
         table.key_column(&self.key)?;
-        table.marked(role, self.id, self.rows_where.as_deref()).map(|_| ())
+        table
+            .triggers_condition(role, self.id, self.rows_where.as_deref())
+            .map(|_| ())
     }
 
     /// Checks that the table can be read as it was attached.

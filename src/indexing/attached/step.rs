@@ -32,7 +32,7 @@ pub(super) const STEP_ROWS: i32 = 256;
 /// Pause after the first failure, in seconds; doubled with each further one, up to ten minutes.
 const PAUSE: i32 = 5;
 /// After a step exceeded its limit, the number of rows is divided by this.
-const FEWER: i32 = 16;
+const ROWS_DIVISOR: i32 = 16;
 
 /// The condition that a table `a` has changes that were not tried yet.
 const HAS_CHANGES: &str = "EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id AND c.attempts = 0)";
@@ -94,13 +94,13 @@ pub(crate) fn step() -> Result<bool> {
         return Ok(true);
     };
     if time_limit::was_exceeded() {
-        as_owner(|owner| step.was_slow(owner))?;
+        as_owner(|owner| step.record_timeout(owner))?;
     } else if undone.is_general {
-        as_owner(|owner| step.give_back(owner))?;
+        as_owner(|owner| step.restore(owner))?;
         return Err(undone.problem);
     } else {
         let reason = in_one_line(&undone.problem);
-        as_owner(|owner| step.failed(owner, &reason))?;
+        as_owner(|owner| step.record_failure(owner, &reason))?;
     }
     Ok(true)
 }
@@ -169,7 +169,7 @@ fn begin(owner: &Owner<'_>) -> Result<Option<Step>> {
         &[
             DatumWithOid::from(due),
             DatumWithOid::from(PAUSE),
-            DatumWithOid::from(FEWER),
+            DatumWithOid::from(ROWS_DIVISOR),
         ],
     )?;
     let Some(attached) = read(owner, "a.id = $1", &[DatumWithOid::from(due)])?.into_iter().next() else {
@@ -225,7 +225,7 @@ impl Step {
         let found = self.read()?;
         if !limit.end() {
             // The code of the table has caught its cancellation. `step` reports the error.
-            return Err(general(internal("reading took too long")));
+            return Err(general_failure(internal("reading took too long")));
         }
         let read_for = self.begun.elapsed();
         let rows = match found {
@@ -233,7 +233,7 @@ impl Step {
                 let reason = "reading or indexing the row ends the background worker";
                 return try_as_owner(|owner| self.leave_out(owner, &key, reason, Retry::Never));
             }
-            StepInput::TooLarge => return try_as_owner(|owner| self.was_large(owner)),
+            StepInput::TooLarge => return try_as_owner(|owner| self.record_too_large(owner)),
             StepInput::Rows(rows) => rows,
         };
         if !rows.documents.is_empty() {
@@ -247,19 +247,19 @@ impl Step {
         // The document of a deleted row is deleted however long that takes: it cannot be left out.
         let is_due = rows.documents.is_empty() && rows.deleted.len() <= 1;
         self.limited((!is_due).then_some(read_for), move |step, owner| {
-            if !step.attached.hold(owner)? {
+            if !step.attached.lock(owner)? {
                 return Ok(());
             }
             step.attached.clear_read(owner, Some(&rows.deleted))?;
             let problems = step.write(owner, rows)?;
             step.attached.remember_read(owner, &step.part, &problems)?;
-            step.done(owner, &problems)
+            step.record_success(owner, &problems)
         })
     }
 
     /// The limit of the step, minus the time used.
     fn limit(&self, used: Duration) -> Outcome<TimeLimit> {
-        TimeLimit::start(settings::attached_read_timeout().saturating_sub(used)).map_err(general)
+        TimeLimit::start(settings::attached_read_timeout().saturating_sub(used)).map_err(general_failure)
     }
 
     /// Does the work in a transaction, within the limit minus the time used, or without a limit.
@@ -331,7 +331,7 @@ impl Step {
     /// Starts over after a TRUNCATE, unreadable keys, or a call of `read_table`: the table is read from its beginning, and then
     /// documents without a row are deleted. Earlier changes are dropped.
     fn start_over(&self, owner: &mut Owner<'_>) -> Result<()> {
-        if !self.attached.hold(owner)? {
+        if !self.attached.lock(owner)? {
             return Ok(());
         }
         self.attached.check(owner)?;
@@ -346,12 +346,12 @@ impl Step {
             "UPDATE docsearch.attached_table a SET loading = true, loaded_to = NULL WHERE a.id = $1",
             &[DatumWithOid::from(self.attached.id)],
         )?;
-        self.note(owner, self.attached.step_rows, Duration::ZERO)
+        self.record_end(owner, self.attached.step_rows, Duration::ZERO)
     }
 }
 
 /// An error that neither a row nor a table has caused.
-fn general(problem: pgrx::pg_sys::panic::ErrorReport) -> transaction::Failure {
+fn general_failure(problem: pgrx::pg_sys::panic::ErrorReport) -> transaction::Failure {
     transaction::Failure {
         problem,
         is_general: true,

@@ -222,7 +222,7 @@ impl Table {
 
     /// Creates the triggers that mark the table as attached with this id: they record its changes, and hold the condition of
     /// rows. A view has one, which records nothing.
-    pub(super) fn mark(&self, caller: &Caller, id: i32, condition: Option<&str>) -> Result<()> {
+    pub(super) fn create_triggers(&self, caller: &Caller, id: i32, condition: Option<&str>) -> Result<()> {
         for (place, event) in self.events().iter().enumerate() {
             let referencing = self.referencing(event);
             let condition = condition.filter(|_| place == 0).map(pgrx::spi::quote_literal);
@@ -233,7 +233,7 @@ impl Table {
     }
 
     /// Creates the triggers that record changes of the table for the view with this id.
-    pub(super) fn watch(&self, caller: &Caller, id: i32) -> Result<()> {
+    pub(super) fn create_watch_triggers(&self, caller: &Caller, id: i32) -> Result<()> {
         EVENTS
             .iter()
             .try_for_each(|event| self.create_trigger(caller, id, event.name, "", ""))
@@ -271,7 +271,7 @@ impl Table {
     }
 
     /// The text that [`comment`](Self::comment) wrote, if it has at most `longest` bytes.
-    pub(super) fn commented(&self, role: &dyn Role, id: i32, longest: usize) -> Result<Option<String>> {
+    pub(super) fn read_comment(&self, role: &dyn Role, id: i32, longest: usize) -> Result<Option<String>> {
         let comment = statement::rows(
             role,
             "SELECT d.description FROM pg_trigger t
@@ -287,8 +287,8 @@ impl Table {
         Ok(comment.into_iter().next())
     }
 
-    /// The condition of rows that [`mark`](Self::mark) stored. An error if the triggers are missing or changed.
-    pub(super) fn marked(&self, role: &dyn Role, id: i32, noted: Option<&str>) -> Result<Option<String>> {
+    /// The condition of rows that [`create_triggers`](Self::create_triggers) stored. An error if the triggers are missing or changed.
+    pub(super) fn triggers_condition(&self, role: &dyn Role, id: i32, stored: Option<&str>) -> Result<Option<String>> {
         let names = self.trigger_names(id);
         let triggers = statement::rows(
             role,
@@ -317,14 +317,14 @@ impl Table {
         let condition = condition.filter(|condition| !condition.is_empty());
         let record_all = (triggers.iter().zip(self.events()))
             .all(|(trigger, event)| trigger.records(id, event, self.referencing(event)));
-        if !record_all || condition.as_deref() != noted {
+        if !record_all || condition.as_deref() != stored {
             return Err(broken("were replaced"));
         }
         Ok(condition.map(std::borrow::Cow::into_owned))
     }
 
     /// The interval between reads, for a view.
-    pub(super) fn polled(&self, columns: &Columns<'_>, terms: &Terms<'_>) -> Result<Option<Interval>> {
+    pub(super) fn poll_interval(&self, columns: &Columns<'_>, terms: &Terms<'_>) -> Result<Option<Interval>> {
         if !self.is_view() {
             let given = [
                 ("changed_at", columns.changed_at.is_some()),
@@ -374,7 +374,7 @@ impl Table {
         trigger_names(id, self.events())
     }
 
-    pub(super) fn unmark(&self, caller: &Caller, id: i32) -> Result<()> {
+    pub(super) fn drop_triggers(&self, caller: &Caller, id: i32) -> Result<()> {
         for event in self.events() {
             let (table, trigger) = (&self.qualified, trigger(id, event.name));
             statement::utility(caller, &format!("DROP TRIGGER IF EXISTS {trigger} ON {table}"))?;

@@ -43,15 +43,15 @@ pub unsafe extern "C-unwind" fn docsearch_attached_changed(fcinfo: pg_sys::Funct
     // SAFETY: every caller of a function passes this structure. If a trigger calls it, its context is the data of the
     // trigger, which lives as long as the call.
     let fired = unsafe { Fired::of(fcinfo) };
-    let noted = match fired {
-        Some(fired) => Caller::of_call().and_then(|mut caller| fired.note(&mut caller)),
+    let recorded = match fired {
+        Some(fired) => Caller::of_call().and_then(|mut caller| fired.record(&mut caller)),
         None => Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
             "docsearch.attached_changed() is a trigger for statements",
             "docsearch.attach_table() makes the triggers that a table needs.",
         )),
     };
-    noted.unwrap_or_report();
+    recorded.unwrap_or_report();
     pg_sys::Datum::null()
 }
 
@@ -94,28 +94,28 @@ impl<'a> Fired<'a> {
         argument.to_str().ok()?.parse().ok()
     }
 
-    fn note(&self, caller: &mut Caller) -> Result<()> {
+    fn record(&self, caller: &mut Caller) -> Result<()> {
         let Some(attached) = self.attached() else {
             return Ok(());
         };
         let column = match meaning(caller, attached, self.table)? {
             None => return Ok(()),
             // It is unknown which rows of the view have changed.
-            Some(Meaning::Part) => return note(caller, attached, vec![None]),
+            Some(Meaning::Part) => return record(caller, attached, vec![None]),
             Some(Meaning::Rows { key_column }) => key_column,
         };
         match self.data.tg_event & pg_sys::TRIGGER_EVENT_OPMASK {
-            pg_sys::TRIGGER_EVENT_TRUNCATE => note(caller, attached, vec![None]),
-            _ => self.note_keys(caller, attached, &column),
+            pg_sys::TRIGGER_EVENT_TRUNCATE => record(caller, attached, vec![None]),
+            _ => self.record_keys(caller, attached, &column),
         }
     }
 
-    fn note_keys(&self, caller: &mut Caller, attached: i32, column: &str) -> Result<()> {
+    fn record_keys(&self, caller: &mut Caller, attached: i32, column: &str) -> Result<()> {
         let tables = [self.data.tg_oldtable, self.data.tg_newtable];
         let Some(key) = Key::find(self.table, column)? else {
             // The user who changes the table cannot solve this. The worker reports the problem, and starts over when it
             // is solved.
-            return note(caller, attached, vec![None]);
+            return record(caller, attached, vec![None]);
         };
         let _formats = LocalSettings::apply(&FORMATS)?;
         let (mut keys, mut bytes) = (HashSet::new(), 0);
@@ -132,11 +132,11 @@ impl<'a> Fired<'a> {
                         return Ok(());
                     }
                     bytes = 0;
-                    note(caller, attached, keys.drain().map(Some).collect())
+                    record(caller, attached, keys.drain().map(Some).collect())
                 })?;
             }
         }
-        note(caller, attached, keys.into_iter().map(Some).collect())
+        record(caller, attached, keys.into_iter().map(Some).collect())
     }
 
     /// Reads the rows of a transition table.
@@ -255,7 +255,7 @@ fn meaning(caller: &mut Caller, attached: i32, table: pg_sys::Oid) -> Result<Opt
 }
 
 /// Records keys of changed rows; a NULL key means that all rows have to be read again.
-fn note(caller: &mut Caller, attached: i32, keys: Vec<Option<String>>) -> Result<()> {
+fn record(caller: &mut Caller, attached: i32, keys: Vec<Option<String>>) -> Result<()> {
     if keys.is_empty() {
         return Ok(());
     }

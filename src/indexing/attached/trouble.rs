@@ -93,7 +93,7 @@ impl Attached {
         if let Some(error) = self.error(owner, waits)? {
             return trouble(name, error, Kind::Unread);
         }
-        if let Some(silent) = watched::silent(owner, self.id)? {
+        if let Some(silent) = watched::first_unrecorded(owner, self.id)? {
             let reason = format!("triggers that record changes of {silent} are missing, disabled or changed");
             return trouble(name, reason, Kind::Silent);
         }

@@ -33,7 +33,7 @@ pub(super) fn tables(caller: &Caller, named: &[pg_sys::Oid]) -> Result<Vec<Table
 /// Creates triggers on tables that record their changes for the view with this id.
 pub(super) fn watch(caller: &mut Caller, id: i32, tables: &[Table]) -> Result<()> {
     for table in tables {
-        table.watch(caller, id)?;
+        table.create_watch_triggers(caller, id)?;
         let owner = &caller.as_owner()?;
         statement::execute(
             owner,
@@ -59,16 +59,16 @@ pub(super) fn unwatch(caller: &mut Caller, id: i32) -> Result<()> {
     for table in watched {
         let table = Table::of(caller, Some(table))?;
         if table.owned {
-            table.unmark(caller, id)?;
+            table.drop_triggers(caller, id)?;
         } else {
-            leave(&table, id);
+            report_remaining(&table, id);
         }
     }
     Ok(())
 }
 
 /// Raises a notice that triggers remain, as the caller does not own the table.
-pub(super) fn leave(table: &Table, id: i32) {
+pub(super) fn report_remaining(table: &Table, id: i32) {
     report::notice(
         format!("triggers of {} remain, but have no effect", table.qualified),
         &format!("Its owner may drop them: {}.", table.trigger_names(id).join(", ")),
@@ -91,7 +91,7 @@ pub(super) fn is_watched(owner: &Owner<'_>, id: i32, table: pg_sys::Oid) -> Resu
 }
 
 /// A table whose changes are not recorded any more, as its triggers are missing, disabled or changed.
-pub(super) fn silent(owner: &Owner<'_>, id: i32) -> Result<Option<String>> {
+pub(super) fn first_unrecorded(owner: &Owner<'_>, id: i32) -> Result<Option<String>> {
     let (names, kinds) = Table::watch_triggers(id);
     let silent = statement::latest(
         owner,

@@ -19,10 +19,10 @@ row_type! {
         title: String = "d.title",
         category: Option<String> = "d.category",
         summary: Option<String> = "d.summary",
-        keywords: Vec<String> = document::texts_of("d.keywords"),
+        keywords: Vec<String> = document::texts_without_null("d.keywords"),
         metadata: StoredJson = "d.metadata",
         body: String = "d.body",
-        source_urls: Vec<String> = document::texts_of("d.source_urls"),
+        source_urls: Vec<String> = document::texts_without_null("d.source_urls"),
         pages: StoredJson = document::pages_column(),
     }
 }

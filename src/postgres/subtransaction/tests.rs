@@ -6,7 +6,7 @@ mod tests {
 
     use crate::postgres::report::{Result, error, internal, undefined};
     use crate::postgres::statement;
-    use crate::postgres::subtransaction::{class, copy, is_general, is_held, run};
+    use crate::postgres::subtransaction::{class, copy, is_general, is_lock_conflict, run};
     use crate::postgres::testing::{Anyone, caught, code, sql};
 
     fn note(n: i32) -> Result<()> {
@@ -225,7 +225,7 @@ mod tests {
             (PgSqlErrorCode::ERRCODE_OBJECT_IN_USE, false),
         ] {
             let raised = caught(|| error(code, "raised").report(PgLogLevel::ERROR)).expect("an error");
-            assert_eq!(is_held(&raised), held, "{code:?}");
+            assert_eq!(is_lock_conflict(&raised), held, "{code:?}");
         }
     }
 

@@ -69,7 +69,7 @@ mod tests {
             })
         };
         let cancelled = caught(work).expect("a cancelled statement");
-        assert!(subtransaction::is_general(&cancelled) && !subtransaction::is_held(&cancelled));
+        assert!(subtransaction::is_general(&cancelled) && !subtransaction::is_lock_conflict(&cancelled));
         assert_eq!(
             subtransaction::copy(&cancelled).message(),
             "canceling statement due to user request"

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use docsearch_core::index::vector_code::{Code, Codes};
 use pgrx::datum::DatumWithOid;
 
-use super::OfModel;
+use super::CodeSet;
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
@@ -29,7 +29,7 @@ impl Differences {
 }
 
 /// Compares the codes with the existing vectors; with `deep` also with their values.
-pub(crate) fn differences(owner: &Owner<'_>, of: OfModel, deep: bool) -> Result<Differences> {
+pub(crate) fn differences(owner: &Owner<'_>, of: CodeSet, deep: bool) -> Result<Differences> {
     let mut differences = Differences::default();
     let mut known: HashMap<(i64, i32), Vec<Code>> = HashMap::new();
     let dimension = statement::one(

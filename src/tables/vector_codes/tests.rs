@@ -13,14 +13,14 @@ mod tests {
     use crate::postgres::testing::{Anyone, sql};
     use crate::tables::project::{Project, Projects, by_name};
     use crate::tables::vector_codes::{
-        Differences, Estimated, MAX_LOOSE, OfModel, clear, differences, merge, merge_all, merge_if_due, nearest,
+        CodeSet, Differences, EstimatedChunks, MAX_LOOSE, clear, differences, merge, merge_all, merge_if_due, nearest,
         rebuild, remove,
     };
     use crate::tables::vectors::{Nearest, VectorTable};
 
     const DIMENSION: usize = 384;
 
-    fn prepare() -> Result<(Project, VectorTable, OfModel)> {
+    fn prepare() -> Result<(Project, VectorTable, CodeSet)> {
         sql("SET LOCAL client_min_messages = error; SELECT docsearch.create_project('tested')");
         let project = by_name(&Caller::of_call()?, "tested")?;
         let table = VectorTable::of(&project.model)?;
@@ -84,7 +84,7 @@ mod tests {
         )
     }
 
-    fn all_codes(project: &Project, of: OfModel, query: &[f32]) -> Result<Estimated> {
+    fn all_codes(project: &Project, of: CodeSet, query: &[f32]) -> Result<EstimatedChunks> {
         let found = nearest(
             &Anyone.as_owner()?,
             &Projects::new([project]),
@@ -95,7 +95,7 @@ mod tests {
         Ok(found.map(|[found]| found).expect("codes"))
     }
 
-    fn rows(of: OfModel, condition: &str) -> Result<i64> {
+    fn rows(of: CodeSet, condition: &str) -> Result<i64> {
         let found = statement::latest(
             &Anyone,
             &format!(

@@ -6,7 +6,7 @@ use super::schema;
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
 use crate::postgres::statement;
-use crate::tables::vector_codes::{self, OfModel};
+use crate::tables::vector_codes::{self, CodeSet};
 
 /// Creates the table of a model's vectors, unless it exists. It takes vectors of the model's dimension only.
 pub(crate) fn create(owner: &Owner<'_>, model: i32) -> Result<()> {
@@ -92,7 +92,7 @@ pub(crate) fn drop_unused(owner: &Owner<'_>) -> Result<bool> {
         )?;
         match leftover.first() {
             Some(true) => {
-                vector_codes::remove(owner, OfModel { project, model })?;
+                vector_codes::remove(owner, CodeSet { project, model })?;
                 statement::execute(
                     owner,
                     &format!("DELETE FROM docsearch.vector_{model} v WHERE v.project_id = $1"),

@@ -142,7 +142,7 @@ impl Step {
     /// that policies keep are reported and tried again. If that role was dropped too, all documents are deleted.
     pub(super) fn delete_all(&mut self, owner: &mut Owner<'_>) -> Result<()> {
         let attached = &self.attached;
-        if !attached.hold(owner)? {
+        if !attached.lock(owner)? {
             return Ok(());
         }
         attached.require_recorded_documents(owner)?;
@@ -160,7 +160,7 @@ impl Step {
             None => deletion::delete(owner.as_caller(), &project, slugs, root)?,
         };
         self.checked_to = CheckedTo::To(last);
-        self.note(owner, attached.step_rows, self.wait(owner)?)
+        self.record_end(owner, attached.step_rows, self.pause(owner)?)
     }
 
     /// Ends the deletion after all documents of a dropped table were deleted or cannot be.
@@ -183,7 +183,7 @@ impl Step {
                 )?;
                 agreement::delete(owner, self.attached.id)
             }
-            Some(kept) => self.failed(owner, &format!(
+            Some(kept) => self.record_failure(owner, &format!(
                 "policies keep {kept} of its documents from role \"{}\", which attached it: a role that may has to delete them",
                 catalog::role_name(self.attached.writes_as).unwrap_or_default()
             )),

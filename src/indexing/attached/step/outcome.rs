@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pgrx::datum::{DatumWithOid, Uuid};
 
-use super::{FEWER, HAS_WORK, STEP_ROWS, Step};
+use super::{HAS_WORK, ROWS_DIVISOR, STEP_ROWS, Step};
 use crate::indexing::attached::Attached;
 use crate::indexing::attached::rows::Problems;
 use crate::postgres::report::{Result, internal};
@@ -46,7 +46,7 @@ impl Attached {
     /// Whether it is still attached. If so, no session can detach it, drop its project or remove the tables until the end of
     /// the transaction; `read_table` does not wait. Every session takes these locks in this order: documents, project, attached
     /// table.
-    pub(in crate::indexing::attached) fn hold(&self, owner: &Owner<'_>) -> Result<bool> {
+    pub(in crate::indexing::attached) fn lock(&self, owner: &Owner<'_>) -> Result<bool> {
         statement::execute(owner, "LOCK TABLE docsearch.document IN ROW EXCLUSIVE MODE", &[])?;
         statement::execute(
             owner,
@@ -66,7 +66,7 @@ impl Attached {
 impl Step {
     /// Continues after the rows that were read; failed rows stay recorded.
     fn advance(&self, owner: &Owner<'_>, problems: &Problems, retry: Retry) -> Result<()> {
-        self.settle(owner, problems, retry)?;
+        self.clear_changes(owner, problems, retry)?;
         if !self.changes.is_empty() {
             return Ok(());
         }
@@ -90,7 +90,7 @@ impl Step {
     }
 
     /// Deletes the changes of the step, and earlier failures of its rows. A row that failed is recorded again, once.
-    fn settle(&self, owner: &Owner<'_>, problems: &Problems, retry: Retry) -> Result<()> {
+    fn clear_changes(&self, owner: &Owner<'_>, problems: &Problems, retry: Retry) -> Result<()> {
         let ids: Vec<Uuid> = self.changes.iter().map(|(id, _)| *id).collect();
         let (failed, reasons): (Vec<String>, Vec<String>) = problems.0.iter().cloned().unzip();
         let mut read = self.part.keys.clone();
@@ -126,20 +126,20 @@ impl Step {
     }
 
     /// Records the success of the step.
-    pub(super) fn done(&self, owner: &Owner<'_>, problems: &Problems) -> Result<()> {
+    pub(super) fn record_success(&self, owner: &Owner<'_>, problems: &Problems) -> Result<()> {
         self.advance(owner, problems, Retry::Soon)?;
         let (took, limit) = (self.begun.elapsed(), settings::attached_read_timeout());
         let rows = self.attached.step_rows;
         let rows = match took {
             _ if took < limit / 16 => rows.saturating_mul(2),
-            _ if took > limit => rows / FEWER,
+            _ if took > limit => rows / ROWS_DIVISOR,
             _ => rows,
         };
-        self.note(owner, rows.clamp(1, STEP_ROWS), self.wait(owner)?)
+        self.record_end(owner, rows.clamp(1, STEP_ROWS), self.pause(owner)?)
     }
 
     /// How long the table waits while others have work.
-    pub(super) fn wait(&self, owner: &Owner<'_>) -> Result<Duration> {
+    pub(super) fn pause(&self, owner: &Owner<'_>) -> Result<Duration> {
         let took = self.begun.elapsed();
         let rows = u32::try_from(self.part.keys.len()).unwrap_or(u32::MAX);
         if took < QUICK + QUICK_ROW * rows {
@@ -162,14 +162,14 @@ impl Step {
     }
 
     /// After a step that took too long: the next one reads fewer rows, or leaves the row out if it was the only one.
-    pub(super) fn was_slow(&self, owner: &Owner<'_>) -> Result<()> {
+    pub(super) fn record_timeout(&self, owner: &Owner<'_>) -> Result<()> {
         let limit = settings::attached_read_timeout().as_millis();
         let allows = format!("more than {limit} ms to read and index; docsearch.attached_read_timeout allows no more");
         if let [only] = self.part.keys.as_slice() {
             return self.leave_out(owner, only, &format!("the row takes {allows}"), Retry::Seldom);
         }
         if self.attached.step_rows <= 1 {
-            return self.failed(owner, &format!("rows of the table take {allows}"));
+            return self.record_failure(owner, &format!("rows of the table take {allows}"));
         }
         // Fewer rows may succeed: nothing has failed, and recorded rows stay.
         statement::execute(
@@ -180,7 +180,7 @@ impl Step {
              WHERE a.id = $1",
             &[
                 DatumWithOid::from(self.attached.id),
-                DatumWithOid::from(FEWER),
+                DatumWithOid::from(ROWS_DIVISOR),
                 DatumWithOid::from((self.begun.elapsed() * SHARE).as_secs_f64()),
             ],
         )
@@ -188,22 +188,22 @@ impl Step {
 
     /// Continues without the only row of the step, which is reported.
     pub(super) fn leave_out(&self, owner: &Owner<'_>, key: &str, reason: &str, retry: Retry) -> Result<()> {
-        if !self.attached.hold(owner)? {
+        if !self.attached.lock(owner)? {
             return Ok(());
         }
         let mut problems = Problems::default();
         problems.add(key, reason);
         self.advance(owner, &problems, retry)?;
-        self.note(owner, 1, self.begun.elapsed() * SHARE)
+        self.record_end(owner, 1, self.begun.elapsed() * SHARE)
     }
 
     /// The rows are too large to be read at once: the next step reads fewer.
-    pub(super) fn was_large(&self, owner: &Owner<'_>) -> Result<()> {
-        self.note(owner, (self.attached.step_rows / 4).max(1), self.wait(owner)?)
+    pub(super) fn record_too_large(&self, owner: &Owner<'_>) -> Result<()> {
+        self.record_end(owner, (self.attached.step_rows / 4).max(1), self.pause(owner)?)
     }
 
     /// Records an error; the time of the next attempt is recorded already.
-    pub(super) fn failed(&self, owner: &Owner<'_>, reason: &str) -> Result<()> {
+    pub(super) fn record_failure(&self, owner: &Owner<'_>, reason: &str) -> Result<()> {
         statement::execute(
             owner,
             "UPDATE docsearch.attached_table a SET reading = false, error = $2 WHERE a.id = $1",
@@ -212,7 +212,7 @@ impl Step {
     }
 
     /// Restores the state from before the step.
-    pub(super) fn give_back(&self, owner: &Owner<'_>) -> Result<()> {
+    pub(super) fn restore(&self, owner: &Owner<'_>) -> Result<()> {
         statement::execute(
             owner,
             "UPDATE docsearch.attached_table a
@@ -222,7 +222,7 @@ impl Step {
     }
 
     /// Records the end of the step. Errors of the table are cleared; errors of rows stay until these have been read.
-    pub(super) fn note(&self, owner: &Owner<'_>, rows: i32, wait: Duration) -> Result<()> {
+    pub(super) fn record_end(&self, owner: &Owner<'_>, rows: i32, wait: Duration) -> Result<()> {
         statement::execute(
             owner,
             "UPDATE docsearch.attached_table a

@@ -1,8 +1,8 @@
 //! Documentation search inside Postgres.
 //!
-//! This crate is glue: it converts arguments, calls `docsearch-core` and `docsearch-inference`, and reports errors. Its folders
-//! are layers, each of which uses only those below: [`functions`], [`administration`], [`search`] and [`indexing`],
-//! [`models`], [`tables`], [`settings`], [`postgres`].
+//! This crate is glue: it converts arguments, calls `docsearch-core` and `docsearch-inference`, and reports errors. Its
+//! folders are layers, each of which uses only those below: [`functions`], [`administration`], [`search`] and
+//! [`indexing`], [`models`], [`tables`], [`settings`], [`postgres`].
 
 use pgrx::prelude::*;
 
@@ -60,8 +60,8 @@ extension_sql_file!(
 );
 extension_sql_file!("../sql/declared.sql", name = "declared", finalize);
 
-/// Runs when the library is loaded: defines the settings and, if the library is preloaded, has the server start the supervisor
-/// of inference. It reads nothing from disk and starts no thread, since this may be the postmaster.
+/// Runs when the library is loaded: defines the settings and, if the library is preloaded, has the server start the
+/// supervisor of inference. It reads nothing from disk and starts no thread, since this may be the postmaster.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
     if let Err(refusal) = postgres::library::require_alone() {

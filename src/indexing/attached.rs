@@ -1,7 +1,7 @@
-//! Attached tables: tables of users, indexed where they are. Triggers record which rows change (`trigger`). The worker reads
-//! those rows (`rows`) and writes their documents (`step`). Views cannot have such triggers: they are read at intervals and
-//! compared with the rows known so far (`view`), and when tables that they read from change (`watched`). Attaching checks
-//! who may find the documents (`access`).
+//! Attached tables: tables of users, indexed where they are. Triggers record which rows change (`trigger`). The worker
+//! reads those rows (`rows`) and writes their documents (`step`). Views cannot have such triggers: they are read at
+//! intervals and compared with the rows known so far (`view`), and when tables that they read from change (`watched`).
+//! Attaching checks who may find the documents (`access`).
 
 use pgrx::datum::{DatumWithOid, Interval};
 use pgrx::pg_sys;
@@ -86,8 +86,8 @@ pub(crate) struct Terms<'a> {
     pub(crate) access: Access,
 }
 
-/// Attaches a table to a project. Its rows are read in the background with the rights of its owner, and their documents are
-/// written with the rights of the caller.
+/// Attaches a table to a project. Its rows are read in the background with the rights of its owner, and their documents
+/// are written with the rights of the caller.
 pub(crate) fn attach(
     caller: &mut Caller,
     table: &Table,
@@ -217,7 +217,8 @@ pub(crate) fn detach(caller: &mut Caller, table: &Table, project: Option<i64>, k
             &[DatumWithOid::from(table.oid), DatumWithOid::from(project)],
         )?
     };
-    // The role that attached it may detach it, and so may the owner of the schema, even if neither owns the table any more.
+    // The role that attached it may detach it, and so may the owner of the schema, even if neither owns the table any
+    // more.
     let attached: Vec<Attached> = attached
         .into_iter()
         .filter(|attached| table.owned || attached.may_be_detached(caller))
@@ -241,7 +242,8 @@ pub(crate) fn detach(caller: &mut Caller, table: &Table, project: Option<i64>, k
         }
         watched::unwatch(caller, attached.id)?;
         {
-            // The worker holds it while it writes documents: this sees what it has written, and it writes no more afterwards.
+            // The worker holds it while it writes documents: this sees what it has written, and it writes no more
+            // afterwards.
             let owner = &caller.as_owner()?;
             if !attached.lock(owner)? {
                 continue;
@@ -266,8 +268,8 @@ pub(crate) fn detach(caller: &mut Caller, table: &Table, project: Option<i64>, k
     Ok(removed)
 }
 
-/// Detaches the tables of a project before it is dropped: their rows are deleted with the project, and then no call would find the
-/// triggers. Triggers on tables of other owners remain, without effect.
+/// Detaches the tables of a project before it is dropped: their rows are deleted with the project, and then no call
+/// would find the triggers. Triggers on tables of other owners remain, without effect.
 pub(crate) fn detach_all(caller: &mut Caller, project: i64) -> Result<()> {
     if !schema::exists() || !schema::is_current(caller)? {
         return Ok(());

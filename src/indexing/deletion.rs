@@ -11,8 +11,8 @@ use crate::tables::postings;
 use crate::tables::project::Project;
 use crate::tables::statistics::{self, by_hand::CountedElsewhere};
 
-/// Deletes the documents with these slugs that the caller may delete, and returns their slugs. With a source root, other
-/// documents are kept.
+/// Deletes the documents with these slugs that the caller may delete, and returns their slugs. With a source root,
+/// other documents are kept.
 pub(crate) fn delete(
     caller: &mut Caller,
     project: &Project,

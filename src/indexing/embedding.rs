@@ -43,7 +43,8 @@ row_type! {
     }
 }
 
-/// Stores the vectors of a project's chunks whose texts are still the embedded ones and that no other session is writing.
+/// Stores the vectors of a project's chunks whose texts are still the embedded ones and that no other session is
+/// writing.
 pub(crate) fn store(
     owner: &Owner<'_>,
     project: i64,
@@ -85,8 +86,8 @@ pub(crate) fn missing(
     )
 }
 
-/// Some chunks of a project with the vectors of its model: the first and the last of those whose text is still the embedded
-/// one.
+/// Some chunks of a project with the vectors of its model: the first and the last of those whose text is still the
+/// embedded one.
 pub(crate) fn sample(owner: &Owner<'_>, project: &Project) -> Result<Vec<(Chunk, Vec<f32>)>> {
     let table = project.model.vector_table();
     let found = statement::rows(

@@ -18,8 +18,8 @@ use crate::tables::vectors::{self, VectorTable};
 
 /// Documents of one step of the worker.
 const STEP_DOCUMENTS: i64 = 64;
-/// Number of failures after which a document counts as failed; it is still tried again. A switch of models ends after as
-/// many.
+/// Number of failures after which a document counts as failed; it is still tried again. A switch of models ends after
+/// as many.
 pub(crate) const ATTEMPTS: i32 = 5;
 /// Pause between two checks of documents that other sessions have locked.
 const LOCKED_PAUSE: Duration = Duration::from_secs(1);
@@ -123,8 +123,8 @@ pub(crate) fn next(owner: &mut Owner<'_>) -> Result<Due> {
     })))
 }
 
-/// Projects with documents that are due, first the one whose last turn was longest ago. So none waits until all documents of
-/// another one are embedded.
+/// Projects with documents that are due, first the one whose last turn was longest ago. So none waits until all
+/// documents of another one are embedded.
 fn projects_in_turn(owner: &Owner<'_>) -> Result<Vec<i64>> {
     statement::rows(
         owner,

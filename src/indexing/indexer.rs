@@ -99,8 +99,8 @@ impl Outcome {
     }
 }
 
-/// Indexes checked documents, and returns the result for each. With a source root, documents of other ones are not changed. The
-/// caller must be allowed to have them sent to the project's model.
+/// Indexes checked documents, and returns the result for each. With a source root, documents of other ones are not
+/// changed. The caller must be allowed to have them sent to the project's model.
 pub(crate) fn index(
     caller: &mut Caller,
     project: &Project,
@@ -127,8 +127,8 @@ pub(crate) fn index(
     Ok(outcomes)
 }
 
-/// Writes the statistics, and leaves missing vectors to the worker: all of them if documents are deferred, or if the project has
-/// switched models meanwhile.
+/// Writes the statistics, and leaves missing vectors to the worker: all of them if documents are deferred, or if the
+/// project has switched models meanwhile.
 fn finish(owner: &Owner<'_>, project: &Project, delta: Delta, outcomes: &[Outcome], mode: IndexMode) -> Result<()> {
     write_delta(owner, project, delta)?;
     let has_switched = model_switch::has_switched(owner, project)?;
@@ -148,8 +148,8 @@ pub(crate) fn prepare(role: &mut dyn Role, project: &Project) -> Result<()> {
     model.tokenizer().map(|_| ()).map_err(|failure| inference(&failure))
 }
 
-/// The slugs of documents that differ from the stored ones, and whether they are stored at all. Documents of other sources are
-/// left out.
+/// The slugs of documents that differ from the stored ones, and whether they are stored at all. Documents of other
+/// sources are left out.
 pub(crate) fn differing(
     owner: &mut Owner<'_>,
     project: &Project,
@@ -194,8 +194,8 @@ pub(crate) fn differing(
     Ok(differing.collect())
 }
 
-/// Splits and embeds stored documents again, and returns the result for each. The columns that authors give stay. The owner has
-/// locked the documents.
+/// Splits and embeds stored documents again, and returns the result for each. The columns that authors give stay. The
+/// owner has locked the documents.
 pub(crate) fn reindex(
     owner: &mut Owner<'_>,
     project: &Project,

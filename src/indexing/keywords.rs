@@ -18,12 +18,12 @@ use crate::tables::terms;
 
 /// Number of keywords of a document.
 const KEYWORDS: usize = 12;
-/// Where policies hide documents from the caller, words in fewer chunks count as new: the keywords would otherwise show which
-/// words hidden documents have.
+/// Where policies hide documents from the caller, words in fewer chunks count as new: the keywords would otherwise show
+/// which words hidden documents have.
 const COMMON: f64 = 50.0;
 
-/// Chooses keywords for the documents of one call. Documents share many words, and the statistics change only at the end of
-/// the call. So each word is looked up once.
+/// Chooses keywords for the documents of one call. Documents share many words, and the statistics change only at the
+/// end of the call. So each word is looked up once.
 pub(crate) struct Keywords<'a> {
     project: &'a Project,
     /// Number of chunks of the project.

@@ -1,5 +1,5 @@
-//! Switching a project to another model: the next model embeds all chunks while the current one serves searches, and replaces
-//! it in one transaction.
+//! Switching a project to another model: the next model embeds all chunks while the current one serves searches, and
+//! replaces it in one transaction.
 
 use std::collections::HashMap;
 
@@ -35,8 +35,8 @@ pub(crate) fn begin(caller: &mut Caller, project: &Project, model: i32) -> Resul
     wake::after_commit()
 }
 
-/// Whether the project has switched models while documents were written for this one. It cannot switch again before the end of
-/// the transaction.
+/// Whether the project has switched models while documents were written for this one. It cannot switch again before the
+/// end of the transaction.
 pub(crate) fn has_switched(owner: &Owner<'_>, project: &Project) -> Result<bool> {
     let model = statement::change(
         owner,
@@ -162,8 +162,8 @@ impl EmbeddedSwitch {
         )
     }
 
-    /// Replaces the model. A concurrent writer of documents either ends first, or sees the new model at its end and leaves its
-    /// documents to the worker.
+    /// Replaces the model. A concurrent writer of documents either ends first, or sees the new model at its end and
+    /// leaves its documents to the worker.
     fn replace_model(&self, owner: &Owner<'_>) -> Result<()> {
         let Switch { project, model, .. } = &self.switch;
         let args = [DatumWithOid::from(project.id), DatumWithOid::from(model.id)];

@@ -1,5 +1,5 @@
-//! `docsearch.index_progress`: the progress of background indexing for the documents that the caller sees, and the error that
-//! stops it.
+//! `docsearch.index_progress`: the progress of background indexing for the documents that the caller sees, and the
+//! error that stops it.
 
 use docsearch_core::values::id::Map;
 use pgrx::datum::{DatumWithOid, Interval};
@@ -167,8 +167,8 @@ fn count(role: &dyn Role, queue: &str, args: &[DatumWithOid<'_>]) -> Result<Map<
     Ok(counted.into_iter().collect())
 }
 
-/// A row for each project. Only owners see changes of attached tables and their errors. The error that stops the worker is
-/// hidden from roles to whom policies apply, and so is the rate, which is that of all documents.
+/// A row for each project. Only owners see changes of attached tables and their errors. The error that stops the worker
+/// is hidden from roles to whom policies apply, and so is the rate, which is that of all documents.
 pub(crate) fn rows(caller: &mut Caller, projects: &[i64], mut documents: Map<i64, Documents>) -> Result<Vec<Row>> {
     let limited = visibility::policies_apply(caller)?;
     let mut counted = questions::counted(caller, projects, limited)?;

@@ -1,6 +1,7 @@
 //! Questions that a language model writes for sections without any, or with stale ones.
 //!
-//! A call requests all replies before it locks the first document: an endpoint may be slow, and other sessions write meanwhile.
+//! A call requests all replies before it locks the first document: an endpoint may be slow, and other sessions write
+//! meanwhile.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -31,8 +32,8 @@ const MAX_REMEMBERED: usize = 10_000;
 const MINUTE: Duration = Duration::from_secs(60);
 
 thread_local! {
-    /// Sections for which a model had no question, by digests of the request. Otherwise a caller who repeats the call until
-    /// no section is left would pay for the same replies again and again.
+    /// Sections for which a model had no question, by digests of the request. Otherwise a caller who repeats the call
+    /// until no section is left would pay for the same replies again and again.
     static WITHOUT_QUESTIONS: RefCell<HashSet<String>> = RefCell::default();
     /// When the last request of the session began: the limit of requests applies across its calls.
     static LAST_REQUEST: Cell<Option<Instant>> = const { Cell::new(None) };
@@ -74,8 +75,9 @@ struct Request {
     key: String,
 }
 
-/// Has the language model write questions for sections of a project's documents, in the order of slugs, or of the documents with
-/// given slugs, until the next request could exceed the limits. The caller must be allowed to change the documents.
+/// Has the language model write questions for sections of a project's documents, in the order of slugs, or of the
+/// documents with given slugs, until the next request could exceed the limits. The caller must be allowed to change the
+/// documents.
 pub(crate) fn write(
     caller: &mut Caller,
     project: &Project,

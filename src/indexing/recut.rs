@@ -1,5 +1,5 @@
-//! Splits the documents of a project again after a switch of models, as the new model needs them: the result is that of a new
-//! project with this model.
+//! Splits the documents of a project again after a switch of models, as the new model needs them: the result is that of
+//! a new project with this model.
 
 use pgrx::datum::DatumWithOid;
 

@@ -16,8 +16,8 @@ use crate::tables::wake;
 /// Pause between two checks while a session waits.
 const CHECK_PAUSE: Duration = Duration::from_millis(50);
 
-/// Waits until all committed documents have their vectors. False if that took longer than `timeout`, or if attached tables
-/// cannot be read.
+/// Waits until all committed documents have their vectors. False if that took longer than `timeout`, or if attached
+/// tables cannot be read.
 pub(crate) fn wait(caller: &mut Caller, timeout: Duration) -> Result<bool> {
     require_fresh_snapshots()?;
     if wake::is_pending() {

@@ -2,9 +2,9 @@
 //! attached tables. A transaction that leaves work to it starts it, and it ends when there is nothing to do.
 //!
 //! Two locks ensure that no work is missed. A worker keeps [`Lock::Worker`]. A transaction that leaves work shares
-//! [`Lock::PendingWork`] until its end, and starts a worker if none keeps the other lock. A worker that is about to end releases its
-//! lock first, and then checks for work and for transactions that are about to leave some. So one of the two sees the other.
-//! No session ever waits for a worker.
+//! [`Lock::PendingWork`] until its end, and starts a worker if none keeps the other lock. A worker that is about to end
+//! releases its lock first, and then checks for work and for transactions that are about to leave some. So one of the
+//! two sees the other. No session ever waits for a worker.
 
 use std::cell::Cell;
 use std::ffi::CString;
@@ -42,8 +42,8 @@ const MAX_EARLY_EXITS: u8 = 5;
 /// How long changed tables are read before vectors of stored documents are computed.
 const TABLES_FIRST: Duration = Duration::from_secs(2);
 
-/// Settings of this process, instead of those of a database, a role or the server: neither the meaning of names nor the format of
-/// values ([`attached::FORMATS`]) may depend on the owner of the database.
+/// Settings of this process, instead of those of a database, a role or the server: neither the meaning of names nor the
+/// format of values ([`attached::FORMATS`]) may depend on the owner of the database.
 const OWN_SETTINGS: &[(&str, &str)] = &[
     ("search_path", "pg_catalog, pg_temp"),
     ("role", "none"),
@@ -144,8 +144,8 @@ fn take_over() -> Result<bool> {
     }
 }
 
-/// Called at any end of the process. If it was terminated, by a user or because code of a table did not end, it starts another
-/// worker: transactions that committed meanwhile have seen this one and started none.
+/// Called at any end of the process. If it was terminated, by a user or because code of a table did not end, it starts
+/// another worker: transactions that committed meanwhile have seen this one and started none.
 #[pg_guard]
 extern "C-unwind" fn ended(status: c_int, _argument: pg_sys::Datum) {
     Lock::Worker.release();
@@ -333,7 +333,8 @@ impl Worker {
     }
 }
 
-/// Stops being the worker, unless there is work or a transaction is about to leave some. True if the process has to end.
+/// Stops being the worker, unless there is work or a transaction is about to leave some. True if the process has to
+/// end.
 fn leave() -> Result<bool> {
     look_up(|| Lock::Worker.release())?;
     let is_idle = look_up(|| !Lock::PendingWork.is_shared()).and_then(|none_coming| Ok(none_coming && is_work_done()?));

@@ -48,8 +48,8 @@ pub(crate) fn is_missing(below: &str) -> bool {
 }
 
 /// The directory that a model's row names. The owner of the tables need not be a superuser and must not choose other
-/// directories of the server. So such a name is an error before the file system is read. Symbolic links are followed: only
-/// administrators of the server can create them there.
+/// directories of the server. So such a name is an error before the file system is read. Symbolic links are followed:
+/// only administrators of the server can create them there.
 pub(crate) fn directory(model: &str, below: &str) -> Result<PathBuf> {
     if bounds::is_directory_name(below) {
         return Ok(path(below));

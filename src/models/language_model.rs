@@ -72,8 +72,8 @@ impl Failure {
     }
 }
 
-/// The result of `read` for the language model's answer. An answer that `read` can use is cached: the same request then takes no
-/// call. A cancel acts at once.
+/// The result of `read` for the language model's answer. An answer that `read` can use is cached: the same request then
+/// takes no call. A cancel acts at once.
 pub(crate) fn ask<T>(
     calls: &mut Calls,
     purpose: Purpose,
@@ -126,7 +126,8 @@ pub(crate) fn longest_questions() -> u32 {
     u32::try_from(settings::LLM_QUESTIONS_MAX_TOKENS.guc.get()).unwrap_or_default()
 }
 
-/// The questions that a language model writes about a text. They are not cached, since they are stored. A cancel acts at once.
+/// The questions that a language model writes about a text. They are not cached, since they are stored. A cancel acts
+/// at once.
 pub(crate) fn write_questions(system: &str, user: &str) -> std::result::Result<ChatAnswer, Failure> {
     let sampling = Sampling {
         max_tokens: longest_questions(),

@@ -185,8 +185,8 @@ fn terms(id: i32, endpoint: &Endpoint, names_dimension: bool) -> Value {
     })
 }
 
-/// Whether a superuser has confirmed a row that is still the same. Other roles may write the table, but must not have the server
-/// connect to an address or send a file as a key.
+/// Whether a superuser has confirmed a row that is still the same. Other roles may write the table, but must not have
+/// the server connect to an address or send a file as a key.
 fn is_confirmed(owner: &Owner<'_>, id: i32, terms: &Value) -> Result<bool> {
     // SAFETY: the role need not exist.
     let by_superuser = |keeper| unsafe { pg_sys::superuser_arg(keeper) };
@@ -250,8 +250,8 @@ impl KnownModel {
     }
 }
 
-/// Confirms, once, the rows of before there were confirmations, if only superusers can have written them. Models of other rows
-/// have to be added again.
+/// Confirms, once, the rows of before there were confirmations, if only superusers can have written them. Models of
+/// other rows have to be added again.
 pub(crate) fn confirm_earlier(caller: &mut Caller) -> Result<()> {
     if !caller.is_superuser() || !confirmation::only_its_owner_writes(caller, "docsearch.endpoint")? {
         return Ok(());

@@ -1,7 +1,7 @@
 //! The files through which backends and the supervisor of the inference program find each other.
 //!
-//! They are below `pg_stat_tmp`, which `pg_basebackup` and `pg_rewind` leave out. Each version has a directory of its own,
-//! since backends and programs of different versions do not understand each other.
+//! They are below `pg_stat_tmp`, which `pg_basebackup` and `pg_rewind` leave out. Each version has a directory of its
+//! own, since backends and programs of different versions do not understand each other.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -53,8 +53,8 @@ fn supervisor_in(directory: &Path) -> Option<Pid> {
     (i32::from(lock.l_type) != nix::libc::F_UNLCK).then(|| Pid::from_raw(lock.l_pid))
 }
 
-/// Ends the supervisors of other versions, with their programs. Connections from before an upgrade have no inference program
-/// afterwards.
+/// Ends the supervisors of other versions, with their programs. Connections from before an upgrade have no inference
+/// program afterwards.
 pub(super) fn stop_others() {
     let ours = Path::new(DIRECTORY);
     for directory in all().into_iter().filter(|directory| directory != ours) {

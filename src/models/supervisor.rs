@@ -1,8 +1,8 @@
 //! The supervisor: a background worker that runs the inference program, restarts it when it ends, and ends it with the
 //! server.
 //!
-//! It needs no database and no shared memory of its own, so it need not be preloaded and works on a standby. It publishes
-//! its state in files ([`run_directory`]).
+//! It needs no database and no shared memory of its own, so it need not be preloaded and works on a standby. It
+//! publishes its state in files ([`run_directory`]).
 
 use std::fs;
 use std::io::{self, Read, Write};

@@ -8,8 +8,8 @@ use pgrx::prelude::*;
 use crate::models::batch;
 use crate::postgres::report::{Result, error_with_hint, inference, warn};
 
-/// Least cosine similarity of two vectors of the same text. An endpoint may compute in another order. With 8-bit products that
-/// saturate, the same model has 0.984 to 0.998.
+/// Least cosine similarity of two vectors of the same text. An endpoint may compute in another order. With 8-bit
+/// products that saturate, the same model has 0.984 to 0.998.
 pub(crate) const SAME: f32 = 0.999;
 
 /// How a model that fails the self-test is treated.

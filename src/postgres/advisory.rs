@@ -1,5 +1,5 @@
-//! Restores the session's advisory locks after code of another role has run in it: the session then holds the same locks, as
-//! often as before.
+//! Restores the session's advisory locks after code of another role has run in it: the session then holds the same
+//! locks, as often as before.
 
 use std::cell::{Cell, RefCell};
 use std::os::raw::c_void;
@@ -13,8 +13,8 @@ thread_local! {
     static IS_REGISTERED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// While this lives, code of another role may take and release advisory locks. The session has its own again when this is
-/// dropped, or when the transaction that created it fails.
+/// While this lives, code of another role may take and release advisory locks. The session has its own again when this
+/// is dropped, or when the transaction that created it fails.
 pub(crate) struct AdvisoryLocks {
     /// Index in [`GUARDS`].
     place: usize,
@@ -111,7 +111,8 @@ struct Held {
 /// The advisory locks of this process at one time.
 struct Snapshot {
     held: Vec<Held>,
-    /// Holds each lock of the session until it is restored, so that no other session can take a lock that the code releases.
+    /// Holds each lock of the session until it is restored, so that no other session can take a lock that the code
+    /// releases.
     keeper: pg_sys::ResourceOwner,
 }
 
@@ -240,8 +241,8 @@ fn held() -> Vec<Held> {
 /// How often each holder in this process has a lock. Postgres shows it only where the lock is acquired.
 fn shares(tag: &pg_sys::LOCKTAG, mode: i32) -> Vec<Share> {
     let mut local: *mut pg_sys::LOCALLOCK = std::ptr::null_mut();
-    // SAFETY: the tag outlives the calls. The pointer is to what the process keeps of a lock until it has released it; the
-    // lock is acquired once more for the session, without waiting, and released.
+    // SAFETY: the tag outlives the calls. The pointer is to what the process keeps of a lock until it has released it;
+    // the lock is acquired once more for the session, without waiting, and released.
     unsafe {
         #[cfg(not(feature = "pg18"))]
         let taken = pg_sys::LockAcquireExtended(tag, mode, true, true, false, &mut local);

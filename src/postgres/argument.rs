@@ -1,5 +1,5 @@
-//! Arguments of functions. Each is rejected by its size before it is fetched, decompressed or copied: a datum shows its size
-//! without that.
+//! Arguments of functions. Each is rejected by its size before it is fetched, decompressed or copied: a datum shows its
+//! size without that.
 //!
 //! Every text, array, JSON value and number that a function takes has one of these types; `arguments!` reads them by
 //! name. Drivers can send any type that is cast to their SQL types (`sql/argument_types.sql`).
@@ -56,8 +56,8 @@ struct Given<'a>(pg_sys::Datum, PhantomData<&'a ()>);
 impl<'a> Given<'a> {
     /// The datum, fetched and decompressed, if it has at most `most` bytes then.
     fn within(self, most: usize) -> Option<*mut pg_sys::varlena> {
-        // SAFETY: the datum has variable length, and its header shows the size even where it is stored elsewhere. Only that
-        // is read before the size is checked.
+        // SAFETY: the datum has variable length, and its header shows the size even where it is stored elsewhere. Only
+        // that is read before the size is checked.
         unsafe {
             let bytes = pg_sys::toast_raw_datum_size(self.0).saturating_sub(pg_sys::VARHDRSZ);
             (bytes <= most).then(|| pg_sys::pg_detoast_datum(self.0.cast_mut_ptr()))

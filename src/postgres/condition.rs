@@ -22,8 +22,8 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
-    /// Parses a condition about rows of a table. Nothing of it is evaluated: functions, casts and operators are looked up
-    /// with the rights of the reader.
+    /// Parses a condition about rows of a table. Nothing of it is evaluated: functions, casts and operators are looked
+    /// up with the rights of the reader.
     pub(crate) fn read(_reader: &Confined<'_>, table: pg_sys::Oid, text: &str) -> Result<Self> {
         let hint = "Give one expression about columns of the table, such as 'published AND deleted_at IS NULL', without \
                     subqueries, aggregates and functions that return sets; other functions need their schema.";

@@ -1,5 +1,5 @@
-//! The dictionaries of a text search configuration, used without a statement. The caches of the server know them, and follow
-//! every change.
+//! The dictionaries of a text search configuration, used without a statement. The caches of the server know them, and
+//! follow every change.
 
 use std::ffi::{CStr, CString};
 
@@ -41,8 +41,8 @@ impl Dictionaries {
 
     /// The dictionaries of a kind of tokens, in order.
     fn of_kind(&self, kind: i32) -> Vec<pg_sys::Oid> {
-        // SAFETY: the cache has an entry or raises an error; its lists have the length that it names, and are copied before
-        // the cache is used again.
+        // SAFETY: the cache has an entry or raises an error; its lists have the length that it names, and are copied
+        // before the cache is used again.
         unsafe {
             let entry = &*pg_sys::lookup_ts_config_cache(self.config);
             match usize::try_from(kind) {
@@ -61,8 +61,9 @@ impl Dictionaries {
 fn lexize(dictionary: pg_sys::Oid, word: &str) -> Option<Vec<String>> {
     let length = i32::try_from(word.len()).ok()?;
     let mut state = pg_sys::DictSubState::default();
-    // SAFETY: the cache has an entry or raises an error. A dictionary takes its data, a text with its length, and a place for its
-    // state. It returns null, or terminated lexemes up to a null one. They are copied before the next call.
+    // SAFETY: the cache has an entry or raises an error. A dictionary takes its data, a text with its length, and a
+    // place for its state. It returns null, or terminated lexemes up to a null one. They are copied before the next
+    // call.
     unsafe {
         let ask = |state: &mut pg_sys::DictSubState| {
             let entry = pg_sys::lookup_ts_dictionary_cache(dictionary);

@@ -1,5 +1,5 @@
-//! `jsonb` of arguments and of rows. Some of its numbers and nesting depths cannot be read in Rust: such an argument is an
-//! error, and such a value of a row becomes `null`.
+//! `jsonb` of arguments and of rows. Some of its numbers and nesting depths cannot be read in Rust: such an argument is
+//! an error, and such a value of a row becomes `null`.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -203,7 +203,8 @@ unsafe fn scalar(item: &pg_sys::JsonbValue) -> Result<Value, String> {
 ///
 /// An iterator returned the item, which is a key or a string.
 unsafe fn string(item: &pg_sys::JsonbValue) -> Cow<'_, str> {
-    // SAFETY: the type is required of the caller; the bytes are inside the jsonb, in the encoding that the extension requires.
+    // SAFETY: the type is required of the caller; the bytes are inside the jsonb, in the encoding that the extension
+    // requires.
     unsafe {
         let string = item.val.string;
         String::from_utf8_lossy(std::slice::from_raw_parts(string.val.cast(), string.len as usize))

@@ -1,5 +1,5 @@
-//! The file of this library. Its name has the version: functions that another version declared use another file, or the one
-//! that `crates/loader` installs in its place. So they never call code that expects other arguments.
+//! The file of this library. Its name has the version: functions that another version declared use another file, or the
+//! one that `crates/loader` installs in its place. So they never call code that expects other arguments.
 use std::ffi::CStr;
 
 use pgrx::pg_sys;

@@ -1,5 +1,5 @@
-//! Locks that SQL cannot take. Every role of a database can take advisory locks and keep others waiting with them. The lock
-//! manager sees these as locks on objects, but no statement can name the objects.
+//! Locks that SQL cannot take. Every role of a database can take advisory locks and keep others waiting with them. The
+//! lock manager sees these as locks on objects, but no statement can name the objects.
 
 use pgrx::pg_sys;
 
@@ -64,8 +64,8 @@ impl Lock {
         self.take(pg_sys::ShareLock, false, false);
     }
 
-    /// Takes the lock beyond the transaction; false if another session has it. The session has to release it, also at the end
-    /// of the process. Postgres releases it when a transaction fails.
+    /// Takes the lock beyond the transaction; false if another session has it. The session has to release it, also at
+    /// the end of the process. Postgres releases it when a transaction fails.
     pub(crate) fn keep(self) -> bool {
         self.take(pg_sys::ExclusiveLock, true, true)
     }
@@ -96,8 +96,8 @@ impl Lock {
         false
     }
 
-    /// Whether transactions of other sessions share the lock, including prepared ones. It takes no lock, so that no session
-    /// waits for this one.
+    /// Whether transactions of other sessions share the lock, including prepared ones. It takes no lock, so that no
+    /// session waits for this one.
     pub(crate) fn is_shared(self) -> bool {
         let (tag, mut holders) = (self.tag(), 0);
         // SAFETY: the tag and the number outlive the call; the returned list is not used.

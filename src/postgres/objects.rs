@@ -13,7 +13,8 @@ pub(crate) struct Object {
 /// Drops objects together, in any order, if nothing else depends on them (2BP01). Checks no rights and fires no event
 /// trigger: the caller of this function has to check them.
 pub(crate) fn drop_together(objects: &[Object]) {
-    // SAFETY: Postgres allocates the list, which is freed after the call; objects are locked and looked up again inside.
+    // SAFETY: Postgres allocates the list, which is freed after the call; objects are locked and looked up again
+    // inside.
     unsafe {
         let addresses = pg_sys::new_object_addresses();
         for object in objects {

@@ -14,8 +14,8 @@ use crate::postgres::catalog;
 use crate::postgres::report::{self, Result, error_with_hint, undefined};
 use crate::postgres::restriction::SettingsLevel;
 
-/// The tables that are read and written as the role that attached a table. The owner of one of these could add triggers and
-/// policies that run as that role, or name another role in it.
+/// The tables that are read and written as the role that attached a table. The owner of one of these could add triggers
+/// and policies that run as that role, or name another role in it.
 const ROLE_TABLES: [&CStr; 5] = [c"attached_table", c"document", c"project", c"model", c"schema_version"];
 
 /// While this lives, statements run as the owner of the schema `docsearch`'s tables.
@@ -26,7 +26,8 @@ pub(super) struct AsOwner {
 }
 
 impl AsOwner {
-    /// Becomes the owner. Code of the owner's tables cannot defer anything to a later time, when another role is the user.
+    /// Becomes the owner. Code of the owner's tables cannot defer anything to a later time, when another role is the
+    /// user.
     pub(super) fn enter() -> Result<Self> {
         let owner = owner()?;
         // SAFETY: reads the current user.
@@ -98,8 +99,8 @@ impl AsUser {
     }
 }
 
-/// Raises an error if the owners of the tables could not act as this role themselves: a writer of a table that names a role can
-/// have code run as it. Logical replication checks the owner of a subscription in the same way.
+/// Raises an error if the owners of the tables could not act as this role themselves: a writer of a table that names a
+/// role can have code run as it. Logical replication checks the owner of a subscription in the same way.
 pub(crate) fn require_may_act_as(role: pg_sys::Oid) -> Result<()> {
     let name = catalog::role_name(role).ok_or_else(|| {
         undefined(
@@ -140,9 +141,9 @@ pub(crate) fn require_may_act_as(role: pg_sys::Oid) -> Result<()> {
     Ok(())
 }
 
-/// While this lives, statements run as a role whose code they may call, such as casts, policies and views. It is a restricted
-/// operation with the search path of Postgres, and session settings and locks of that code are undone. Postgres does the same
-/// for the expressions of indexes.
+/// While this lives, statements run as a role whose code they may call, such as casts, policies and views. It is a
+/// restricted operation with the search path of Postgres, and session settings and locks of that code are undone.
+/// Postgres does the same for the expressions of indexes.
 pub(super) struct Confinement {
     // Undone in this order, so that no code of the role runs after it is no longer the user.
     _settings: SettingsLevel,
@@ -202,8 +203,8 @@ pub(crate) struct LocalSettings {
 }
 
 impl LocalSettings {
-    /// For statements that should use an index although the planner may know nothing of rows loaded a moment ago, or may
-    /// rely on statistics that are long out of date.
+    /// For statements that should use an index although the planner may know nothing of rows loaded a moment ago, or
+    /// may rely on statistics that are long out of date.
     pub(crate) fn by_index() -> Result<Self> {
         Self::apply(&[("enable_seqscan", "off"), ("jit", "off")])
     }

@@ -15,8 +15,8 @@ pub(crate) fn without_backtraces() {
     unsafe { std::env::set_var("RUST_LIB_BACKTRACE", "0") };
 }
 
-/// An error without a hint, for where the caller can do nothing. A long message, which repeats an argument, is shortened
-/// here, and so is a hint.
+/// An error without a hint, for where the caller can do nothing. A long message, which repeats an argument, is
+/// shortened here, and so is a hint.
 pub(crate) fn error(code: PgSqlErrorCode, message: impl Into<String>) -> ErrorReport {
     let message = bounded(&message.into()).into_owned();
     ErrorReport::new(code, message, "")

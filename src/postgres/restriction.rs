@@ -1,5 +1,5 @@
-//! Limits code of the owner of schema `docsearch` in sessions of other roles: it gets only the rights of its author, and
-//! leaves nothing behind that would run later with the rights of the session.
+//! Limits code of the owner of schema `docsearch` in sessions of other roles: it gets only the rights of its author,
+//! and leaves nothing behind that would run later with the rights of the session.
 
 use std::ffi::CStr;
 
@@ -33,9 +33,10 @@ impl Drop for SettingsLevel {
     }
 }
 
-/// While this lives, the session of a superuser is restricted, and statements run as the owner of schema `docsearch` or of its
-/// tables instead of the superuser. That owner can replace tables by views, or add triggers, types and index expressions, whose
-/// code would run with the rights of the superuser. Policies do not apply, as they do not apply to a superuser.
+/// While this lives, the session of a superuser is restricted, and statements run as the owner of schema `docsearch` or
+/// of its tables instead of the superuser. That owner can replace tables by views, or add triggers, types and index
+/// expressions, whose code would run with the rights of the superuser. Policies do not apply, as they do not apply to a
+/// superuser.
 pub(crate) struct LoweredSuperuser {
     // Closed first, so that no code of the owner runs in between.
     _settings: SettingsLevel,
@@ -80,7 +81,8 @@ fn is_superuser(role: pg_sys::Oid) -> bool {
     unsafe { pg_sys::superuser_arg(role) }
 }
 
-/// The owner of the schema, or of the tables, as in a restored dump without the owner of the schema; `None` if it is a superuser.
+/// The owner of the schema, or of the tables, as in a restored dump without the owner of the schema; `None` if it is a
+/// superuser.
 fn ordinary_owner() -> Option<pg_sys::Oid> {
     let is_ordinary = |&owner: &pg_sys::Oid| !is_superuser(owner);
     let of_table = |table: &CStr| catalog::table(table).and_then(catalog::owner_of);

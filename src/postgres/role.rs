@@ -73,8 +73,8 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// Begins a call from SQL, and is used nowhere else (`scripts/layers.py`): a second caller could be used while the first is
-    /// borrowed.
+    /// Begins a call from SQL, and is used nowhere else (`scripts/layers.py`): a second caller could be used while the
+    /// first is borrowed.
     pub(crate) fn of_call() -> Result<Self> {
         if IN_PLACE.get() > 0 {
             return Err(internal("another role acts in place of the caller"));

@@ -17,7 +17,8 @@ thread_local! {
     static PLANS: RefCell<HashMap<String, Vec<Plan>>> = RefCell::default();
 }
 
-/// A prepared statement. A text has one for each combination of argument types, planning and whether policies are forced.
+/// A prepared statement. A text has one for each combination of argument types, planning and whether policies are
+/// forced.
 struct Plan {
     planning: Planning,
     /// Whether forced policies apply to the owner of a table. Postgres plans again for another role, but not when this
@@ -40,7 +41,8 @@ fn is_forced() -> bool {
     unsafe { !pg_sys::InNoForceRLSOperation() }
 }
 
-/// A row of a result, read in the slot of the executor: a thousand rows with wide `tsvector` columns are not copied first.
+/// A row of a result, read in the slot of the executor: a thousand rows with wide `tsvector` columns are not copied
+/// first.
 pub(crate) struct Row {
     slot: *mut pg_sys::TupleTableSlot,
     /// The types of its columns.
@@ -50,8 +52,8 @@ pub(crate) struct Row {
 impl Row {
     /// A column that may be NULL, counted from 1.
     pub(crate) fn optional<T: FromDatum + IntoDatum>(&self, ordinal: usize) -> Result<Option<T>> {
-        // SAFETY: the slot holds a row with all columns deformed while this lives, and the receiver their types; a column that
-        // does not exist has no type.
+        // SAFETY: the slot holds a row with all columns deformed while this lives, and the receiver their types; a
+        // column that does not exist has no type.
         unsafe {
             let slot = &*self.slot;
             let types = &*self.types;
@@ -102,8 +104,8 @@ pub(crate) fn rows<T>(
     read(sql, args, Planning::Custom, convert)
 }
 
-/// The same for rows with certain keys, with a generic plan. Otherwise Postgres would plan each search again, which took 7 % of
-/// its time, since a generic plan assumes arrays of ten elements.
+/// The same for rows with certain keys, with a generic plan. Otherwise Postgres would plan each search again, which
+/// took 7 % of its time, since a generic plan assumes arrays of ten elements.
 pub(crate) fn lookup<T>(
     _role: &dyn Role,
     sql: &str,
@@ -170,8 +172,8 @@ pub(crate) fn change<T>(
     args: &[DatumWithOid<'_>],
     convert: impl FnMut(&Row) -> Result<T>,
 ) -> Result<Vec<T>> {
-    // SAFETY: assigns a transaction id, by which `rows` knows that it has to see changes: those of this statement, or of
-    // other sessions before it got its lock.
+    // SAFETY: assigns a transaction id, by which `rows` knows that it has to see changes: those of this statement, or
+    // of other sessions before it got its lock.
     unsafe { pg_sys::GetCurrentTransactionId() };
     Spi::connect_mut(|_| run(sql, args, Planning::Custom, false, convert))
 }

@@ -8,9 +8,9 @@ use pgrx::prelude::*;
 
 use crate::postgres::report::Result;
 
-/// Runs `work` in a subtransaction. Errors of Postgres and of `work` undo it and are returned. Errors that other work would
-/// meet as well are raised again: a cancelled query, a terminated backend, a lock that another session holds, a full disk
-/// and the like.
+/// Runs `work` in a subtransaction. Errors of Postgres and of `work` undo it and are returned. Errors that other work
+/// would meet as well are raised again: a cancelled query, a terminated backend, a lock that another session holds, a
+/// full disk and the like.
 pub(crate) fn run<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // SAFETY: the pattern of PL/pgSQL's exception blocks: the memory context and resource owner are those of the caller
     // before and after.

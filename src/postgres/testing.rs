@@ -18,8 +18,8 @@ pub(crate) fn sql(statements: &str) {
     statement::utility(&Anyone, statements).expect("the statements run");
 }
 
-/// The error or panic that ends `work`, if there is one. An error of Postgres has to be raised in a subtransaction, which
-/// cleans up after it.
+/// The error or panic that ends `work`, if there is one. An error of Postgres has to be raised in a subtransaction,
+/// which cleans up after it.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Option<CaughtError> {
     let work = AssertUnwindSafe(work);
     PgTryBuilder::new(move || {

@@ -24,8 +24,8 @@ pub(crate) fn was_exceeded() -> bool {
     EXCEEDED.swap(false, Ordering::Relaxed)
 }
 
-/// Limits the time in which the process may run statements. The timeouts of Postgres cancel only once, and code can catch
-/// that.
+/// Limits the time in which the process may run statements. The timeouts of Postgres cancel only once, and code can
+/// catch that.
 pub(crate) struct TimeLimit {
     /// Ends the thread when it is dropped.
     stop: Option<Sender<()>>,

@@ -61,8 +61,8 @@ pub(crate) fn contained<T>(work: impl FnOnce() -> Result<T>) -> std::result::Res
     outcome
 }
 
-/// Runs `work` as the owner of the tables in a transaction of its own. The worker runs statements only here, since its process
-/// starts with the rights of a superuser.
+/// Runs `work` as the owner of the tables in a transaction of its own. The worker runs statements only here, since its
+/// process starts with the rights of a superuser.
 pub(crate) fn as_owner<T>(work: impl FnOnce(&mut Owner<'_>) -> Result<T>) -> Result<T> {
     try_as_owner(work).map_err(|undone| undone.problem)
 }

@@ -12,8 +12,8 @@ pub(crate) struct TsVectorBytes {
 
 impl TsVectorBytes {
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        // SAFETY: the value is a plain varlena, whose length word is its size. It lives in the result of the row, or is a
-        // copy of this process.
+        // SAFETY: the value is a plain varlena, whose length word is its size. It lives in the result of the row, or is
+        // a copy of this process.
         unsafe {
             let length = pgrx::varsize_any_exhdr(self.plain);
             std::slice::from_raw_parts(pgrx::vardata_any(self.plain).cast::<u8>(), length)

@@ -1,6 +1,6 @@
-//! Confirmations of rows that only certain roles may decide on, such as roles, addresses and files of the server. The role
-//! confirms a row in the comment on a type of schema `docsearch`. No right to write data is enough for that, and only the
-//! owner of the type can change the comment.
+//! Confirmations of rows that only certain roles may decide on, such as roles, addresses and files of the server. The
+//! role confirms a row in the comment on a type of schema `docsearch`. No right to write data is enough for that, and
+//! only the owner of the type can change the comment.
 
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
@@ -30,7 +30,8 @@ pub(crate) fn place() -> String {
     unsafe { format!("{}/{}", pg_sys::GetSystemIdentifier(), pg_sys::MyDatabaseId.to_u32()) }
 }
 
-/// Creates the type, owned by the role, with the comment. No other role may use the type, so that nothing comes to depend on it.
+/// Creates the type, owned by the role, with the comment. No other role may use the type, so that nothing comes to
+/// depend on it.
 pub(crate) fn write(role: &dyn Role, name: &str, text: &str) -> Result<()> {
     let text = pgrx::spi::quote_literal(text);
     let statements = format!(

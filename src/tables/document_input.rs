@@ -51,8 +51,8 @@ pub(crate) struct DocumentInput {
     /// The pages that the document groups, if it does.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub(crate) pages: Vec<GroupedPage>,
-    /// Questions that replace the earlier ones of its author; `None` keeps those. They are compared on their own, and are not
-    /// part of the hash.
+    /// Questions that replace the earlier ones of its author; `None` keeps those. They are compared on their own, and
+    /// are not part of the hash.
     #[serde(default, deserialize_with = "given_questions", skip_serializing)]
     pub(crate) questions: Option<Vec<Question>>,
 }

@@ -22,8 +22,8 @@ pub(crate) fn chunk_id(row: &Row) -> Result<ChunkId> {
     })
 }
 
-/// The documents that [`document_arguments`] pass as the first two parameters, to be joined. With a list of ids and an unknown
-/// project, the planner would read the whole project through another index.
+/// The documents that [`document_arguments`] pass as the first two parameters, to be joined. With a list of ids and an
+/// unknown project, the planner would read the whole project through another index.
 pub(crate) const WANTED_DOCUMENTS: &str = "unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, id)";
 
 /// Documents as two arrays: projects and ids.

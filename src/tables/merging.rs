@@ -34,7 +34,8 @@ pub(crate) fn hold_merges(project: i64) {
     Lock::Merges(project).acquire();
 }
 
-/// Whether each statement has a snapshot of its own: a snapshot older than another merge would move the same rows again.
+/// Whether each statement has a snapshot of its own: a snapshot older than another merge would move the same rows
+/// again.
 pub(crate) fn sees_latest() -> bool {
     // SAFETY: a variable of the server, which holds for the transaction.
     unsafe { pg_sys::XactIsoLevel < pg_sys::XACT_REPEATABLE_READ as i32 }

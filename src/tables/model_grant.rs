@@ -1,8 +1,8 @@
-//! Which roles may send texts to a remote model: by setting it as the model of a project, whose documents are then sent, hidden
-//! ones included; by indexing into such a project; or by embedding texts with it.
+//! Which roles may send texts to a remote model: by setting it as the model of a project, whose documents are then
+//! sent, hidden ones included; by indexing into such a project; or by embedding texts with it.
 //!
-//! Roles other than the owner of the schema may write the table. So a row counts only if that owner has confirmed it, in
-//! the comment on the type `docsearch.model_grant_N`.
+//! Roles other than the owner of the schema may write the table. So a row counts only if that owner has confirmed it,
+//! in the comment on the type `docsearch.model_grant_N`.
 
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
@@ -86,7 +86,8 @@ fn type_name(model: i32) -> String {
     format!("model_grant_{model}")
 }
 
-/// The roles to which the owner of the schema has granted a model. In a database restored from a dump, roles are matched by name.
+/// The roles to which the owner of the schema has granted a model. In a database restored from a dump, roles are
+/// matched by name.
 pub(crate) fn confirmed(role: &dyn Role, model: i32) -> Result<Vec<i64>> {
     let Some((keeper, said)) = confirmation::read(role, &type_name(model))? else {
         return Ok(Vec::new());
@@ -170,8 +171,8 @@ pub(crate) fn remove_role(caller: &mut Caller, role: i64) -> Result<()> {
     models.into_iter().try_for_each(|model| remove(caller, model, role))
 }
 
-/// Confirms, once, the rows of before there were confirmations, if only the owner of the schema and superusers can have written
-/// them. Other grants have to be made again.
+/// Confirms, once, the rows of before there were confirmations, if only the owner of the schema and superusers can have
+/// written them. Other grants have to be made again.
 pub(crate) fn confirm_earlier(caller: &mut Caller) -> Result<()> {
     let by_owner = {
         let owner = &caller.as_owner()?;

@@ -27,10 +27,12 @@ use crate::tables::visibility::Visibility;
 const MAX_NAMED_DOCUMENTS: usize = 200;
 /// Most documents that each kind of near match retrieves.
 const MAX_NEAR: usize = 100;
-/// Documents with a definition of a name that one statement reads for each name, where their visibility is checked afterwards.
+/// Documents with a definition of a name that one statement reads for each name, where their visibility is checked
+/// afterwards.
 const DEFINING_TOGETHER: usize = 50;
-/// Least trigram similarity of a name, whatever the session has set. It is low because two swapped letters in the middle of
-/// a short name (`pg_dmup`) change most of its trigrams. Matches that are too far are dropped later, by edit distance.
+/// Least trigram similarity of a name, whatever the session has set. It is low because two swapped letters in the
+/// middle of a short name (`pg_dmup`) change most of its trigrams. Matches that are too far are dropped later, by edit
+/// distance.
 const LEAST_SIMILARITY: &str = "0.1";
 /// Longest text, in characters of its key, that is taken for a half typed or mistyped name.
 const MAX_NEAR_CHARS: usize = 64;
@@ -39,8 +41,8 @@ const MAX_NEAR_CHARS: usize = 64;
 pub(crate) struct NameMatches {
     /// Documents that have one of the names.
     pub(crate) matches: Map<DocumentId, NameMatch>,
-    /// Documents with a section that defines one of the names, and the index of the name in the query's. A name that more
-    /// than [`MAX_DEFINING_DOCUMENTS`] visible documents of a project define has none.
+    /// Documents with a section that defines one of the names, and the index of the name in the query's. A name that
+    /// more than [`MAX_DEFINING_DOCUMENTS`] visible documents of a project define has none.
     pub(crate) defining: Vec<(DocumentId, usize)>,
     /// The visible documents with one of the given titles; `None` if there may be others.
     pub(crate) titled: Option<Set<DocumentId>>,
@@ -388,8 +390,8 @@ pub(crate) fn near(
     Ok(found)
 }
 
-/// Writes the names of a document, the names that it defines, and its containers. Replaces those stored before if the document
-/// is `known`.
+/// Writes the names of a document, the names that it defines, and its containers. Replaces those stored before if the
+/// document is `known`.
 pub(crate) fn write(owner: &Owner<'_>, project: i64, id: i64, input: &DocumentInput, known: bool) -> Result<()> {
     let (keys, kinds): (Vec<String>, Vec<String>) =
         names_of(&input.title, &input.slug, input.metadata.as_ref(), &input.source_urls)

@@ -12,8 +12,8 @@ use crate::postgres::statement;
 use crate::tables::postings;
 use crate::tables::project::Projects;
 
-/// Most pending documents for which postings are read. With more, the index of terms finds all sections: reading the chunks
-/// of pending documents takes as long from about here on.
+/// Most pending documents for which postings are read. With more, the index of terms finds all sections: reading the
+/// chunks of pending documents takes as long from about here on.
 const MAX_PENDING: i64 = 100;
 
 /// The postings of a query's lexemes in some projects.
@@ -57,7 +57,8 @@ impl PostingLists {
         let mut pending: Set<DocumentId> = Set::default();
         let mut pending_rows = 0;
         let mut is_whole = true;
-        // One statement, so that a merge is seen completely or not at all. A segment comes before its buckets, and these by part.
+        // One statement, so that a merge is seen completely or not at all. A segment comes before its buckets, and
+        // these by part.
         statement::lookup(
             owner,
             "SELECT r.kind, r.project_id, r.segment, r.sections, r.bucket_count, r.superseded, r.id, r.bucket, r.bytes

@@ -1,8 +1,8 @@
 //! Postings: the words of a project's sections, packed in segments, and the documents that changed since.
 //!
-//! A search reads the chunks of a document in `posting_pending`. For all other documents it reads the segments that do not
-//! list them as superseded. The transaction that changes chunks writes the row of `posting_pending`, and a merge moves
-//! documents to a segment in one transaction. So every snapshot counts each document once.
+//! A search reads the chunks of a document in `posting_pending`. For all other documents it reads the segments that do
+//! not list them as superseded. The transaction that changes chunks writes the row of `posting_pending`, and a merge
+//! moves documents to a segment in one transaction. So every snapshot counts each document once.
 
 use pgrx::datum::DatumWithOid;
 

@@ -71,8 +71,8 @@ impl Projects {
         }
     }
 
-    /// The same as the first column of the indexes over words, an expression that no other index has. The planner expects one row
-    /// of a new project, and would read it by the primary key. Several projects are checked row by row.
+    /// The same as the first column of the indexes over words, an expression that no other index has. The planner
+    /// expects one row of a new project, and would read it by the primary key. Several projects are checked row by row.
     pub(crate) fn check(&self, table: &str) -> String {
         match self.0.as_slice() {
             [_] => format!("{table}.project_id + 0 = $1"),
@@ -108,8 +108,8 @@ pub(crate) fn all(owner: &Owner<'_>) -> Result<Vec<Project>> {
     read(owner, "ORDER BY p.id", &[])
 }
 
-/// The projects that a search covers and that can be searched, with a notice about the others. A named project that cannot be
-/// searched is an error.
+/// The projects that a search covers and that can be searched, with a notice about the others. A named project that
+/// cannot be searched is an error.
 pub(crate) fn searched(caller: &Caller, name: Option<&str>) -> Result<(Vec<Project>, Option<Notice>)> {
     let mut projects = selected(caller, name)?;
     if let (Some(_), [named]) = (name, projects.as_slice()) {

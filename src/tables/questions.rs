@@ -136,8 +136,8 @@ pub(crate) fn of_source<'a>(stored: &'a [StoredQuestion], source: &str) -> Vec<&
     own.map(|stored| &stored.question).collect()
 }
 
-/// The questions of a document after those of a source are replaced: these come first, without duplicates. Questions that stay keep
-/// their time. Other sources keep their questions, even if equal.
+/// The questions of a document after those of a source are replaced: these come first, without duplicates. Questions
+/// that stay keep their time. Other sources keep their questions, even if equal.
 pub(crate) fn replaced(
     stored: Vec<StoredQuestion>,
     given: Vec<Question>,
@@ -172,8 +172,8 @@ pub(crate) fn are_same(some: &[StoredQuestion], others: &[StoredQuestion]) -> bo
     by_source(some) == by_source(others)
 }
 
-/// The questions of a document after a source adds some to sections, by anchor. They take the place of replaceable questions of
-/// these sections.
+/// The questions of a document after a source adds some to sections, by anchor. They take the place of replaceable
+/// questions of these sections.
 pub(crate) fn added(
     mut stored: Vec<StoredQuestion>,
     new: impl IntoIterator<Item = (String, Vec<String>)>,
@@ -199,7 +199,8 @@ pub(crate) fn missing<'a>(stored: &mut [StoredQuestion], sections: &'a Sections<
     sections.without(fresh.map(|stored| stored.question.anchor.as_str()))
 }
 
-/// Marks questions as stale whose section has changed since or does not exist. New questions belong to the section as it is.
+/// Marks questions as stale whose section has changed since or does not exist. New questions belong to the section as
+/// it is.
 pub(crate) fn compare(questions: &mut [StoredQuestion], sections: &Sections<'_>) {
     for stored in questions {
         let hash = sections.hash(&stored.question.anchor);
@@ -260,8 +261,8 @@ pub(crate) fn listed(caller: &mut Caller, project: &Project, slug: Option<&str>)
     )
 }
 
-/// The numbers of questions and of stale ones of the visible documents, by project. `limited`: whether policies apply to the caller,
-/// who may read documents.
+/// The numbers of questions and of stale ones of the visible documents, by project. `limited`: whether policies apply
+/// to the caller, who may read documents.
 pub(crate) fn counted(caller: &mut Caller, projects: &[i64], limited: bool) -> Result<Map<i64, (i64, i64)>> {
     if !exist() {
         return Ok(Map::default());

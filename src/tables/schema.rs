@@ -11,8 +11,8 @@ use crate::postgres::{catalog, statement};
 /// The version of the tables that this extension reads and writes.
 pub(crate) const NEWEST: usize = 16;
 
-/// What tables of earlier versions lack until their owner migrates them. Reading or writing a part checks first whether it exists:
-/// searching and writing documents go on meanwhile.
+/// What tables of earlier versions lack until their owner migrates them. Reading or writing a part checks first whether
+/// it exists: searching and writing documents go on meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// Attached tables.

@@ -1,5 +1,5 @@
-//! Document frequencies and sizes of projects. Changes are appended and summed up when read, so that indexing calls never wait
-//! for each other's rows.
+//! Document frequencies and sizes of projects. Changes are appended and summed up when read, so that indexing calls
+//! never wait for each other's rows.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -18,8 +18,8 @@ use crate::tables::project::Projects;
 
 pub(crate) mod by_hand;
 
-/// Number of unmerged rows of `term_stat` at which an indexing call merges them, if they are also more than twice the merged
-/// ones: writing them again then costs no more than writing them did.
+/// Number of unmerged rows of `term_stat` at which an indexing call merges them, if they are also more than twice the
+/// merged ones: writing them again then costs no more than writing them did.
 const MERGE_AT: i64 = 20_000;
 
 /// Appends a change.
@@ -216,8 +216,8 @@ pub(crate) fn hold_merges(project: i64) {
     Lock::Statistics(project).acquire();
 }
 
-/// Counts the statistics of a project again. The owner holds its merges and has locked the documents, so that nothing else
-/// changes them.
+/// Counts the statistics of a project again. The owner holds its merges and has locked the documents, so that nothing
+/// else changes them.
 pub(crate) fn recount(owner: &Owner<'_>, project: i64) -> Result<()> {
     for table in ["term_stat", "project_stat"] {
         statement::execute(
@@ -354,8 +354,8 @@ pub(crate) struct VocabularyRange {
     pub(crate) lengths: RangeInclusive<i32>,
 }
 
-/// The number of chunks of each project in which the words of some ranges of the vocabulary occur: of each range, the words that
-/// `wanted` accepts.
+/// The number of chunks of each project in which the words of some ranges of the vocabulary occur: of each range, the
+/// words that `wanted` accepts.
 pub(crate) fn frequencies_between(
     owner: &Owner<'_>,
     projects: &Projects,

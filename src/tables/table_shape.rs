@@ -1,9 +1,9 @@
-//! Detects whether an attached table has changed its shape since it was read. ALTER TABLE fires no trigger: a column that was
-//! dropped and added again, renamed or given another type may hold other keys and texts. Changes made while triggers were
-//! disabled are not recorded, and forced policies decide which rows the owner reads.
+//! Detects whether an attached table has changed its shape since it was read. ALTER TABLE fires no trigger: a column
+//! that was dropped and added again, renamed or given another type may hold other keys and texts. Changes made while
+//! triggers were disabled are not recorded, and forced policies decide which rows the owner reads.
 
-/// The state in the catalogs of the columns, triggers and policies of a row `a`'s table, and of a view's query; NULL while
-/// a column is missing. The version of a catalog row is the transaction that wrote it.
+/// The state in the catalogs of the columns, triggers and policies of a row `a`'s table, and of a view's query; NULL
+/// while a column is missing. The version of a catalog row is the transaction that wrote it.
 macro_rules! shape {
     () => {
         "(SELECT CASE WHEN bool_and(t.attnum IS NOT NULL) THEN

@@ -10,8 +10,8 @@ pub(crate) fn lexemes(caller: &Caller, text_config: &str, kinds: &[i32], words: 
     Ok(Dictionaries::of(caller, text_config)?.lexemes(kinds, words))
 }
 
-/// Flushes the pending list of the index of terms. Inserting chunks one by one would take five times the work, and a long pending
-/// list makes searches slow.
+/// Flushes the pending list of the index of terms. Inserting chunks one by one would take five times the work, and a
+/// long pending list makes searches slow.
 pub(crate) fn flush_pending_list(owner: &Owner<'_>) -> Result<()> {
     statement::execute(
         owner,

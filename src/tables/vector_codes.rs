@@ -1,8 +1,8 @@
 //! Codes of vectors, which estimate the sections nearest to a query.
 //!
-//! The transaction that stores vectors adds a row with their codes, and merges pack many such rows into few. Chunks of codes
-//! may change or be deleted: a search reads the vector of every chunk that it finds by its code. So a surplus code costs a
-//! little time, and a missing code hides a section.
+//! The transaction that stores vectors adds a row with their codes, and merges pack many such rows into few. Chunks of
+//! codes may change or be deleted: a search reads the vector of every chunk that it finds by its code. So a surplus
+//! code costs a little time, and a missing code hides a section.
 
 use docsearch_core::index::vector_code::{Code, CodePacker, CodeQuery, CodeRow, Codes, NearestCodes, VectorKind};
 use docsearch_core::values::id::ChunkId;
@@ -152,8 +152,8 @@ fn of_row(row: &statement::Row) -> Result<CodeSet> {
     })
 }
 
-/// Deletes the rows first, and reads the vectors afterwards in a later snapshot: vectors stored since then have rows of their own,
-/// which stay.
+/// Deletes the rows first, and reads the vectors afterwards in a later snapshot: vectors stored since then have rows of
+/// their own, which stay.
 fn merge_rows(owner: &Owner<'_>, of: CodeSet) -> Result<bool> {
     if !may_merge(owner, of.project, TABLE)? {
         return Ok(false);
@@ -194,8 +194,9 @@ fn merge_rows(owner: &Owner<'_>, of: CodeSet) -> Result<bool> {
     Ok(true)
 }
 
-/// The projects and models with many codes of changed or deleted chunks, and their number of codes. Statistics count neither
-/// headings that are questions nor questions of several sources. So chunks are counted, but only where statistics show many codes.
+/// The projects and models with many codes of changed or deleted chunks, and their number of codes. Statistics count
+/// neither headings that are questions nor questions of several sources. So chunks are counted, but only where
+/// statistics show many codes.
 fn excessive(owner: &Owner<'_>, project: Option<i64>) -> Result<Vec<(CodeSet, i64)>> {
     let _settings = LocalSettings::by_index()?;
     let questions = match questions::exist() {
@@ -317,8 +318,8 @@ pub(crate) fn clear(owner: &Owner<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Computes the codes of tables of an earlier version. Writers that are under way know nothing of codes: they end first, and
-/// later ones wait.
+/// Computes the codes of tables of an earlier version. Writers that are under way know nothing of codes: they end
+/// first, and later ones wait.
 pub(crate) fn build_upgraded(owner: &Owner<'_>) -> Result<()> {
     if is_subscribed(owner, TABLE)? {
         return Ok(());
@@ -349,8 +350,8 @@ pub(crate) struct EstimatedChunks {
     pub(crate) codes: usize,
 }
 
-/// The chunks of each kind with the highest estimated similarity, best first; the limit does not change their order. `None` if
-/// there are no codes.
+/// The chunks of each kind with the highest estimated similarity, best first; the limit does not change their order.
+/// `None` if there are no codes.
 pub(crate) fn nearest<const KINDS: usize>(
     owner: &Owner<'_>,
     projects: &Projects,

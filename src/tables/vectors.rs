@@ -80,9 +80,9 @@ impl Nearest<'_> {
 
 /// Number of codes whose vectors are read, for each wanted chunk of a kind.
 ///
-/// With 2 for sections, the codes include 98 to 99.6 % of the nearest ones. With 1.5 a search took 0.15 ms less, and Postgres, Python
-/// and Ray lost 0.001 to 0.002 nDCG@10. With 1 for questions, 102 of 114 pages came first, as with 2, and a search took 0.3 ms less;
-/// with 0.5, 100 came first.
+/// With 2 for sections, the codes include 98 to 99.6 % of the nearest ones. With 1.5 a search took 0.15 ms less, and
+/// Postgres, Python and Ray lost 0.001 to 0.002 nDCG@10. With 1 for questions, 102 of 114 pages came first, as with 2,
+/// and a search took 0.3 ms less; with 0.5, 100 came first.
 fn read_by_code(kind: VectorKind) -> usize {
     match kind {
         VectorKind::Text => 2,
@@ -112,9 +112,9 @@ impl VectorTable {
         })
     }
 
-    /// The similarities of the nearest sections of the projects, and of the nearest questions, each up to the limit. All sections
-    /// are compared if there are at most `exact`, and all chunks of given documents; else those that are nearest by their
-    /// codes.
+    /// The similarities of the nearest sections of the projects, and of the nearest questions, each up to the limit.
+    /// All sections are compared if there are at most `exact`, and all chunks of given documents; else those that are
+    /// nearest by their codes.
     pub(crate) fn nearest(&self, caller: &mut Caller, wanted: Nearest<'_>, exact: i64) -> Result<Map<ChunkId, f32>> {
         if wanted.documents.is_some() {
             let owner = &caller.as_owner()?;
@@ -141,8 +141,8 @@ impl VectorTable {
         Ok(found)
     }
 
-    /// The nearest visible chunks of each kind, out of those that are nearest by their codes; `None` if there are no codes. The
-    /// order of codes does not depend on other documents, so that hidden ones do not change the result.
+    /// The nearest visible chunks of each kind, out of those that are nearest by their codes; `None` if there are no
+    /// codes. The order of codes does not depend on other documents, so that hidden ones do not change the result.
     fn nearest_by_codes<const KINDS: usize>(
         &self,
         caller: &mut Caller,

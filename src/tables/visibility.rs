@@ -27,8 +27,8 @@ use crate::tables::visibility_check::VisibilityCheck;
 pub(crate) const MAX_LISTED: i64 = 1_000;
 /// Most sections of listed documents that are read to count their words: 3 µs each.
 const MAX_COUNTED: f64 = 20_000.0;
-/// Where the documents are not listed, a word of up to this many sections is counted in the visible ones. A more frequent word
-/// keeps its count over all documents if the caller sees one of them.
+/// Where the documents are not listed, a word of up to this many sections is counted in the visible ones. A more
+/// frequent word keeps its count over all documents if the caller sees one of them.
 const RARE: i64 = 200;
 /// Sections of a frequent word that are checked first for a visible one.
 const FIRST_CHECKED: usize = 32;
@@ -147,8 +147,8 @@ impl Visibility {
         }
     }
 
-    /// An `AND` condition that limits a column to the listed documents, empty if there is no list. Its parameter is appended to
-    /// `args`.
+    /// An `AND` condition that limits a column to the listed documents, empty if there is no list. Its parameter is
+    /// appended to `args`.
     pub(crate) fn condition(&self, column: &str, args: &mut Vec<DatumWithOid<'_>>) -> String {
         let Some(listed) = self.listed() else {
             return String::new();

@@ -1,5 +1,5 @@
-//! Checks retrieved documents against row-level security, where the visible ones are too many to list. A retriever reads
-//! on until it has enough visible documents, so that hidden ones do not change its result.
+//! Checks retrieved documents against row-level security, where the visible ones are too many to list. A retriever
+//! reads on until it has enough visible documents, so that hidden ones do not change its result.
 
 use std::cell::{OnceCell, RefCell};
 
@@ -15,8 +15,8 @@ use crate::tables::statistics;
 
 /// Up to this many documents, each is looked up by its key.
 const LOOKED_UP: usize = 1_000;
-/// Beyond, all visible documents are listed if the projects have fewer than this many times those looked up: a scan reads a
-/// document this many times faster than a lookup.
+/// Beyond, all visible documents are listed if the projects have fewer than this many times those looked up: a scan
+/// reads a document this many times faster than a lookup.
 const LOOKUP_COST: f64 = 5.0;
 /// Fewest rows of the first read.
 const MIN_READ: usize = 64;
@@ -68,8 +68,8 @@ impl VisibilityCheck {
         }
     }
 
-    /// The first `wanted` rows with visible documents. `read` gets the limit of rows to read. Its order must not depend on
-    /// the limit.
+    /// The first `wanted` rows with visible documents. `read` gets the limit of rows to read. Its order must not depend
+    /// on the limit.
     pub(crate) fn first<T>(
         &self,
         caller: &mut Caller,

@@ -16,9 +16,9 @@ use crate::postgres::{library, statement};
 use crate::tables::schema::Part;
 use crate::tables::table_shape::is_reshaped;
 
-/// Number of pending rows at which a call that writes merges them, if it may; otherwise the worker does. A search reads the
-/// chunks of each pending document, about 40 µs, and reads no postings if there are more than 100 of them. A merge takes a few
-/// milliseconds.
+/// Number of pending rows at which a call that writes merges them, if it may; otherwise the worker does. A search reads
+/// the chunks of each pending document, about 40 µs, and reads no postings if there are more than 100 of them. A merge
+/// takes a few milliseconds.
 pub(crate) const MAX_PENDING: i64 = 32;
 
 /// How often a connection that searches checks whether a worker is missing.
@@ -94,8 +94,8 @@ pub(crate) fn is_pending() -> bool {
         .is_some_and(|(pending, current)| pending.transaction == current.transaction)
 }
 
-/// Starts a worker if work is due, at most once in [`CHECK_INTERVAL`]. After a restart of the server, or after the worker has
-/// given up, nothing else starts one.
+/// Starts a worker if work is due, at most once in [`CHECK_INTERVAL`]. After a restart of the server, or after the
+/// worker has given up, nothing else starts one.
 pub(crate) fn if_due(caller: &mut Caller) -> Result<()> {
     if CHECKED.get().is_some_and(|checked| checked.elapsed() < CHECK_INTERVAL) {
         return Ok(());
@@ -106,7 +106,8 @@ pub(crate) fn if_due(caller: &mut Caller) -> Result<()> {
     }
     let is_due = {
         let owner = &caller.as_owner()?;
-        // Earlier versions of the tables have no attached views, no columns for the shape of attached tables, no attempts.
+        // Earlier versions of the tables have no attached views, no columns for the shape of attached tables, no
+        // attempts.
         let polled = Part::PollEvery.or_else("OR a.poll_every IS NOT NULL", "");
         let reshaped = Part::QuestionsColumn.or_else(concat!("OR ", is_reshaped!()), "");
         let changes = Part::Attempts.or_else("c.attempts = 0 OR c.next_attempt <= now()", "true");

@@ -1,5 +1,5 @@
-//! Checks who may read the rows of a table, and who would find their documents: searches apply the policies on documents, but
-//! neither those of the table nor its privileges.
+//! Checks who may read the rows of a table, and who would find their documents: searches apply the policies on
+//! documents, but neither those of the table nor its privileges.
 
 use docsearch_core::postgres::row_policy::about_documents;
 use pgrx::datum::DatumWithOid;
@@ -205,8 +205,8 @@ impl Guard {
     }
 }
 
-/// The condition that a role may read a table. It looks up the name only for roles that may use its schema: for others that is an
-/// error.
+/// The condition that a role may read a table. It looks up the name only for roles that may use its schema: for others
+/// that is an error.
 fn rights_on(caller: &Caller, table: &Table) -> Result<String> {
     let rights = statement::one(
         caller,
@@ -221,8 +221,8 @@ fn rights_on(caller: &Caller, table: &Table) -> Result<String> {
     Ok(rights.unwrap_or_else(|| "false".to_owned()))
 }
 
-/// A condition on documents that is equivalent to the policies of a table for SELECT, and the columns in it; `None` if there is no
-/// exact one.
+/// A condition on documents that is equivalent to the policies of a table for SELECT, and the columns in it; `None` if
+/// there is no exact one.
 fn policies_of(caller: &Caller, table: pg_sys::Oid) -> Result<Option<(String, Vec<String>)>> {
     let columns = statement::rows(
         caller,

@@ -1,11 +1,13 @@
-//! The terms that the owner of a table has agreed to by attaching it. `docsearch.attached_table` has the columns and roles to
-//! read as and write as. But roles that may write that table, such as members of `pg_write_all_data`, need not be able to act
-//! as those roles. So the worker uses a row only while it matches two comments, which no right to write data can make:
+//! The terms that the owner of a table has agreed to by attaching it. `docsearch.attached_table` has the columns and
+//! roles to read as and write as. But roles that may write that table, such as members of `pg_write_all_data`, need not
+//! be able to act as those roles. So the worker uses a row only while it matches two comments, which no right to write
+//! data can make:
 //!
-//! - the comment on the first trigger of the table. Only the owner of the table can make it; the right TRIGGER is not enough.
-//! - the comment on the type `docsearch.attached_N`. Only the owner of schema `docsearch` can make it, who has to be able to
-//!   act as both roles. It holds the agreement of the role that writes, where that is not the owner of the table. It is
-//!   dropped when the table is detached, whatever happens to the trigger.
+//! - the comment on the first trigger of the table. Only the owner of the table can make it; the right TRIGGER is not
+//!   enough.
+//! - the comment on the type `docsearch.attached_N`. Only the owner of schema `docsearch` can make it, who has to be
+//!   able to act as both roles. It holds the agreement of the role that writes, where that is not the owner of the
+//!   table. It is dropped when the table is detached, whatever happens to the trigger.
 
 use std::collections::BTreeSet;
 
@@ -52,8 +54,8 @@ impl Attached {
         terms
     }
 
-    /// The text of both comments. Roles have their names, for a dump that is restored elsewhere, and their OIDs, for this server,
-    /// where other roles may get their names.
+    /// The text of both comments. Roles have their names, for a dump that is restored elsewhere, and their OIDs, for
+    /// this server, where other roles may get their names.
     fn agreement(&self) -> Result<String> {
         let agreement = json!({
             "terms": self.terms(),
@@ -280,8 +282,9 @@ pub(super) fn delete_unused(owner: &mut Owner<'_>) -> Result<()> {
     unused.into_iter().try_for_each(|id| delete(owner, id))
 }
 
-/// Confirms, once, tables that were attached before there were agreements, if only the owner of `docsearch.attached_table`, who
-/// may act as the named roles, can have written the rows. Other tables wait until they are attached again.
+/// Confirms, once, tables that were attached before there were agreements, if only the owner of
+/// `docsearch.attached_table`, who may act as the named roles, can have written the rows. Other tables wait until they
+/// are attached again.
 pub(crate) fn agree_to_earlier(caller: &mut Caller) -> Result<()> {
     if !confirmation::only_its_owner_writes(caller, "docsearch.attached_table")? {
         return Ok(());

@@ -47,8 +47,9 @@ pub(crate) struct Difference {
     pub(crate) project: String,
 }
 
-/// The attached tables, of one project or of all, whose documents do not match their rows, except for changes that wait to be
-/// read. Tables that cannot be read are left out: they are reported elsewhere. Each table is read as its own role.
+/// The attached tables, of one project or of all, whose documents do not match their rows, except for changes that wait
+/// to be read. Tables that cannot be read are left out: they are reported elsewhere. Each table is read as its own
+/// role.
 pub(crate) fn differences(owner: &mut Owner<'_>, project: Option<i64>) -> Result<Vec<Difference>> {
     let all = read(
         owner,

@@ -1,5 +1,5 @@
-//! Reads rows of an attached table as its owner, confined, whatever its columns and their code are. A step (`step`) limits the
-//! time.
+//! Reads rows of an attached table as its owner, confined, whatever its columns and their code are. A step (`step`)
+//! limits the time.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -18,13 +18,14 @@ use crate::postgres::{statement, subtransaction};
 
 /// Most bytes of rows that are read at once, and of one row: more than a document may have.
 const LARGEST: i64 = 64 << 20;
-/// Longest key in bytes. No slug holds a longer one, with or without the padding of `char(n)`, so no document can have it.
+/// Longest key in bytes. No slug holds a longer one, with or without the padding of `char(n)`, so no document can have
+/// it.
 pub(super) const LONGEST_KEY: usize = 64 << 10;
 /// The same for a view, whose keys are stored.
 pub(super) const LONGEST_VIEW_KEY: usize = 1024;
 
-/// Formats of keys and other values, independent of the settings of a session, a role or a database. The trigger records keys in
-/// them, and the worker and `check` compare these with the keys of rows.
+/// Formats of keys and other values, independent of the settings of a session, a role or a database. The trigger
+/// records keys in them, and the worker and `check` compare these with the keys of rows.
 pub(in crate::indexing) const FORMATS: [(&str, &str); 4] = [
     ("datestyle", "ISO, YMD"),
     ("intervalstyle", "postgres"),
@@ -110,8 +111,8 @@ impl Attached {
         self.confined(owner, |reader, confined| reader.without_row(confined, keys))
     }
 
-    /// Rows by their keys. A row that cannot be read does not affect the others; an error is one of the whole table. `None` if
-    /// they are too large to be read at once.
+    /// Rows by their keys. A row that cannot be read does not affect the others; an error is one of the whole table.
+    /// `None` if they are too large to be read at once.
     pub(super) fn rows(&self, owner: &mut Owner<'_>, keys: &[String]) -> Result<Option<Rows>> {
         self.confined(owner, |reader, confined| {
             let all = subtransaction::run(|| reader.rows(confined, keys));

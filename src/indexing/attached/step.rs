@@ -1,6 +1,6 @@
-//! Steps of the worker for attached tables. A step records that it begins, reads some rows and writes their documents, each in
-//! a transaction of its own, within a time limit. If it ends the process, the record stays, and the table waits longer
-//! each time.
+//! Steps of the worker for attached tables. A step records that it begins, reads some rows and writes their documents,
+//! each in a transaction of its own, within a time limit. If it ends the process, the record stays, and the table waits
+//! longer each time.
 
 use std::time::{Duration, Instant};
 
@@ -41,7 +41,8 @@ const HAS_CHANGES: &str = "EXISTS (SELECT FROM docsearch.table_change c WHERE c.
 const RETRIED_AT: &str =
     "(SELECT min(c.next_attempt) FROM docsearch.table_change c WHERE c.attached_id = a.id AND c.attempts > 0)";
 
-/// The condition that a table `a` has work apart from failed rows. A view that is read at intervals keeps no worker running.
+/// The condition that a table `a` has work apart from failed rows. A view that is read at intervals keeps no worker
+/// running.
 const HAS_WORK: &str = concat!(
     "(a.loading
      OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id AND c.attempts = 0)
@@ -51,9 +52,9 @@ const HAS_WORK: &str = concat!(
     ")"
 );
 
-/// When a table `a` is due. A table that was dropped or has other columns does not wait for the next read, and neither does a
-/// view when a table that it reads from has changed. Failed rows have pauses of their own; those of such a view wait for its
-/// next read.
+/// When a table `a` is due. A table that was dropped or has other columns does not wait for the next read, and neither
+/// does a view when a table that it reads from has changed. Failed rows have pauses of their own; those of such a view
+/// wait for its next read.
 fn due_at() -> String {
     let is_reshaped = is_reshaped!();
     format!(
@@ -297,8 +298,8 @@ impl Step {
         Ok(StepInput::Rows(rows))
     }
 
-    /// Writes documents as the role that attached the table, within its policies. The problem of one row does not block the
-    /// others.
+    /// Writes documents as the role that attached the table, within its policies. The problem of one row does not block
+    /// the others.
     fn write(&self, owner: &mut Owner<'_>, rows: Rows) -> Result<Problems> {
         let attached = &self.attached;
         attached.check(owner)?;
@@ -328,8 +329,8 @@ impl Step {
         Ok(problems)
     }
 
-    /// Starts over after a TRUNCATE, unreadable keys, or a call of `read_table`: the table is read from its beginning, and then
-    /// documents without a row are deleted. Earlier changes are dropped.
+    /// Starts over after a TRUNCATE, unreadable keys, or a call of `read_table`: the table is read from its beginning,
+    /// and then documents without a row are deleted. Earlier changes are dropped.
     fn start_over(&self, owner: &mut Owner<'_>) -> Result<()> {
         if !self.attached.lock(owner)? {
             return Ok(());

@@ -16,7 +16,8 @@ const IS_SUBSCRIBED: &str = "c.relkind IN ('r', 'p')
 pub(crate) const REMEDY: &str =
     "attach a view of it, which is read at intervals, or call docsearch.read_table() after changes";
 
-/// Warns the caller if a subscription writes tables that are attached, or watched for a view: its changes are not recorded.
+/// Warns the caller if a subscription writes tables that are attached, or watched for a view: its changes are not
+/// recorded.
 pub(super) fn warn_of(caller: &Caller, tables: Vec<pg_sys::Oid>) -> Result<()> {
     let subscribed = statement::rows(
         caller,

@@ -143,8 +143,8 @@ impl Table {
         })
     }
 
-    /// The column of the key. Triggers convert keys to text as the user who changes the table, and the worker reads them: only
-    /// code that comes with Postgres may run then.
+    /// The column of the key. Triggers convert keys to text as the user who changes the table, and the worker reads
+    /// them: only code that comes with Postgres may run then.
     pub(crate) fn key_column(&self, name: &str) -> Result<Column> {
         let key = self.column(name)?;
         if catalog::is_plain_type(key.type_oid) && catalog::is_ordered(key.type_oid) && !key.is_virtual {
@@ -220,8 +220,8 @@ impl Table {
         })
     }
 
-    /// Creates the triggers that mark the table as attached with this id: they record its changes, and hold the condition of
-    /// rows. A view has one, which records nothing.
+    /// Creates the triggers that mark the table as attached with this id: they record its changes, and hold the
+    /// condition of rows. A view has one, which records nothing.
     pub(super) fn create_triggers(&self, caller: &Caller, id: i32, condition: Option<&str>) -> Result<()> {
         for (place, event) in self.events().iter().enumerate() {
             let referencing = self.referencing(event);
@@ -287,7 +287,8 @@ impl Table {
         Ok(comment.into_iter().next())
     }
 
-    /// The condition of rows that [`create_triggers`](Self::create_triggers) stored. An error if the triggers are missing or changed.
+    /// The condition of rows that [`create_triggers`](Self::create_triggers) stored. An error if the triggers are
+    /// missing or changed.
     pub(super) fn triggers_condition(&self, role: &dyn Role, id: i32, stored: Option<&str>) -> Result<Option<String>> {
         let names = self.trigger_names(id);
         let triggers = statement::rows(

@@ -1,8 +1,8 @@
 //! The trigger of attached tables, which records the keys of changed rows.
 //!
-//! It runs as the user who changes the table, and looks up nothing by name. Rows come from the transition tables that Postgres
-//! passes, and the output function of the key's type converts keys to text. A trigger that a user created, for other tables
-//! or without transition tables, records nothing.
+//! It runs as the user who changes the table, and looks up nothing by name. Rows come from the transition tables that
+//! Postgres passes, and the output function of the key's type converts keys to text. A trigger that a user created, for
+//! other tables or without transition tables, records nothing.
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -172,8 +172,8 @@ struct Key {
 }
 
 impl Key {
-    /// The column, if it exists, is stored, and has a type that comes with Postgres: it may have been dropped, renamed or
-    /// given another type since the table was attached.
+    /// The column, if it exists, is stored, and has a type that comes with Postgres: it may have been dropped, renamed
+    /// or given another type since the table was attached.
     fn find(table: pg_sys::Oid, column: &str) -> Result<Option<Self>> {
         let Some(column) = catalog::column(table, column)? else {
             return Ok(None);

@@ -5,8 +5,8 @@ use docsearch_core::documents::chunk::{Chunk, ChunkKind, chunk_pages};
 use super::Indexer;
 use crate::tables::document_input::DocumentInput;
 
-/// Bytes of a document's text that are indexed as one chunk, where a project has one vector for each document: a tsvector
-/// holds less than 1 MB.
+/// Bytes of a document's text that are indexed as one chunk, where a project has one vector for each document: a
+/// tsvector holds less than 1 MB.
 const ONE_CHUNK_BYTES: usize = 256 * 1024;
 
 impl Indexer<'_> {

@@ -135,8 +135,8 @@ pub(super) fn unplaced(input: &DocumentInput, body: &str) -> Option<(usize, Stri
     Some((1 + unplaced.count(), bounds::shown(&first.anchor)))
 }
 
-/// Replaces the questions of a document from one source, and returns their new number. The caller must be allowed to change the
-/// document.
+/// Replaces the questions of a document from one source, and returns their new number. The caller must be allowed to
+/// change the document.
 pub(crate) fn set_questions(
     caller: &mut Caller,
     project: &Project,
@@ -195,8 +195,8 @@ pub(crate) struct WrittenQuestions {
     pub(crate) questions: Vec<String>,
 }
 
-/// Adds questions to sections of a document that are unchanged and still have none, and returns how many each gets. They replace
-/// stale questions by a model. The caller must be allowed to change the document.
+/// Adds questions to sections of a document that are unchanged and still have none, and returns how many each gets.
+/// They replace stale questions by a model. The caller must be allowed to change the document.
 pub(crate) fn add_questions(
     caller: &mut Caller,
     project: &Project,

@@ -41,11 +41,11 @@ pub(crate) fn merge_if_due(owner: &Owner<'_>, project: i64) -> Result<()> {
     }
 }
 
-/// Moves up to `most` pending documents of a project into segments; false if nothing was done. It does not wait for another
-/// merge, but leaves the documents pending.
+/// Moves up to `most` pending documents of a project into segments; false if nothing was done. It does not wait for
+/// another merge, but leaves the documents pending.
 ///
-/// It deletes the pending rows first, and reads the chunks afterwards in a later snapshot. A change that it does not read has
-/// a pending row of its own, which stays.
+/// It deletes the pending rows first, and reads the chunks afterwards in a later snapshot. A change that it does not
+/// read has a pending row of its own, which stays.
 pub(crate) fn merge(owner: &Owner<'_>, project: i64, most: i64) -> Result<bool> {
     if !exist() || !may_merge(owner, project, TABLE)? {
         return Ok(false);

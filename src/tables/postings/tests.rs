@@ -13,7 +13,8 @@ mod tests {
     use crate::postgres::testing::{Anyone, sql};
     use crate::tables::postings::{Differences, add_pending, differences, merge, merge_any, merge_if_due, rebuild};
 
-    /// Document and chunk; words, words of the document, and the positions of each lexeme with one letter for its weight.
+    /// Document and chunk; words, words of the document, and the positions of each lexeme with one letter for its
+    /// weight.
     type Counted = BTreeMap<(i64, i32), (i32, i32, BTreeMap<String, Vec<(i32, char)>>)>;
 
     const PROJECT: i64 = 7;

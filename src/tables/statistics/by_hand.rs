@@ -17,8 +17,8 @@ thread_local! {
     static COUNTED_AT: Cell<Option<i32>> = const { Cell::new(None) };
 }
 
-/// While this lives, the function that runs statements counts what they write to documents and chunks: once for a whole load,
-/// where triggers would count each statement.
+/// While this lives, the function that runs statements counts what they write to documents and chunks: once for a whole
+/// load, where triggers would count each statement.
 pub(crate) struct CountedElsewhere {
     before: Option<i32>,
 }
@@ -42,8 +42,8 @@ fn trigger_depth() -> i32 {
     unsafe { pgrx::direct_function_call::<i32>(pg_sys::pg_trigger_depth, &[]) }.unwrap_or(0)
 }
 
-/// Whether the running trigger belongs to a statement that is counted elsewhere. Triggers of users run their statements deeper, and
-/// those are counted here. Cascades to chunks are not deeper: foreign keys leave them to the statement.
+/// Whether the running trigger belongs to a statement that is counted elsewhere. Triggers of users run their statements
+/// deeper, and those are counted here. Cascades to chunks are not deeper: foreign keys leave them to the statement.
 fn is_counted_elsewhere() -> bool {
     COUNTED_AT.get().is_some_and(|depth| trigger_depth() <= depth + 1)
 }
@@ -66,8 +66,9 @@ impl Table {
 
     /// Sums up the deleted and inserted rows of projects that still exist, and returns the projects.
     ///
-    /// Documents whose chunks changed become pending for their postings. The document frequency of a word depends on the other
-    /// chunks of each document as they are now: the earlier chunks are these without the inserted and with the deleted ones.
+    /// Documents whose chunks changed become pending for their postings. The document frequency of a word depends on
+    /// the other chunks of each document as they are now: the earlier chunks are these without the inserted and with
+    /// the deleted ones.
     fn statement(self, changed: &str) -> String {
         match self {
             Self::Document => format!(

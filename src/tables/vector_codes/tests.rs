@@ -1,4 +1,5 @@
-//! After any order of writes, deletes and merges, each vector has a code, and codes find the same as comparing all vectors.
+//! After any order of writes, deletes and merges, each vector has a code, and codes find the same as comparing all
+//! vectors.
 
 #[pgrx::pg_schema]
 mod tests {

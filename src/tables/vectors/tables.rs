@@ -66,8 +66,8 @@ pub(crate) fn drop_graphs(owner: &Owner<'_>) -> Result<()> {
         .try_for_each(|graph| statement::utility(owner, &graph))
 }
 
-/// Deletes vectors of models that projects do not use any more, a few seconds after a switch: searches that began before
-/// still read them. True if some are left for later.
+/// Deletes vectors of models that projects do not use any more, a few seconds after a switch: searches that began
+/// before still read them. True if some are left for later.
 pub(crate) fn drop_unused(owner: &Owner<'_>) -> Result<bool> {
     let (tables, projects): (Vec<i32>, Vec<i64>) = statement::rows(
         owner,

@@ -21,8 +21,8 @@ const DELETED_PER_ROW: i32 = 16;
 const COMPARED_PER_ROW: i32 = 256;
 
 thread_local! {
-    /// By table id, the slug up to which documents were compared with rows, or were deleted after the table was dropped. A new
-    /// worker starts from the beginning.
+    /// By table id, the slug up to which documents were compared with rows, or were deleted after the table was
+    /// dropped. A new worker starts from the beginning.
     static CHECKED_TO: RefCell<HashMap<i32, String>> = RefCell::default();
 }
 
@@ -138,8 +138,9 @@ impl Step {
         Ok(())
     }
 
-    /// Deletes the documents of a dropped table, some at a time, as the role that attached it and within its policies. Documents
-    /// that policies keep are reported and tried again. If that role was dropped too, all documents are deleted.
+    /// Deletes the documents of a dropped table, some at a time, as the role that attached it and within its policies.
+    /// Documents that policies keep are reported and tried again. If that role was dropped too, all documents are
+    /// deleted.
     pub(super) fn delete_all(&mut self, owner: &mut Owner<'_>) -> Result<()> {
         let attached = &self.attached;
         if !attached.lock(owner)? {

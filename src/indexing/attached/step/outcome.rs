@@ -1,4 +1,5 @@
-//! Records the result of a step: changes that were read are done, failed rows stay recorded, and the table is due again later.
+//! Records the result of a step: changes that were read are done, failed rows stay recorded, and the table is due again
+//! later.
 
 use std::time::Duration;
 
@@ -43,9 +44,9 @@ impl Retry {
 }
 
 impl Attached {
-    /// Whether it is still attached. If so, no session can detach it, drop its project or remove the tables until the end of
-    /// the transaction; `read_table` does not wait. Every session takes these locks in this order: documents, project, attached
-    /// table.
+    /// Whether it is still attached. If so, no session can detach it, drop its project or remove the tables until the
+    /// end of the transaction; `read_table` does not wait. Every session takes these locks in this order: documents,
+    /// project, attached table.
     pub(in crate::indexing::attached) fn lock(&self, owner: &Owner<'_>) -> Result<bool> {
         statement::execute(owner, "LOCK TABLE docsearch.document IN ROW EXCLUSIVE MODE", &[])?;
         statement::execute(

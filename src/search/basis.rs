@@ -183,7 +183,7 @@ impl Basis {
             names: names::find(
                 caller,
                 &group.projects,
-                &group.forms,
+                &group.candidate_names,
                 &group.title_keys(),
                 &group.visibility,
             )?,

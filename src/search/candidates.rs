@@ -237,11 +237,14 @@ impl Search<'_> {
         mark_older_versions(pages);
         basis.newest.mark(pages);
         let subjects = retrieved.subjects(&group.subject_query(), &query.keywords.lexical.corpora);
-        let mut forms = Cow::Borrowed(&group.forms);
-        for &(form, role) in &subjects {
-            forms.to_mut()[form].role = role;
+        let mut candidate_names = Cow::Borrowed(&group.candidate_names);
+        for &(index, role) in &subjects {
+            candidate_names.to_mut()[index].role = role;
         }
-        let named = retrieved.boost_pages(&group.name_query(&forms, &group.typed().unwrap_or_default()), pages);
+        let named = retrieved.boost_pages(
+            &group.name_query(&candidate_names, &group.typed().unwrap_or_default()),
+            pages,
+        );
         Candidates {
             retrieved,
             named,
@@ -311,7 +314,7 @@ impl Search<'_> {
         let lexical = keywords.lexical;
         let documents = scope.listed();
         let near = match group.typed() {
-            Some(typed) if lexical.lacks_a_word && !names::any_direct(&names.matches, &group.forms) => {
+            Some(typed) if lexical.lacks_a_word && !names::any_direct(&names.matches, &group.candidate_names) => {
                 names::near(caller, &group.projects, &typed, &group.visibility)?
             }
             _ => Set::default(),

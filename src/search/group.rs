@@ -43,11 +43,11 @@ pub(crate) struct Group<'a> {
     pub(crate) text_config: &'a str,
     /// With the weights of the projects.
     pub(crate) config: SearchConfig,
-    names: Map<i64, &'a str>,
+    project_names: Map<i64, &'a str>,
     rules: Rc<Rules>,
     pub(crate) understanding: Understanding,
     /// Names that the query asks for or mentions, and words that may be one.
-    pub(crate) forms: Vec<CandidateName>,
+    pub(crate) candidate_names: Vec<CandidateName>,
     /// Keys of the containers that the query names.
     pub(crate) containers: Vec<String>,
     /// The terms that the keyword retriever looks up.
@@ -129,17 +129,17 @@ impl<'a> Group<'a> {
         let terms = terms(&understanding.topic, Some(&understanding))?;
         let searched = Projects::new(projects.iter().copied());
         let sites = projects.iter().map(|project| project.site());
-        let mut forms = CandidateName::addresses(&understanding.text, sites);
-        forms.extend(understanding.candidate_names());
-        forms.extend(understanding.candidate_names_within(&forms, &rules));
+        let mut candidate_names = CandidateName::addresses(&understanding.text, sites);
+        candidate_names.extend(understanding.candidate_names());
+        candidate_names.extend(understanding.candidate_names_within(&candidate_names, &rules));
         Ok(Self {
             visibility: Visibility::of(caller, &searched)?,
             members: members(&understanding, &terms),
             terms,
             excluded,
-            forms,
+            candidate_names,
             containers: understanding.container_keys(&rules),
-            names: projects
+            project_names: projects
                 .iter()
                 .map(|project| (project.id, project.name.as_str()))
                 .collect(),
@@ -160,7 +160,7 @@ impl<'a> Group<'a> {
     pub(crate) fn subject_query(&self) -> SubjectQuery<'_> {
         SubjectQuery {
             understanding: &self.understanding,
-            forms: &self.forms,
+            forms: &self.candidate_names,
             terms: &self.terms,
             rules: &self.rules,
         }
@@ -168,9 +168,10 @@ impl<'a> Group<'a> {
 
     /// Records what the query is about: indexes of candidate names.
     pub(crate) fn add_subjects(&mut self, subjects: &[(usize, NameRole)]) {
-        for &(form, role) in subjects {
+        for &(index, role) in subjects {
             let compared = role == NameRole::Compared;
-            self.understanding.add_subject(&self.forms[form].text, compared);
+            self.understanding
+                .add_subject(&self.candidate_names[index].text, compared);
         }
     }
 
@@ -179,7 +180,7 @@ impl<'a> Group<'a> {
     }
 
     pub(crate) fn name_of(&self, project: i64) -> String {
-        self.names.get(&project).copied().unwrap_or_default().to_owned()
+        self.project_names.get(&project).copied().unwrap_or_default().to_owned()
     }
 
     /// The key of the query if it may be a partial or mistyped name.
@@ -207,12 +208,12 @@ impl<'a> Group<'a> {
             .then_some(topic)
     }
 
-    /// The names that the query asks for. `typed` is [`Self::typed`], and `forms` are the group's with the roles that
-    /// were found.
-    pub(crate) fn name_query<'b>(&'b self, forms: &'b [CandidateName], typed: &'b str) -> NameQuery<'b> {
+    /// The names that the query asks for. `typed` is [`Self::typed`], and `candidate_names` are the group's with the
+    /// roles that were found.
+    pub(crate) fn name_query<'b>(&'b self, candidate_names: &'b [CandidateName], typed: &'b str) -> NameQuery<'b> {
         NameQuery {
             understanding: &self.understanding,
-            forms,
+            forms: candidate_names,
             containers: &self.containers,
             members: &self.members,
             typed,

@@ -72,7 +72,12 @@ pub(crate) fn target_sections(
     shown: &[Ranked],
 ) -> Result<Map<DocumentId, TargetSection>> {
     let shown = || shown.iter().take(MAX_DOCUMENTS).map(|ranked| &ranked.document);
-    let role = |id: &DocumentId| retrieved.names.get(id).map(|found| group.forms[found.form].role);
+    let role = |id: &DocumentId| {
+        retrieved
+            .names
+            .get(id)
+            .map(|found| group.candidate_names[found.form].role)
+    };
     let is_addressed = |id: &DocumentId| matches!(role(id), Some(NameRole::Address | NameRole::AddressPath));
     let mut documents: Vec<DocumentId> = shown().map(|shown| shown.document).filter(is_addressed).collect();
     let address = Address::read(&group.understanding.text);
@@ -105,12 +110,16 @@ pub(crate) fn target_sections(
         .collect();
     let defines = shown().filter(|shown| pages.get(&shown.document).is_some_and(|page| page.definition > 0.0));
     let defines = defines.filter_map(|shown| {
-        let mut forms = retrieved
+        let mut defined = retrieved
             .defining
             .iter()
             .filter(|(document, _)| *document == shown.document);
-        let (_, form) = forms.next()?;
-        Some(DefiningDocument::of(shown, pages, vec![group.forms[*form].key.clone()]))
+        let (_, name) = defined.next()?;
+        Some(DefiningDocument::of(
+            shown,
+            pages,
+            vec![group.candidate_names[*name].key.clone()],
+        ))
     });
     // Options of the command that the page is about.
     let options = group.understanding.command_options();

@@ -47,9 +47,10 @@ pub(crate) fn suggestions(
     let mut named: Vec<(String, String)> = Vec::new();
     let mut words: Vec<String> = Vec::new();
     for group in groups {
-        let mut found: Set<DocumentId> = names::matches(caller, &group.projects, &group.forms, &group.visibility)?
-            .into_keys()
-            .collect();
+        let mut found: Set<DocumentId> =
+            names::matches(caller, &group.projects, &group.candidate_names, &group.visibility)?
+                .into_keys()
+                .collect();
         if let Some(typed) = group.typed() {
             found.extend(names::near(caller, &group.projects, &typed, &group.visibility)?);
         }

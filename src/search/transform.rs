@@ -113,7 +113,7 @@ pub(crate) fn by_rules(
         return Ok(Transformation::unchanged(
             &understanding.text,
             understanding.recent,
-            "names what it means",
+            "is already specific",
         ));
     }
     let keywords = match need {

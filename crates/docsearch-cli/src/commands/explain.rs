@@ -18,9 +18,9 @@ Examples:
   docsearch explain 'notice that the browser went away before the answer was ready' requests/abort \\
     --also 'detecting when clients abort'
 
-The last value of `after` is the score of the document in a search. Steps named `retriever` show what each
-retriever found; they do not change the score. With --also, a second table shows for each wording its
-share of the score, the score of the document for that wording alone, and what it adds.
+The last value of `after` is the score of the document in a search. Steps named `retriever` show
+what each retriever found; they do not change the score. With --also, a second table shows for each
+wording its share of the score, the score of the document for that wording alone, and what it adds.
 
 Exit codes:
   0  the document was found

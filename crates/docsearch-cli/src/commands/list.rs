@@ -28,7 +28,7 @@ pub(crate) struct ListArgs {
     /// Only this project
     #[arg(long, short, value_name = "NAME")]
     project: Option<String>,
-    /// Only this category and those below it
+    /// Only this category and its subcategories
     #[arg(long, value_name = "PATH")]
     category: Option<String>,
     /// Only documents of this kind, such as guide or class

@@ -19,7 +19,7 @@ pub(crate) struct OutputArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: OutputFormat,
-    /// When to use colours: auto (on a terminal, unless NO_COLOR is set), always or never
+    /// When to use colours; auto: on a terminal, unless NO_COLOR is set
     #[arg(long, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
     color: ColorChoice,
     /// Do not use a pager (PAGER, or less)

@@ -31,12 +31,12 @@ Examples:
   docsearch eval data/scifact --no-index --config '{\"hybrid_weight\": 0.4}' --baseline scifact.json
   docsearch eval --compare before.json after.json
 
-DIR contains corpus.jsonl (_id, title, text, metadata), queries.jsonl (_id, text, metadata.group) and
-qrels.tsv (a header, then query-id, corpus-id, score). Instead of corpus.jsonl, corpus.toml may name a
-`folder` of pages; they are read as by `docsearch index`, and corpus-id is the slug. The corpus is
-indexed as one project, which is kept: the next run indexes only changes. Queries without a relevant
-document are left out. The gain in nDCG is the grade itself, as in trec_eval. Latency and confidence
-are those of a whole call with 5 results on a warm connection.
+DIR contains corpus.jsonl (_id, title, text, metadata), queries.jsonl (_id, text, metadata.group)
+and qrels.tsv (a header, then query-id, corpus-id, score). Instead of corpus.jsonl, corpus.toml may
+name a `folder` of pages; they are read as by `docsearch index`, and corpus-id is the slug. The
+corpus is indexed as one project, which is kept: the next run indexes only changes. Queries without
+a relevant document are left out. The gain in nDCG is the grade itself, as in trec_eval. Latency
+and confidence are those of a whole call with 5 results on a warm connection.
 
 Exit codes:
   0  success

@@ -43,13 +43,13 @@ Examples:
   docsearch crawl https://wiki.intern/ --project wiki --allow-private --exclude '/user/**'
   docsearch crawl --url-list pages.txt --project handbook --dry-run | jq -r .title
 
-Run it again after changes: unchanged pages are not sent again. Pages that no longer exist or are no
-longer linked are deleted, unless a limit ended the crawl early. An interrupted crawl continues where
-it stopped. Patterns of --include and --exclude match whole paths: * matches within a segment, **
-matches across segments.
+Run it again after changes: unchanged pages are not sent again. Pages that no longer exist or are
+no longer linked are deleted, unless a limit ended the crawl early. An interrupted crawl continues
+where it stopped. Patterns of --include and --exclude match whole paths: * matches within a
+segment, ** matches across segments.
 
-The crawl respects robots.txt (as pg_docsearch), robots tags and canonical links. It sends a site one
-request at a time, and does not connect to private addresses.
+The crawl respects robots.txt (as pg_docsearch), robots tags and canonical links. It sends a site
+one request at a time, and does not connect to private addresses.
 
 Exit codes:
   0    every page is indexed
@@ -106,10 +106,10 @@ pub(crate) struct CrawlArgs {
     /// Skip pages larger than this, in MB
     #[arg(long, value_name = "MB", default_value_t = index::DEFAULT_MAX_FILE_MEGABYTES, value_parser = clap::value_parser!(u64).range(1..=200))]
     max_page_size: u64,
-    /// Seconds between two requests; robots.txt may ask for more
+    /// Seconds between two requests to a site; its robots.txt may ask for more
     #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = seconds)]
     delay: Duration,
-    /// Seconds for a request and its whole response
+    /// Timeout of a request with its whole response, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     timeout: Duration,
     /// Number of retries after a temporary failure

@@ -54,36 +54,39 @@ Examples:
   docsearch index --watch
   my-exporter | docsearch index --jsonl - --project wiki --source-root wiki
 
-PATH is a folder, a file, an archive of a site (.zip, .tar.gz) or a git repository (URL#tag:folder).
+PATH is a folder, a file, an archive of a site (.zip, .tar.gz) or a git repository
+(URL#tag:folder).
 
 What is read:
 {formats}
-Without PATH, the nearest docsearch.toml (in this folder or a parent) says what to read; docsearch init
-writes it. Its keys are paths (relative to the file) and, optionally, title, prefix, version,
-source_root, format, include, exclude, root_url, url_suffix, anchors, content, follow_links and
-max_file_size. They mean the same as the options; options override them. A file for one project begins
-with project = \"NAME\". A file for several has [project.NAME] for each, or [[project.NAME]] for each
-source of a project.
+Without PATH, the nearest docsearch.toml (in this folder or a parent) says what to read;
+docsearch init writes it. Its keys are paths (relative to the file) and, optionally, title, prefix,
+version, source_root, format, include, exclude, root_url, url_suffix, anchors, content,
+follow_links and max_file_size. They mean the same as the options; options override them. A file
+for one project begins with project = \"NAME\". A file for several has [project.NAME] for each, or
+[[project.NAME]] for each source of a project.
 
-Patterns of --include and --exclude match whole paths in the folder: * matches within a path segment,
-** matches across segments, and a pattern that ends in / matches everything in that folder.
+Patterns of --include and --exclude match whole paths in the folder: * matches within a path
+segment, ** matches across segments, and a pattern that ends in / matches everything in that
+folder.
 
-Run it again after a change, or use --watch. Only changed pages are embedded again. Pages whose file is
-no longer in the folder are deleted; pages from other folders of the project are kept.
+Run it again after a change, or use --watch. Only changed pages are embedded again. Pages whose
+file is no longer in the folder are deleted; pages from other folders of the project are kept.
 
 Front matter (YAML between --- or TOML between +++) may set title, slug, category, kind, version,
 summary or description, keywords, source_urls, published_at or date (ISO 8601), and questions that
 the page answers. All other keys become metadata, which searches can filter by.
 
-docsearch.questions.jsonl at the root of a folder holds questions that its pages answer, one JSON object
-a line: {\"file\": PATH, \"heading\": TEXT, \"question\": TEXT}. Pages without a line have no questions.
+docsearch.questions.jsonl at the root of a folder holds questions that its pages answer, one JSON
+object a line: {\"file\": PATH, \"heading\": TEXT, \"question\": TEXT}. Pages without a line have no
+questions.
 
 A line of --jsonl is an object with slug, title and body, and optionally category, kind, version,
-summary, keywords, source_urls, source_path, source_root, metadata, published_at, anchors and questions.
-Without --source-root, nothing is deleted.
+summary, keywords, source_urls, source_path, source_root, metadata, published_at, anchors and
+questions. Without --source-root, nothing is deleted.
 
-With --json, standard output has one JSON object a line; event is reading, progress, waiting, skipped,
-failed, warning, note or, at the end, done with the counts.
+With --json, standard output has one JSON object a line; event is reading, progress, waiting,
+skipped, failed, warning, note or, at the end, done with the counts.
 
 Exit codes:
   0    everything is indexed

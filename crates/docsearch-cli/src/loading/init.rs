@@ -23,9 +23,9 @@ Examples:
   docsearch init ../kit --project kit
   docsearch init --print | less
 
-It looks at the files and at the configuration of their generator: where the pages are, their versions,
-where they are published, and what to leave out. Edit the file as you like; docsearch index needs
-nothing else, in a CI job either.";
+It looks at the files and at the configuration of their generator: where the pages are, their
+versions, where they are published, and what to leave out. Edit the file as you like;
+docsearch index needs nothing else.";
 
 /// Write docsearch.toml, which says what docsearch index reads.
 #[derive(Debug, Args)]

@@ -32,8 +32,8 @@ Examples:
   docsearch questions export handbook > docs/docsearch.questions.jsonl
   docsearch questions write handbook --max-tokens 100000 --requests-per-minute 60
 
-A line of a question file is {\"file\": PATH, \"heading\": TEXT, \"question\": TEXT}. Without a heading, or
-with the title as heading, the whole page answers the question. docsearch index reads
+A line of a question file is {\"file\": PATH, \"heading\": TEXT, \"question\": TEXT}. Without a heading,
+or with the title as heading, the whole page answers the question. docsearch index reads
 docsearch.questions.jsonl at the root of a folder by itself.
 
 Exit codes:

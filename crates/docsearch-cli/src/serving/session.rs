@@ -18,7 +18,7 @@ pub(crate) struct SessionArgs {
     /// Maximum number of database connections for each role
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=1000))]
     connections: u16,
-    /// Seconds for a statement, and for a connection to become free
+    /// Timeout of a statement, and of the wait for a connection, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
     /// Also offer the tools `search` and `fetch`, which ChatGPT requires

@@ -176,7 +176,7 @@ def test_a_model_whose_vectors_do_not_distinguish_texts_is_refused(database):
             connection.add_notice_handler(lambda notice: warnings.append((notice.severity, notice.message_primary, notice.message_hint)))
             connection.execute(statement)
         (severity, message, hint), = warnings
-        assert severity == "WARNING" and "does not tell texts apart" in message and "float graph" in hint
+        assert severity == "WARNING" and "does not distinguish texts" in message and "float graph" in hint
     database.execute("DELETE FROM docsearch.model WHERE name = 'nonsense'")
     assert "finds the passages of 12 of 12" in database.execute("SELECT docsearch.test_model('small')")[0][0]
     assert "finds the passages of 12 of 12" in database.execute("SELECT docsearch.test_model()")[0][0]

@@ -165,7 +165,7 @@ fn condition(caller: &mut Caller, table: &Table, rows_where: Option<&str>) -> Re
     if table.is_view() {
         return Err(invalid(
             "rows_where cannot be used with a view",
-            "Write the condition into the view.",
+            "Put the condition into the query of the view.",
         ));
     }
     let condition = Condition::read(&caller.confined_to(table.owner)?, table.oid, text)?;

@@ -23,7 +23,7 @@ pub(crate) fn wait(caller: &mut Caller, timeout: Duration) -> Result<bool> {
     if wake::is_pending() {
         return Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "documents of this transaction cannot be waited for",
+            "cannot wait for documents of this transaction",
             "COMMIT first: other sessions cannot see them before.",
         ));
     }
@@ -45,7 +45,10 @@ pub(crate) fn wait(caller: &mut Caller, timeout: Duration) -> Result<bool> {
     if failed > 0 {
         warn(
             PgSqlErrorCode::ERRCODE_WARNING,
-            format!("{failed} documents could not be embedded"),
+            match failed {
+                1 => "1 document could not be embedded".to_owned(),
+                many => format!("{many} documents could not be embedded"),
+            },
             "SELECT * FROM docsearch.index_progress() shows why; they are tried again at intervals.",
         );
     }
@@ -53,7 +56,10 @@ pub(crate) fn wait(caller: &mut Caller, timeout: Duration) -> Result<bool> {
     if left_out > 0 {
         warn(
             PgSqlErrorCode::ERRCODE_WARNING,
-            format!("{left_out} rows of attached tables could not be indexed"),
+            match left_out {
+                1 => "1 row of an attached table could not be indexed".to_owned(),
+                many => format!("{many} rows of attached tables could not be indexed"),
+            },
             "docsearch.index_progress() shows their owner why, and docsearch.check() the owner of schema docsearch; they are tried again at intervals.",
         );
     }
@@ -94,8 +100,8 @@ fn require_fresh_snapshots() -> Result<()> {
     }
     Err(error_with_hint(
         PgSqlErrorCode::ERRCODE_ACTIVE_SQL_TRANSACTION,
-        "this transaction sees nothing that happens after its first statement",
-        "Wait in a transaction of level READ COMMITTED.",
+        "this transaction cannot see later changes",
+        "Wait in a transaction with isolation level READ COMMITTED.",
     ))
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn directory(model: &str, below: &str) -> Result<PathBuf> {
             "the row of model \"{}\" in docsearch.model names no directory below docsearch.model_directory",
             bounds::shown(model)
         ),
-        "Set its column directory to one name, without \"/\", \"\\\", control characters or a dot in front.",
+        "Set its column directory to one name, without \"/\", \"\\\", control characters or a leading dot.",
     ))
 }
 

@@ -56,7 +56,7 @@ impl Host for Backend {
             return match supervisor::state() {
                 Some(state) if state.phase == Phase::Failed => Err(unavailable(
                     state.last_error.unwrap_or_else(|| "the program ended".to_owned()),
-                    "The server log has more; search goes on with keywords, and the program is tried again.",
+                    "See the server log. Search continues with keywords, and the program is restarted.",
                 )),
                 _ => Ok(()),
             };

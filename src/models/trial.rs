@@ -45,7 +45,7 @@ pub(crate) fn try_out(name: &str, model: &dyn Embedder, dimension: usize, unfit:
 }
 
 const RIGHT_FILES: &str =
-    "Take the float graph of the model's release, and the tokenizer, pooling and prefixes of the same release.";
+    "Use the float graph of the model's release, and the tokenizer, pooling and prefixes of the same release.";
 const UNTESTED: &str = "SELECT docsearch.add_model(..., self_test => false)";
 
 /// The result of the self-test, as a clause.
@@ -59,7 +59,7 @@ pub(crate) fn outcome(test: SelfTest) -> String {
 
 /// Warns of a model that fails the self-test.
 pub(crate) fn warn_of(name: &str, test: SelfTest) {
-    let message = format!("model \"{name}\" does not tell texts apart: {}", outcome(test));
+    let message = format!("model \"{name}\" does not distinguish texts: {}", outcome(test));
     warn(PgSqlErrorCode::ERRCODE_WARNING, message, RIGHT_FILES);
 }
 

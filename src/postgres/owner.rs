@@ -120,11 +120,11 @@ pub(crate) fn require_may_act_as(role: pg_sys::Oid) -> Result<()> {
         let owner = catalog::role_name(owner).unwrap_or_default();
         let hint = if is_superuser {
             format!(
-                "Only superusers may act as a superuser: have a role own and attach the table that \"{owner}\" may act as."
+                "Only superusers may act as a superuser: have another role own and attach the table, as which \"{owner}\" may act."
             )
         } else {
             format!(
-                "GRANT {} TO {}, if whatever \"{name}\" may do is to be open to \"{owner}\".",
+                "GRANT {} TO {}. It gives \"{owner}\" all privileges of \"{name}\".",
                 pgrx::spi::quote_identifier(&name),
                 pgrx::spi::quote_identifier(&owner),
             )
@@ -184,7 +184,7 @@ fn owner() -> Result<pg_sys::Oid> {
     Err(error_with_hint(
         PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         "schema docsearch and its tables belong to different roles",
-        "Give the tables to the owner of the schema, by ALTER TABLE ... OWNER TO, or the schema back.",
+        "Make the owner of the schema the owner of the tables (ALTER TABLE ... OWNER TO), or change the owner of the schema back.",
     ))
 }
 

@@ -214,7 +214,7 @@ impl DocumentInput {
 
     fn check_slug(&self) -> Result<()> {
         let hint = format!(
-            "A slug has 1 to {} bytes without control characters and invisible ones, such as guides/install.",
+            "A slug has 1 to {} bytes and no control or invisible characters, such as guides/install.",
             bounds::SLUG_BYTES
         );
         if self.slug.trim().is_empty() {

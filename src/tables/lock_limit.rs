@@ -64,7 +64,7 @@ fn lock(name: &CStr) {
             // Raised here, so that no caller takes it for an error that left the transaction intact.
             error_with_hint(
                 PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE,
-                format!("another session keeps a lock on docsearch.{name}"),
+                format!("another session holds a lock on docsearch.{name}"),
                 format!(
                     "SELECT pid, mode FROM pg_locks WHERE relation = 'docsearch.{name}'::regclass AND granted shows who holds \
                      it (without pid, one of pg_prepared_xacts). docsearch.lock_timeout is how long to wait."

@@ -190,7 +190,7 @@ impl Guard {
             }
             None => {
                 alternatives.push("...".to_owned());
-                let open = " In place of the dots say who may read which rows, by metadata of their documents.";
+                let open = " Replace the dots by a condition on metadata of documents that says which role may read which rows.";
                 (String::new(), open)
             }
         };

@@ -101,7 +101,7 @@ impl Table {
             &[DatumWithOid::from(source)],
             Self::read,
         )?;
-        table.ok_or_else(|| undefined("there is no such table", hint))
+        table.ok_or_else(|| undefined("table does not exist", hint))
     }
 
     /// Raises an error if the current user does not own it.

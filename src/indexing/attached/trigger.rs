@@ -48,7 +48,7 @@ pub unsafe extern "C-unwind" fn docsearch_attached_changed(fcinfo: pg_sys::Funct
         None => Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
             "docsearch.attached_changed() is a trigger for statements",
-            "docsearch.attach_table() makes the triggers that a table needs.",
+            "docsearch.attach_table() creates the triggers that a table needs.",
         )),
     };
     recorded.unwrap_or_report();

@@ -130,7 +130,7 @@ impl Step {
                 problems.add(
                     key,
                     format_args!(
-                        "the row is deleted, and policies keep its document from role \"{role}\", which attached the table"
+                        "the row was deleted, but policies keep its document from role \"{role}\", which attached the table"
                     ),
                 );
             }

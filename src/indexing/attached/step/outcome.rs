@@ -165,7 +165,7 @@ impl Step {
     /// After a step that took too long: the next one reads fewer rows, or leaves the row out if it was the only one.
     pub(super) fn record_timeout(&self, owner: &Owner<'_>) -> Result<()> {
         let limit = settings::attached_read_timeout().as_millis();
-        let allows = format!("more than {limit} ms to read and index; docsearch.attached_read_timeout allows no more");
+        let allows = format!("more than {limit} ms to read and index, the limit of docsearch.attached_read_timeout");
         if let [only] = self.part.keys.as_slice() {
             return self.leave_out(owner, only, &format!("the row takes {allows}"), Retry::Seldom);
         }

@@ -8,6 +8,7 @@ use pgrx::datum::DatumWithOid;
 
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Owner;
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::tables::postings;
 use crate::tables::project::Projects;
@@ -38,10 +39,34 @@ impl KnownSegment {
     }
 }
 
+row_type! {
+    /// A segment, a pending document, or a part of a bucket, with NULL in the columns of the others.
+    struct PostingRow {
+        kind: i32 = "r.kind",
+        project: i64 = "r.project_id",
+        segment: Option<i32> = "r.segment",
+        sections: Option<i32> = "r.sections",
+        bucket_count: Option<i32> = "r.bucket_count",
+        superseded: Option<Vec<i64>> = "r.superseded",
+        /// The document that is pending.
+        document: Option<i64> = "r.document_id",
+        /// The place of the lexeme for which the bucket is read.
+        place: Option<i64> = "r.place",
+        bucket: Option<i32> = "r.bucket",
+        /// Valid as long as the row.
+        bytes: Option<&'static [u8]> = "r.bytes",
+    }
+}
+
 /// The kinds of rows.
 const SEGMENT: i32 = 0;
 const PENDING: i32 = 1;
 const BUCKET: i32 = 2;
+
+/// A column that rows of this kind have.
+fn required<T>(column: Option<T>) -> Result<T> {
+    column.ok_or_else(|| internal("a row of postings lacks a column"))
+}
 
 impl PostingLists {
     /// The postings of some lexemes; `None` if too many documents are pending, or a segment is incomplete.
@@ -61,47 +86,51 @@ impl PostingLists {
         // these by part.
         statement::lookup(
             owner,
-            "SELECT r.kind, r.project_id, r.segment, r.sections, r.bucket_count, r.superseded, r.id, r.bucket, r.bytes
-             FROM (SELECT 0 AS kind, s.project_id, s.segment, s.sections, s.bucket_count, s.superseded, NULL::bigint AS id,
-                          NULL::int AS bucket, NULL::bytea AS bytes
+            &format!(
+                "SELECT {}
+             FROM (SELECT 0 AS kind, s.project_id, s.segment, s.sections, s.bucket_count, s.superseded,
+                          NULL::bigint AS document_id, NULL::bigint AS place, NULL::int AS bucket, NULL::bytea AS bytes
                    FROM docsearch.posting_segment s WHERE s.project_id = ANY ($1)
                    UNION ALL
-                   (SELECT 1, p.project_id, NULL, NULL, NULL, NULL, p.document_id, NULL, NULL
+                   (SELECT 1, p.project_id, NULL, NULL, NULL, NULL, p.document_id, NULL, NULL, NULL
                     FROM docsearch.posting_pending p WHERE p.project_id = ANY ($1) LIMIT $2)
                    UNION ALL
-                   SELECT 2, s.project_id, s.segment, NULL, NULL, NULL, w.place, p.bucket, p.bytes
+                   SELECT 2, s.project_id, s.segment, NULL, NULL, NULL, NULL, w.place, p.bucket, p.bytes
                    FROM docsearch.posting_segment s, unnest($3::bigint[]) WITH ORDINALITY AS w(hash, place),
                         LATERAL (SELECT p.bucket, p.bytes FROM docsearch.posting p
                                  WHERE p.project_id = s.project_id AND p.segment = s.segment
                                    AND p.bucket = CASE WHEN w.hash < 0 THEN w.hash ELSE w.hash % greatest(s.bucket_count, 1) END::int
                                  ORDER BY p.part OFFSET 0) p
                    WHERE s.project_id = ANY ($1)) AS r",
+                PostingRow::select_list()
+            ),
             &[
                 DatumWithOid::from(projects.ids()),
                 DatumWithOid::from(MAX_PENDING + 1),
                 DatumWithOid::from(hashes),
             ],
             |row| {
-                let project: i64 = row.required(2)?;
-                match row.required::<i32>(1)? {
+                let row = PostingRow::read(row)?;
+                let project = row.project;
+                match row.kind {
                     PENDING => {
                         pending_rows += 1;
-                        let document = row.required(7)?;
+                        let document = required(row.document)?;
                         pending.insert(DocumentId { project, document });
                     }
                     SEGMENT => {
-                        let sections = usize::try_from(row.required::<i32>(4)?).unwrap_or_default();
-                        let bucket_count = u32::try_from(row.required::<i32>(5)?).unwrap_or_default();
+                        let sections = usize::try_from(required(row.sections)?).unwrap_or_default();
+                        let bucket_count = u32::try_from(required(row.bucket_count)?).unwrap_or_default();
                         known.push(KnownSegment {
-                            number: row.required(3)?,
+                            number: required(row.segment)?,
                             sections,
                             read: Map::default(),
                         });
-                        let reader = SegmentReader::new(bucket_count, row.required(6)?);
+                        let reader = SegmentReader::new(bucket_count, required(row.superseded)?);
                         segments.push((project, reader.with_room(sections)));
                     }
                     BUCKET => {
-                        let number: i32 = row.required(3)?;
+                        let number = required(row.segment)?;
                         let mut all = known.iter_mut().zip(&mut segments);
                         let Some((known, (_, reader))) = all.find(|(known, (of, _))| known.number == number && *of == project)
                         else {
@@ -109,9 +138,9 @@ impl PostingLists {
                             return Ok(());
                         };
                         // A bucket with several lexemes is read for each of them, and used once.
-                        let (place, bucket): (i64, i32) = (row.required(7)?, row.required(8)?);
+                        let (place, bucket) = (required(row.place)?, required(row.bucket)?);
                         if known.takes(bucket, place) {
-                            reader.push(bucket, row.required(9)?);
+                            reader.push(bucket, required(row.bytes)?);
                         }
                     }
                     other => return Err(internal(format_args!("unknown kind of row {other}"))),

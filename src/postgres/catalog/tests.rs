@@ -31,7 +31,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn dropped_table_is_missing_and_another_may_take_its_place() {
+    fn dropped_table_is_missing_and_can_be_created_again() {
         sql("CREATE TABLE docsearch.drawer ()");
         let first = catalog::table(c"drawer").expect("a table");
         assert!(catalog::owner_of(first).is_some());
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn owners_are_those_of_now() {
+    fn owners_are_current() {
         sql("CREATE ROLE joiner; CREATE TABLE docsearch.drawer ()");
         let (joiner, superuser) = (oid("'joiner'::regrole"), oid("current_user::regrole"));
         let table = catalog::table(c"drawer").expect("a table");
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn policies_apply_to_whom_they_apply() {
+    fn policies_apply_unless_a_role_bypasses_them() {
         sql(
             "CREATE ROLE reader; CREATE ROLE keeper; CREATE TABLE docsearch.drawer ();
              ALTER TABLE docsearch.drawer OWNER TO keeper",
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn policies_apply_even_where_an_error_is_asked_for_instead() {
+    fn policies_apply_with_row_security_off() {
         sql("CREATE ROLE reader; CREATE TABLE docsearch.drawer ();
              ALTER TABLE docsearch.drawer ENABLE ROW LEVEL SECURITY;
              SET LOCAL row_security = off; SET LOCAL ROLE reader");
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn columns_that_are_not_there_now_are_none() -> Result<()> {
+    fn missing_columns_are_none() -> Result<()> {
         sql("CREATE TABLE drawer (a int, b int)");
         let drawer = oid("'drawer'::regclass");
         for name in ["", "A", "a b", "ctid", "tableoid", "xmin", &"a".repeat(64)] {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn plain_types_are_those_of_postgres_that_consist_of_no_others() {
+    fn plain_types_are_base_types_of_postgres() {
         sql(
             "CREATE DOMAIN small AS int CHECK (VALUE < 9); CREATE TYPE mood AS ENUM ('calm'); CREATE TYPE pair AS (a int, b int)",
         );
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn roles_have_the_names_of_now() {
+    fn role_names_are_current() {
         assert_eq!(catalog::role_name(pg_sys::InvalidOid), None);
         sql("CREATE ROLE \"A \"\"role\"");
         let role = oid(r#"'"A ""role"'::regrole"#);

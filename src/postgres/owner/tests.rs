@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn nothing_of_the_session_outlasts_confinement() -> Result<()> {
+    fn session_state_does_not_outlast_confinement() -> Result<()> {
         prepare();
         let before = state()?;
         let locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()";
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn locks_of_the_session_are_as_often_held_as_before() -> Result<()> {
+    fn locks_of_the_session_are_held_as_often_as_before() -> Result<()> {
         prepare();
         for (code, is_error) in [
             ("SELECT 1", false),
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn guards_within_guards_give_back_what_each_has_found() -> Result<()> {
+    fn nested_guards_restore_what_each_has_found() -> Result<()> {
         prepare();
         take(LOCKS[0], 1);
         {
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn setting_that_is_refused_takes_back_those_before_it() -> Result<()> {
+    fn invalid_setting_undoes_those_before_it() -> Result<()> {
         sql("SET LOCAL work_mem = '7MB'");
         for (name, value) in [
             ("enable_seqscan", "perhaps"),

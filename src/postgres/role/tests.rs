@@ -9,13 +9,13 @@ mod tests {
     use crate::postgres::testing::{code, sql};
     use crate::postgres::{statement, subtransaction};
 
-    /// The tables belong to `table_keeper`, and `asker` calls.
+    /// The tables belong to `table_keeper`, and `ordinary_caller` calls.
     fn prepare() {
-        sql("SET LOCAL client_min_messages = error; CREATE ROLE table_keeper; CREATE ROLE asker;
+        sql("SET LOCAL client_min_messages = error; CREATE ROLE table_keeper; CREATE ROLE ordinary_caller;
              SELECT docsearch.create_project('tested');
              ALTER SCHEMA docsearch OWNER TO table_keeper; ALTER TABLE docsearch.chunk OWNER TO table_keeper;
              GRANT USAGE ON SCHEMA docsearch TO PUBLIC; GRANT SELECT ON docsearch.project, docsearch.model TO table_keeper;
-             SET LOCAL ROLE asker");
+             SET LOCAL ROLE ordinary_caller");
     }
 
     fn name(role: &dyn Role) -> Result<Option<String>> {
@@ -37,7 +37,7 @@ mod tests {
             assert_eq!(name(&owner.as_schema_owner()?)?.as_deref(), Some("table_keeper"));
             assert_eq!(name(owner.as_caller())?.as_deref(), Some("table_keeper"));
         }
-        assert_eq!(name(&caller)?.as_deref(), Some("asker"));
+        assert_eq!(name(&caller)?.as_deref(), Some("ordinary_caller"));
         Ok(())
     }
 
@@ -71,12 +71,12 @@ mod tests {
     }
 
     #[pg_test]
-    fn who_may_not_write_documents_is_refused() -> Result<()> {
+    fn role_that_may_not_write_documents_is_refused() -> Result<()> {
         prepare();
         let caller = Caller::of_call()?;
         let refused = caller.require_writer().expect_err("no right");
         assert_eq!(code(refused), PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE);
-        sql("RESET ROLE; GRANT INSERT ON docsearch.document TO asker; SET LOCAL ROLE asker");
+        sql("RESET ROLE; GRANT INSERT ON docsearch.document TO ordinary_caller; SET LOCAL ROLE ordinary_caller");
         caller.require_writer()
     }
 }

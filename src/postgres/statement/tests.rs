@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn snapshot_of_what_is_committed_is_taken_off_again() -> Result<()> {
+    fn snapshot_of_committed_rows_is_popped() -> Result<()> {
         // SAFETY: reads the active snapshot; a statement is running.
         let active = || unsafe { pg_sys::GetActiveSnapshot() };
         let before = active();

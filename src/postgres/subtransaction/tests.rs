@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn error_of_the_work_undoes_it_and_is_given_as_it_is() -> Result<()> {
+    fn error_of_the_work_undoes_it_and_is_returned() -> Result<()> {
         prepare_notes();
         note(1)?;
         let problem = run(|| {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn context_owner_and_level_are_those_of_before() -> Result<()> {
+    fn context_owner_and_level_are_restored() -> Result<()> {
         let before = context();
         let during = run(|| Ok(context()))?;
         assert_eq!((during.0, during.2, during.3), (before.0, before.2 + 1, before.3));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn role_and_settings_are_those_of_before_a_failure() -> Result<()> {
+    fn failure_restores_role_and_settings() -> Result<()> {
         let state = || {
             statement::one(
                 &Anyone,
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn what_other_work_would_meet_goes_on_and_undoes_the_work() -> Result<()> {
+    fn general_error_is_raised_again_and_undoes_the_work() -> Result<()> {
         prepare_notes();
         for state in ["53100", "53200", "53300", "57014", "58030", "58P01", "40P01", "55P03"] {
             let raised = caught(|| {
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn what_the_work_has_done_wrong_is_returned() {
+    fn error_of_the_work_is_returned() {
         for state in [
             "22012", "23505", "25006", "40001", "42501", "42P01", "54000", "55000", "P0001", "XX000", "XX001",
         ] {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn panic_goes_on_and_undoes_the_work() -> Result<()> {
+    fn panic_is_raised_again_and_undoes_the_work() -> Result<()> {
         prepare_notes();
         let before = context();
         let raised = caught(|| {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[pg_test(error = "raised")]
-    fn what_other_work_would_meet_ends_the_statement() -> Result<()> {
+    fn general_error_ends_the_statement() -> Result<()> {
         run(|| raise("57014"))
     }
 }

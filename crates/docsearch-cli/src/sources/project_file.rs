@@ -366,7 +366,10 @@ mod tests {
                 "project = 'kit'\npaths = ['a']\nroot_url = 'kit.test'",
                 "project kit: root_url \"kit.test\" is not the URL",
             ),
-            ("project = 'kit'\npaths = ['a']\ncontent = 'a['", "is not a CSS selector"),
+            (
+                "project = 'kit'\npaths = ['a']\ncontent = 'a['",
+                "is not a CSS selector",
+            ),
             ("project = 'kit'\npaths = ['a']\ninclude = ['a[']", "error parsing glob"),
             ("project = 'kit'\npaths = [", "TOML parse error at line 2"),
             (

@@ -33,7 +33,7 @@ pub(crate) struct ConnectionArgs {
 
 /// Connection parameters for synchronous and asynchronous clients.
 #[derive(Clone)]
-pub(crate) struct Target {
+pub(crate) struct ConnectionTarget {
     pub(crate) config: tokio_postgres::Config,
     pub(crate) tls: MakeRustlsConnect,
     /// Database, host and port, for messages.
@@ -42,12 +42,12 @@ pub(crate) struct Target {
 
 impl ConnectionArgs {
     /// The connection parameters from `--url` and the environment.
-    pub(crate) fn target(&self) -> Result<Target, Error> {
+    pub(crate) fn target(&self) -> Result<ConnectionTarget, Error> {
         let environment = |name: &str| env::var(name).ok();
         let parameters = Parameters::resolve(self.url.as_deref(), &Variables(&environment), |warning| {
             eprintln!("WARNING: {warning}");
         })?;
-        Ok(Target {
+        Ok(ConnectionTarget {
             tls: parameters.tls.connector()?,
             config: parameters.config,
             description: parameters.description,

@@ -1,4 +1,4 @@
-//! What strangers write in files and send, given to what reads it: nothing ends the process. See `docsearch_fuzz`.
+//! Fuzz targets for untrusted files and messages: no input may end the process. See `docsearch_fuzz`.
 
 use docsearch_fuzz::{Format, Target, check, execute};
 
@@ -26,7 +26,7 @@ fn no_input_ends_the_process() {
 }
 
 #[test]
-#[ignore = "is what the processes do that the other test starts"]
+#[ignore = "run by the processes that the other test starts"]
 fn execute_targets() {
     execute(&targets());
 }

@@ -113,14 +113,14 @@ impl LoadRequest {
 
 /// The answer to a search.
 #[derive(Debug, Clone)]
-pub(crate) struct Answer {
+pub(crate) struct SearchAnswer {
     /// In the format of the request.
     pub(crate) content: String,
     /// Number of results.
     pub(crate) results: i32,
 }
 
-impl Answer {
+impl SearchAnswer {
     pub(crate) fn is_found(&self) -> bool {
         self.results > 0
     }
@@ -137,7 +137,7 @@ pub(crate) struct ProjectEntry {
 
 impl Library {
     /// Searches documents.
-    pub(crate) async fn search(&self, request: &SearchRequest) -> Result<Answer, Error> {
+    pub(crate) async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, Error> {
         let max_chars = request.max_chars.unwrap_or(match request.format {
             OutputFormat::Compact | OutputFormat::Detailed if request.max_tokens.is_none() => DEFAULT_MAX_CHARS,
             // Notices suggest raising the limit that the caller set.
@@ -173,7 +173,7 @@ impl Library {
         let row = rows
             .first()
             .ok_or_else(|| Error::Usage("the search returned no answer".to_owned()))?;
-        Ok(Answer {
+        Ok(SearchAnswer {
             content: row.try_get(0)?,
             results: row.try_get(1)?,
         })

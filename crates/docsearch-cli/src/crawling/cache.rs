@@ -36,7 +36,7 @@ pub(crate) struct CacheEntry {
 
 /// A crawl from its first request to its last, across interruptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Run {
+struct CrawlRun {
     id: u64,
     started: u64,
 }
@@ -44,7 +44,7 @@ struct Run {
 #[derive(Debug)]
 pub(crate) struct Cache {
     folder: PathBuf,
-    run: Run,
+    run: CrawlRun,
     is_resumed: bool,
     ignores_earlier: bool,
     /// Whether the run is on disk: one that has fetched nothing cannot be resumed.
@@ -66,7 +66,7 @@ impl Cache {
         fs::create_dir_all(&pages).map_err(Error::file(&pages))?;
         let lock = lock(&folder.join("lock"))?;
         let unfinished = read_run(&folder.join("run.json")).filter(|_| !refresh);
-        let run = unfinished.unwrap_or_else(|| Run {
+        let run = unfinished.unwrap_or_else(|| CrawlRun {
             id: fastrand::u64(..),
             started: now(),
         });
@@ -206,8 +206,8 @@ fn size_of_files(folder: &Path) -> Result<u64, Error> {
     sizes.sum::<io::Result<u64>>().map_err(Error::file(folder))
 }
 
-fn read_run(path: &Path) -> Option<Run> {
-    let run: Run = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+fn read_run(path: &Path) -> Option<CrawlRun> {
+    let run: CrawlRun = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
     (now().saturating_sub(run.started) <= MAX_RUN_AGE.as_secs()).then_some(run)
 }
 
@@ -330,7 +330,7 @@ mod tests {
             ..entry(&format!("https://x.org/{path}"))
         };
         let opened = || Cache::open(root.path(), "site", true, 10_000).unwrap();
-        let kept = |cache: &Cache, path: &str| cache.get(&url(&format!("https://x.org/{path}"))).is_some();
+        let is_cached = |cache: &Cache, path: &str| cache.get(&url(&format!("https://x.org/{path}"))).is_some();
 
         let cache = opened();
         for path in ["a", "b"] {
@@ -346,14 +346,14 @@ mod tests {
         assert_eq!(fs::read_dir(cache.folder.join("pages")).unwrap().count(), 2);
         cache.put(&mut large("d", 4_000)).unwrap();
         assert!(cache.is_full());
-        assert!(kept(&cache, "a") && kept(&cache, "c") && !kept(&cache, "d"));
+        assert!(is_cached(&cache, "a") && is_cached(&cache, "c") && !is_cached(&cache, "d"));
         // A new version replaces the old one, if there is room.
         cache.put(&mut large("a", 5_000)).unwrap();
-        assert!(kept(&cache, "a"));
+        assert!(is_cached(&cache, "a"));
         cache.put(&mut large("a", 50_000)).unwrap();
-        assert!(!kept(&cache, "a"));
+        assert!(!is_cached(&cache, "a"));
         cache.put(&mut large("d", 4_000)).unwrap();
-        assert!(kept(&cache, "c") && kept(&cache, "d"));
+        assert!(is_cached(&cache, "c") && is_cached(&cache, "d"));
         assert_eq!(cache.bytes.get(), size_of_files(&cache.folder.join("pages")).unwrap());
     }
 }

@@ -10,7 +10,7 @@ use url::Url;
 use super::cache::{Cache, CacheEntry};
 use super::fetch::Fetcher;
 use super::frontier::{Frontier, Visit};
-use super::http::{Failure, RequestKind, Response, Validators};
+use super::http::{FetchFailure, RequestKind, Response, Validators};
 use super::page::{self, Hints};
 use super::scope::{BadAddress, Scope};
 use crate::process::error::Error;
@@ -18,7 +18,7 @@ use crate::process::interrupt::Interrupt;
 
 const MAX_REDIRECTS: usize = 5;
 
-/// What to crawl.
+/// The rules of a crawl.
 #[derive(Debug)]
 pub(crate) struct CrawlPlan {
     pub(crate) scope: Scope,
@@ -66,7 +66,7 @@ pub(crate) enum VisitProblem {
     #[error(transparent)]
     Skipped(#[from] Omission),
     #[error(transparent)]
-    Failed(#[from] Failure),
+    Failed(#[from] FetchFailure),
 }
 
 /// Receives the results of a crawl.
@@ -108,7 +108,7 @@ pub(crate) enum Incomplete {
 
 /// The result of a crawl.
 #[derive(Debug, Default)]
-pub(crate) struct Summary {
+pub(crate) struct CrawlSummary {
     pub(crate) counts: Counts,
     /// Why there may be more pages than were found.
     pub(crate) incomplete: Option<Incomplete>,
@@ -123,7 +123,7 @@ enum VisitResult {
     Page(Url, CacheEntry),
     Problem(VisitProblem),
     /// The address that failed may be the target of a redirect.
-    Failure(Url, Failure),
+    Failure(Url, FetchFailure),
 }
 
 pub(crate) struct Crawler<'a, O> {
@@ -137,7 +137,7 @@ pub(crate) struct Crawler<'a, O> {
     canonical: HashSet<Url>,
     found: HashSet<Url>,
     links_lost: bool,
-    summary: Summary,
+    summary: CrawlSummary,
 }
 
 impl<'a, O: CrawlOutput> Crawler<'a, O> {
@@ -159,12 +159,12 @@ impl<'a, O: CrawlOutput> Crawler<'a, O> {
             canonical: HashSet::new(),
             found: HashSet::new(),
             links_lost: false,
-            summary: Summary::default(),
+            summary: CrawlSummary::default(),
         }
     }
 
     /// Visits all addresses.
-    pub(crate) fn run(mut self) -> Result<Summary, Error> {
+    pub(crate) fn run(mut self) -> Result<CrawlSummary, Error> {
         while let Some(visit) = self.frontier.next() {
             if self.summary.counts.visited >= self.plan.max_pages {
                 self.summary.incomplete = Some(Incomplete::Pages);
@@ -190,8 +190,8 @@ impl<'a, O: CrawlOutput> Crawler<'a, O> {
     /// Visits one address; returns `false` if interrupted before a response.
     fn visit(&mut self, visit: &Visit) -> Result<bool, Error> {
         let problem = match self.follow_redirects(visit)? {
-            VisitResult::Failure(_, Failure::Interrupted) => return Ok(false),
-            VisitResult::Failure(_, Failure::ContentType(kind)) => Some(Omission::ContentType(kind).into()),
+            VisitResult::Failure(_, FetchFailure::Interrupted) => return Ok(false),
+            VisitResult::Failure(_, FetchFailure::ContentType(kind)) => Some(Omission::ContentType(kind).into()),
             VisitResult::Failure(url, failure) => {
                 self.handle_failure(visit, &url, &failure);
                 Some(failure.into())
@@ -250,7 +250,11 @@ impl<'a, O: CrawlOutput> Crawler<'a, O> {
     }
 
     /// The response for an address, from the cache if the page is unchanged.
-    fn fetch_or_reuse(&mut self, url: &Url, changed: Option<String>) -> Result<Result<CacheEntry, Failure>, Error> {
+    fn fetch_or_reuse(
+        &mut self,
+        url: &Url,
+        changed: Option<String>,
+    ) -> Result<Result<CacheEntry, FetchFailure>, Error> {
         let known = self.cache.get(url);
         if let Some(mut entry) = known.clone() {
             let is_unchanged = changed.is_some() && entry.changed == changed && entry.status == StatusCode::OK;
@@ -274,7 +278,7 @@ impl<'a, O: CrawlOutput> Crawler<'a, O> {
                 self.summary.counts.cached += 1;
                 CacheEntry { changed, ..known }
             }
-            (StatusCode::NOT_MODIFIED, None) => return Ok(Err(Failure::Status(response.status))),
+            (StatusCode::NOT_MODIFIED, None) => return Ok(Err(FetchFailure::Status(response.status))),
             _ => {
                 self.summary.counts.fetched += 1;
                 entry(url, response, changed)
@@ -354,7 +358,7 @@ impl<'a, O: CrawlOutput> Crawler<'a, O> {
 
     /// Handles an address that failed. Its page is not deleted, and its links are taken from the cached copy, unless the
     /// whole site failed.
-    fn handle_failure(&mut self, visit: &Visit, url: &Url, failure: &Failure) {
+    fn handle_failure(&mut self, visit: &Visit, url: &Url, failure: &FetchFailure) {
         self.summary.failed.extend([visit.url.to_string(), url.to_string()]);
         match self.cache.get(url).filter(|_| !failure.concerns_site()) {
             Some(entry) if entry.status == StatusCode::OK => {
@@ -404,15 +408,15 @@ pub(crate) fn nothing(address: &str, problem: &VisitProblem) -> Error {
         VisitProblem::Skipped(Omission::OutOfScope(target)) => format!("\nHINT:  Start at {target}, or set --scope origin."),
         VisitProblem::Skipped(_) => String::new(),
         VisitProblem::Failed(failure) => match failure.cause() {
-            Failure::Private(_) => "\nHINT:  Use --allow-private to connect to private addresses.".to_owned(),
-            Failure::Network(_) | Failure::Protocol(_) if address.starts_with("https:") => {
+            FetchFailure::Private(_) => "\nHINT:  Use --allow-private to connect to private addresses.".to_owned(),
+            FetchFailure::Network(_) | FetchFailure::Protocol(_) if address.starts_with("https:") => {
                 "\nHINT:  Check that this machine reaches the site and trusts its certificate; SSL_CERT_FILE can name more."
                     .to_owned()
             }
-            Failure::Timeout | Failure::Network(_) => {
+            FetchFailure::Timeout | FetchFailure::Network(_) => {
                 "\nHINT:  Check the address, and whether this machine can reach it.".to_owned()
             }
-            Failure::TooLarge(_) => "\nHINT:  Raise --max-page-size.".to_owned(),
+            FetchFailure::TooLarge(_) => "\nHINT:  Raise --max-page-size.".to_owned(),
             _ => String::new(),
         },
     };

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use ureq::http::StatusCode;
 use url::Url;
 
-use super::http::{Client, ClientOptions, Failure, RequestKind, Response, Validators};
+use super::http::{Client, ClientOptions, FetchFailure, RequestKind, Response, Validators};
 use super::robots::Robots;
 use super::scope;
 use crate::process::interrupt::Interrupt;
@@ -36,12 +36,12 @@ pub(crate) struct Fetcher {
     client: Client,
     politeness: Politeness,
     stop: Interrupt,
-    sites: HashMap<String, Site>,
+    sites: HashMap<String, SiteState>,
 }
 
 #[derive(Debug, Default)]
-struct Site {
-    robots: Option<Result<Rc<Robots>, Failure>>,
+struct SiteState {
+    robots: Option<Result<Rc<Robots>, FetchFailure>>,
     /// The delay that the site asked for, or that its responses require.
     delay: Duration,
     last_request: Option<Instant>,
@@ -59,14 +59,14 @@ impl Fetcher {
     }
 
     /// Whether the site's `robots.txt` allows fetching `url`.
-    pub(crate) fn is_allowed(&mut self, url: &Url) -> Result<bool, Failure> {
+    pub(crate) fn is_allowed(&mut self, url: &Url) -> Result<bool, FetchFailure> {
         let known = self.sites.get(&origin(url)).and_then(|site| site.robots.clone());
         let robots = match known {
             Some(robots) => robots,
             None => {
                 let robots = self.fetch_robots(url).map(Rc::new);
-                if robots == Err(Failure::Interrupted) {
-                    return Err(Failure::Interrupted);
+                if robots == Err(FetchFailure::Interrupted) {
+                    return Err(FetchFailure::Interrupted);
                 }
                 let site = self.sites.entry(origin(url)).or_default();
                 let delay = robots.as_ref().ok().and_then(|robots| robots.delay);
@@ -81,10 +81,10 @@ impl Fetcher {
     }
 
     /// As RFC 9309 requires: everything is allowed without the file, and nothing while it cannot be reached.
-    fn fetch_robots(&mut self, page: &Url) -> Result<Robots, Failure> {
+    fn fetch_robots(&mut self, page: &Url) -> Result<Robots, FetchFailure> {
         let unreachable = |failure| match failure {
-            Failure::Private(_) | Failure::Interrupted => failure,
-            other => Failure::Robots(Box::new(other)),
+            FetchFailure::Private(_) | FetchFailure::Interrupted => failure,
+            other => FetchFailure::Robots(Box::new(other)),
         };
         let mut url = page.clone();
         url.set_path("/robots.txt");
@@ -92,7 +92,7 @@ impl Fetcher {
         for _ in 0..=MAX_ROBOTS_REDIRECTS {
             let response = match self.get(&url, RequestKind::Robots, &Validators::default()) {
                 Ok(response) => response,
-                Err(Failure::Status(status)) if is_missing(status) => return Ok(Robots::default()),
+                Err(FetchFailure::Status(status)) if is_missing(status) => return Ok(Robots::default()),
                 Err(failure) => return Err(unreachable(failure)),
             };
             if response.status == StatusCode::OK {
@@ -108,7 +108,12 @@ impl Fetcher {
     }
 
     /// A usable response: status 200, 304, 404, 410 or a redirect.
-    pub(crate) fn get(&mut self, url: &Url, kind: RequestKind, validators: &Validators) -> Result<Response, Failure> {
+    pub(crate) fn get(
+        &mut self,
+        url: &Url,
+        kind: RequestKind,
+        validators: &Validators,
+    ) -> Result<Response, FetchFailure> {
         let origin = origin(url);
         let mut attempt = 0;
         loop {
@@ -124,22 +129,22 @@ impl Fetcher {
                     let wait = response
                         .retry_after
                         .and_then(|value| retry_after(&value, SystemTime::now()));
-                    (Failure::Status(response.status), wait)
+                    (FetchFailure::Status(response.status), wait)
                 }
                 Ok(response) if response.status.is_server_error() => {
                     site.unanswered = 0;
-                    (Failure::Status(response.status), None)
+                    (FetchFailure::Status(response.status), None)
                 }
                 Ok(response) => {
                     site.unanswered = 0;
                     return settled(response);
                 }
-                Err(failure @ (Failure::Timeout | Failure::Network(_))) => (failure, None),
+                Err(failure @ (FetchFailure::Timeout | FetchFailure::Network(_))) => (failure, None),
                 Err(failure) => return Err(failure),
             };
             let wait = wait.unwrap_or_else(|| backoff(attempt));
             if wait > MAX_WAIT {
-                return Err(Failure::Busy(wait));
+                return Err(FetchFailure::Busy(wait));
             }
             if attempt == self.politeness.retries {
                 site.unanswered += u32::from(!is_page_error(&failure));
@@ -150,16 +155,16 @@ impl Fetcher {
         }
     }
 
-    fn wait(&self, duration: Duration) -> Result<(), Failure> {
-        self.stop.sleep(duration).then_some(()).ok_or(Failure::Interrupted)
+    fn wait(&self, duration: Duration) -> Result<(), FetchFailure> {
+        self.stop.sleep(duration).then_some(()).ok_or(FetchFailure::Interrupted)
     }
 
-    fn await_turn(&self, origin: &str) -> Result<(), Failure> {
+    fn await_turn(&self, origin: &str) -> Result<(), FetchFailure> {
         let Some(site) = self.sites.get(origin) else {
             return self.wait(Duration::ZERO);
         };
         if site.unanswered >= MAX_UNANSWERED {
-            return Err(Failure::GivenUp(origin.to_owned()));
+            return Err(FetchFailure::GivenUp(origin.to_owned()));
         }
         let delay = site.delay.max(self.politeness.delay);
         let passed = site.last_request.map_or(delay, |last| last.elapsed());
@@ -171,13 +176,13 @@ fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-fn settled(response: Response) -> Result<Response, Failure> {
+fn settled(response: Response) -> Result<Response, FetchFailure> {
     let status = response.status;
     let is_redirect = status.is_redirection() && response.location.is_some();
     match status {
         StatusCode::OK | StatusCode::NOT_MODIFIED | StatusCode::NOT_FOUND | StatusCode::GONE => Ok(response),
         _ if is_redirect => Ok(response),
-        _ => Err(Failure::Status(status)),
+        _ => Err(FetchFailure::Status(status)),
     }
 }
 
@@ -190,8 +195,8 @@ fn is_missing(status: StatusCode) -> bool {
 }
 
 /// Whether a failure says nothing about other pages of the site.
-fn is_page_error(failure: &Failure) -> bool {
-    matches!(failure, Failure::Status(status) if !is_busy(*status))
+fn is_page_error(failure: &FetchFailure) -> bool {
+    matches!(failure, FetchFailure::Status(status) if !is_busy(*status))
 }
 
 /// Adds jitter, so that crawls that failed together do not retry together.

@@ -25,7 +25,7 @@ pub(crate) struct ClientOptions {
     pub(crate) use_proxy: bool,
 }
 
-/// What is requested, which decides on type and size.
+/// The kind of a resource, which decides on allowed types and size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequestKind {
     Page,
@@ -54,7 +54,7 @@ pub(crate) struct Response {
 
 /// Why there is no usable response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Failure {
+pub(crate) enum FetchFailure {
     #[error(transparent)]
     Private(#[from] PrivateAddress),
     #[error("larger than {0} bytes")]
@@ -73,7 +73,7 @@ pub(crate) enum Failure {
     #[error("not requested: {0} did not respond several times in a row")]
     GivenUp(String),
     #[error("robots.txt cannot be read: {0}")]
-    Robots(Box<Failure>),
+    Robots(Box<FetchFailure>),
     #[error("{0} is not a page format")]
     ContentType(String),
     #[error("interrupted")]
@@ -118,7 +118,7 @@ impl Client {
         }
     }
 
-    pub(crate) fn get(&self, url: &Url, kind: RequestKind, validators: &Validators) -> Result<Response, Failure> {
+    pub(crate) fn get(&self, url: &Url, kind: RequestKind, validators: &Validators) -> Result<Response, FetchFailure> {
         let mut request = self.agent.get(url.as_str());
         if let Some(etag) = &validators.etag {
             request = request.header(header::IF_NONE_MATCH, etag);
@@ -144,7 +144,7 @@ impl Client {
             return Ok(response);
         }
         if kind == RequestKind::Page && !page::is_page(response.content_type.as_deref(), url.path()) {
-            return Err(Failure::ContentType(response.content_type.unwrap_or_default()));
+            return Err(FetchFailure::ContentType(response.content_type.unwrap_or_default()));
         }
         let limit = match kind {
             RequestKind::Page => self.max_page_bytes,
@@ -156,10 +156,10 @@ impl Client {
             .as_reader()
             .take(limit + 1)
             .read_to_end(&mut response.body)
-            .map_err(|error| Failure::from(ureq::Error::from(error)))?;
+            .map_err(|error| FetchFailure::from(ureq::Error::from(error)))?;
         // A long `robots.txt` counts up to the limit.
         if response.body.len() as u64 > limit && kind != RequestKind::Robots {
-            return Err(Failure::TooLarge(limit));
+            return Err(FetchFailure::TooLarge(limit));
         }
         Ok(response)
     }
@@ -174,7 +174,7 @@ fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     texts(headers, name).next()
 }
 
-impl Failure {
+impl FetchFailure {
     /// Whether all pages of the site fail in this way.
     pub(crate) fn concerns_site(&self) -> bool {
         matches!(self, Self::Private(_) | Self::GivenUp(_) | Self::Robots(_))
@@ -189,7 +189,7 @@ impl Failure {
     }
 }
 
-impl From<ureq::Error> for Failure {
+impl From<ureq::Error> for FetchFailure {
     fn from(error: ureq::Error) -> Self {
         match error {
             ureq::Error::Timeout(_) => Self::Timeout,

@@ -12,12 +12,12 @@ pub(crate) const MAX_BYTES: usize = 500 * 1024;
 /// What a site allows this program to fetch.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Robots {
-    rules: Vec<Rule>,
+    rules: Vec<PathRule>,
     pub(crate) delay: Option<Duration>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Rule {
+struct PathRule {
     allow: bool,
     pattern: Vec<u8>,
 }
@@ -61,7 +61,7 @@ impl Robots {
                     in_heading = false;
                     // An empty rule matches nothing.
                     if !value.is_empty() {
-                        group.robots.rules.push(Rule {
+                        group.robots.rules.push(PathRule {
                             allow: key == "allow",
                             pattern: normal(value),
                         });
@@ -98,7 +98,7 @@ impl Robots {
     }
 }
 
-impl Rule {
+impl PathRule {
     /// `*` matches any characters, `$` at the end the end of the path. Each part between is matched at its first position
     /// from the left, which takes linear time for each part.
     fn matches(&self, path: &[u8]) -> bool {

@@ -14,7 +14,7 @@ pub(crate) const MAX_BYTES: u64 = 50 * 1024 * 1024;
 /// Maximum length of a date in bytes, with time and zone.
 const MAX_DATE: usize = 64;
 
-/// What the sitemaps of a crawl may still take, so that a site cannot fill the memory of the crawler.
+/// Remaining limits on the sitemaps of a crawl, so that a site cannot fill the memory of the crawler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SitemapLimits {
     /// Bytes of uncompressed sitemaps.
@@ -279,7 +279,7 @@ mod tests {
             assert_eq!(first(sitemap, most(4, 100, 1000)), (3, false, false));
             assert_eq!(first(sitemap, most(2, 100, 1000)), (2, true, true));
             assert_eq!(first(sitemap, most(4, 31, 1000)), (2, true, true));
-            // What has been read is taken; then there is no room for another one.
+            // The limit on bytes applies before the next sitemap.
             assert_eq!(first(sitemap, most(4, 100, 10)), (3, false, true));
         }
     }

@@ -8,7 +8,7 @@ use ureq::http::StatusCode;
 use url::Url;
 
 use super::fetch::Fetcher;
-use super::http::{Failure, RequestKind, Validators};
+use super::http::{FetchFailure, RequestKind, Validators};
 use super::scope::{self, BadAddress};
 use super::sitemap::{self, Sitemap, SitemapEntry, SitemapLimits};
 use crate::process::error::Error;
@@ -130,7 +130,7 @@ pub(crate) fn read_sitemap(
     location: &SitemapLocation,
     fetcher: &mut Fetcher,
     mut limits: SitemapLimits,
-) -> Result<Result<SitemapListing, Failure>, Error> {
+) -> Result<Result<SitemapListing, FetchFailure>, Error> {
     let mut listing = SitemapListing::default();
     let (first, base) = match location {
         SitemapLocation::File(path) => (fs::read(path).map_err(Error::file(path))?, None),
@@ -178,7 +178,7 @@ pub(crate) fn read_sitemap(
                         .push((child.url.clone(), SitemapProblem::Cut.to_string()));
                 }
             }
-            Err(SitemapProblem::Failure(Failure::Interrupted)) => return Ok(Err(Failure::Interrupted)),
+            Err(SitemapProblem::Failure(FetchFailure::Interrupted)) => return Ok(Err(FetchFailure::Interrupted)),
             Err(problem) => listing.problems.push((child.url.clone(), problem.to_string())),
         }
     }
@@ -192,7 +192,7 @@ enum SitemapProblem {
     #[error("on another site than the sitemap that lists it")]
     OtherSite,
     #[error(transparent)]
-    Failure(#[from] Failure),
+    Failure(#[from] FetchFailure),
     #[error(transparent)]
     BadSitemap(#[from] sitemap::BadSitemap),
     #[error("a sitemap index within a sitemap index")]
@@ -218,13 +218,13 @@ fn read_child(
     }
 }
 
-fn fetch(url: &Url, fetcher: &mut Fetcher) -> Result<Vec<u8>, Failure> {
+fn fetch(url: &Url, fetcher: &mut Fetcher) -> Result<Vec<u8>, FetchFailure> {
     // For its delay only: sitemaps are meant for programs, so robots.txt does not forbid them.
     fetcher.is_allowed(url)?;
     let response = fetcher.get(url, RequestKind::Sitemap, &Validators::default())?;
     match response.status {
         StatusCode::OK => Ok(response.body),
-        status => Err(Failure::Status(status)),
+        status => Err(FetchFailure::Status(status)),
     }
 }
 

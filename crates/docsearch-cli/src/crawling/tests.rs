@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use url::Url;
 
 use super::cache::Cache;
-use super::crawler::{Counts, CrawlOutput, CrawlPlan, CrawledPage, Crawler, Incomplete, Summary, VisitProblem};
+use super::crawler::{Counts, CrawlOutput, CrawlPlan, CrawlSummary, CrawledPage, Crawler, Incomplete, VisitProblem};
 use super::fetch::{Fetcher, Politeness};
 use super::frontier::{Frontier, FrontierLimits, Visit};
 use super::http::ClientOptions;
@@ -22,7 +22,7 @@ use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 use server::{Reply, Request, Server};
 
-/// What one crawl found.
+/// The results of a crawl.
 #[derive(Default)]
 struct FoundPages {
     pages: Vec<CrawledPage>,
@@ -101,7 +101,7 @@ impl TestCrawl {
         }
     }
 
-    fn crawl(&self) -> (FoundPages, Summary) {
+    fn crawl(&self) -> (FoundPages, CrawlSummary) {
         let stop = Interrupt::default();
         let cache = Cache::open(self.cache.path(), "test", self.refresh, 1 << 30).unwrap();
         let plan = CrawlPlan {

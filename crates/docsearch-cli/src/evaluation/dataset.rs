@@ -124,7 +124,7 @@ impl CorpusDocument {
 
 /// A line of `queries.jsonl`.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Query {
+pub(crate) struct TestQuery {
     #[serde(rename = "_id")]
     pub(crate) id: String,
     pub(crate) text: String,
@@ -132,7 +132,7 @@ pub(crate) struct Query {
     metadata: Option<Map<String, Value>>,
 }
 
-impl Query {
+impl TestQuery {
     /// The group in the report.
     pub(crate) fn group(&self) -> &str {
         let group = self.metadata.as_ref().and_then(|metadata| metadata.get("group"));
@@ -256,7 +256,7 @@ mod tests {
             assert_eq!(corpus.skipped, 0);
             let judgments = read_judgments(&set.join("qrels.tsv")).unwrap();
             assert!(corpus.missing(judgments.values().flat_map(HashMap::keys)).is_empty());
-            let queries: Vec<Query> = read_lines(&set.join("queries.jsonl")).unwrap();
+            let queries: Vec<TestQuery> = read_lines(&set.join("queries.jsonl")).unwrap();
             assert!(queries.len() >= at_least);
             assert!(queries.iter().all(|query| judgments.contains_key(&query.id)));
         }
@@ -266,8 +266,8 @@ mod tests {
     fn queries_without_a_group_share_one() {
         let queries =
             file("{\"_id\":\"1\",\"text\":\"x\",\"metadata\":{\"group\":\"faq\"}}\n{\"_id\":\"2\",\"text\":\"y\"}\n");
-        let queries: Vec<Query> = read_lines(queries.path()).unwrap();
-        assert_eq!(queries.iter().map(Query::group).collect::<Vec<_>>(), ["faq", "-"]);
+        let queries: Vec<TestQuery> = read_lines(queries.path()).unwrap();
+        assert_eq!(queries.iter().map(TestQuery::group).collect::<Vec<_>>(), ["faq", "-"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use strum::Display;
 
 use crate::connection::ConnectionArgs;
 use crate::evaluation::comparison::Comparison;
-use crate::evaluation::dataset::{self, Corpus, Query};
+use crate::evaluation::dataset::{self, Corpus, TestQuery};
 use crate::evaluation::metrics::{self, Judgments};
 use crate::evaluation::nonsense::{self, UnanswerableQuery};
 use crate::evaluation::searcher::Searcher;
@@ -171,7 +171,7 @@ fn prepare(
     args: &EvalArgs,
     directory: &Path,
     client: &mut Client,
-    queries: &[(Query, Judgments)],
+    queries: &[(TestQuery, Judgments)],
 ) -> Result<(Conditions, Outcome), Error> {
     let dataset = dataset_name(directory)?;
     let project = args
@@ -231,11 +231,11 @@ fn dataset_name(directory: &Path) -> Result<String, Error> {
 }
 
 /// Queries with a relevant document, and their judgments.
-fn judged_queries(args: &EvalArgs, directory: &Path) -> Result<Vec<(Query, Judgments)>, Error> {
-    let queries: Vec<Query> = dataset::read_lines(&located(args.queries.as_deref(), directory, "queries.jsonl"))?;
+fn judged_queries(args: &EvalArgs, directory: &Path) -> Result<Vec<(TestQuery, Judgments)>, Error> {
+    let queries: Vec<TestQuery> = dataset::read_lines(&located(args.queries.as_deref(), directory, "queries.jsonl"))?;
     let mut judgments: HashMap<String, Judgments> =
         dataset::read_judgments(&located(args.qrels.as_deref(), directory, "qrels.tsv"))?;
-    let judged: Vec<(Query, Judgments)> = queries
+    let judged: Vec<(TestQuery, Judgments)> = queries
         .into_iter()
         .filter_map(|query| {
             let judgments = judgments.remove(&query.id).filter(metrics::is_judged)?;
@@ -285,7 +285,7 @@ fn index_corpus(client: &mut Client, name: &str, corpus: Corpus, args: &EvalArgs
 fn unanswerable(args: &EvalArgs) -> Result<Vec<UnanswerableQuery>, Error> {
     let mut queries = nonsense::random_queries(args.nonsense);
     if let Some(path) = &args.foreign {
-        let foreign: Vec<Query> = dataset::read_lines(path)?;
+        let foreign: Vec<TestQuery> = dataset::read_lines(path)?;
         queries.extend(foreign.into_iter().map(|query| UnanswerableQuery {
             kind: nonsense::QueryKind::Foreign,
             text: query.text,

@@ -185,12 +185,12 @@ pub(crate) struct FirstResult {
 
 /// The number of queries, and of answers with confidence `high`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Share {
+pub(crate) struct HighShare {
     pub(crate) queries: usize,
     pub(crate) high: usize,
 }
 
-impl Share {
+impl HighShare {
     /// In 0..=1; 0 for no query.
     fn of_high(self) -> f64 {
         self.high as f64 / self.queries.max(1) as f64
@@ -207,16 +207,16 @@ pub(crate) struct FalseAnswer {
 /// The report on queries without an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Nonsense {
-    pub(crate) kinds: BTreeMap<QueryKind, Share>,
-    pub(crate) overall: Share,
+    pub(crate) kinds: BTreeMap<QueryKind, HighShare>,
+    pub(crate) overall: HighShare,
     pub(crate) false_answers: Vec<FalseAnswer>,
 }
 
 impl Nonsense {
     /// Counts the queries whose first result has confidence `high`.
     pub(crate) fn new(results: &[FirstResult]) -> Self {
-        let mut kinds: BTreeMap<QueryKind, Share> = BTreeMap::new();
-        let mut overall = Share::default();
+        let mut kinds: BTreeMap<QueryKind, HighShare> = BTreeMap::new();
+        let mut overall = HighShare::default();
         let mut false_answers = Vec::new();
         for result in results {
             let kind = kinds.entry(result.query.kind).or_default();
@@ -240,7 +240,7 @@ impl Nonsense {
 
     /// One line for a terminal.
     pub(crate) fn line(&self) -> String {
-        let share = |share: &Share| format!("{:.1} % of {}", 100.0 * share.of_high(), share.queries);
+        let share = |share: &HighShare| format!("{:.1} % of {}", 100.0 * share.of_high(), share.queries);
         let kinds: Vec<String> = self
             .kinds
             .iter()
@@ -288,7 +288,7 @@ mod tests {
             result(QueryKind::Words, "leek sailor", Some(Confidence::Medium)),
             result(QueryKind::Foreign, "who?", None),
         ]);
-        assert_eq!(report.overall, Share { queries: 4, high: 1 });
+        assert_eq!(report.overall, HighShare { queries: 4, high: 1 });
         assert_eq!(report.false_answers[0].query, "duckling mitten");
         assert_eq!(
             report.line(),

@@ -6,7 +6,7 @@ use postgres::types::Json;
 use postgres::{Client, Statement};
 
 use crate::evaluation::confidence::Confidence;
-use crate::evaluation::dataset::Query;
+use crate::evaluation::dataset::TestQuery;
 use crate::evaluation::metrics::{self, CUTOFF, Judgments, Metrics};
 use crate::evaluation::nonsense::{FirstResult, Nonsense, UnanswerableQuery};
 use crate::evaluation::query_result::QueryResult;
@@ -49,7 +49,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// Measures quality in a first pass, latency and confidence in a second.
-    pub(crate) fn measure(&mut self, queries: &[(Query, Judgments)]) -> Result<Vec<QueryResult>, Error> {
+    pub(crate) fn measure(&mut self, queries: &[(TestQuery, Judgments)]) -> Result<Vec<QueryResult>, Error> {
         let progress = progress_bar(2 * queries.len() as u64);
         for (query, _) in queries.iter().take(WARM_UP_QUERIES) {
             self.search(&query.id, &query.text, self.conditions.max_results)?;

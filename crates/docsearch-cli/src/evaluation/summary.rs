@@ -31,7 +31,7 @@ pub(crate) struct Answers {
 
 /// Means over a set of queries.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Summary {
+pub(crate) struct MetricSummary {
     pub(crate) queries: usize,
     #[serde(flatten)]
     pub(crate) metrics: Metrics,
@@ -48,7 +48,7 @@ pub(crate) struct Summary {
     pub(crate) p95_ms: f64,
 }
 
-impl Summary {
+impl MetricSummary {
     fn of(results: &[&QueryResult]) -> Self {
         let ndcg: Vec<f64> = results.iter().map(|result| result.metrics.ndcg10).collect();
         let latencies: Vec<f64> = results.iter().map(|result| result.milliseconds).collect();
@@ -88,7 +88,7 @@ fn answers_by_confidence(results: &[&QueryResult]) -> BTreeMap<Confidence, Answe
     Confidence::VARIANTS.iter().copied().filter_map(of).collect()
 }
 
-/// How the project was indexed and searched.
+/// The data set, project and settings of an evaluation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Conditions {
     pub(crate) dataset: String,
@@ -109,8 +109,8 @@ pub(crate) struct Conditions {
 pub(crate) struct Evaluation {
     #[serde(flatten)]
     pub(crate) conditions: Conditions,
-    pub(crate) overall: Summary,
-    pub(crate) groups: BTreeMap<String, Summary>,
+    pub(crate) overall: MetricSummary,
+    pub(crate) groups: BTreeMap<String, MetricSummary>,
     /// Comparison with the report of `--baseline`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) comparison: Option<Comparison>,
@@ -128,9 +128,9 @@ impl Evaluation {
         }
         let groups = groups
             .into_iter()
-            .map(|(group, results)| (group, Summary::of(&results)))
+            .map(|(group, results)| (group, MetricSummary::of(&results)))
             .collect();
-        let overall = Summary::of(&per_query.iter().collect::<Vec<_>>());
+        let overall = MetricSummary::of(&per_query.iter().collect::<Vec<_>>());
         Self {
             conditions,
             overall,
@@ -166,7 +166,7 @@ impl Evaluation {
         )
     }
 
-    fn rows(&self, header: &[&str], row: fn(&str, &Summary) -> Vec<String>) -> String {
+    fn rows(&self, header: &[&str], row: fn(&str, &MetricSummary) -> Vec<String>) -> String {
         let mut rows = vec![header.iter().map(|&name| name.to_owned()).collect()];
         if self.groups.len() > 1 {
             rows.extend(self.groups.iter().map(|(group, summary)| row(group, summary)));
@@ -189,7 +189,7 @@ const HEADER: [&str; 10] = [
     "p95 ms",
 ];
 
-fn row(name: &str, summary: &Summary) -> Vec<String> {
+fn row(name: &str, summary: &MetricSummary) -> Vec<String> {
     let metrics = &summary.metrics;
     let mut cells = vec![name.to_owned(), summary.queries.to_string()];
     let shares = [metrics.ndcg10, metrics.mrr10, metrics.p1, metrics.p3, metrics.recall100];
@@ -209,7 +209,7 @@ const SCORE_HEADER: [&str; 8] = [
     "hit@1",
 ];
 
-fn score_row(name: &str, summary: &Summary) -> Vec<String> {
+fn score_row(name: &str, summary: &MetricSummary) -> Vec<String> {
     let shown = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |share| format!("{share:.3}"));
     let mut cells = vec![name.to_owned(), shown(summary.wide_spread)];
     for confidence in Confidence::VARIANTS {

@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use super::arguments::Argument;
 use super::error_log::ErrorLog;
-use crate::connection::Target;
+use crate::connection::ConnectionTarget;
 use crate::process::error::{DatabaseError, Error};
 
 /// Default timeout for connecting.
@@ -59,7 +59,7 @@ pub(crate) struct Library {
 
 impl Library {
     /// Does not connect before the first request.
-    pub(crate) fn new(target: &Target, limits: &ConnectionLimits) -> Result<Self, Error> {
+    pub(crate) fn new(target: &ConnectionTarget, limits: &ConnectionLimits) -> Result<Self, Error> {
         let mut config = target.config.clone();
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);

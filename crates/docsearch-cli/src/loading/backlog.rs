@@ -37,8 +37,8 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// What is left, or with `--wait` what could not be embedded. Without background indexing, the database is not
-    /// queried.
+    /// The remaining documents, or with `--wait` those that could not be embedded. Does not query a database without
+    /// background indexing.
     pub(crate) fn settle(
         client: &mut Client,
         project: &str,

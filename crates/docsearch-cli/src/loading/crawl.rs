@@ -15,23 +15,23 @@ use crate::connection::ConnectionArgs;
 use crate::crawling::address;
 use crate::crawling::cache::{self, Cache};
 use crate::crawling::crawl_questions::CrawlQuestions;
-use crate::crawling::crawler::{CrawlPlan, Crawler, Incomplete, Summary, nothing};
+use crate::crawling::crawler::{CrawlPlan, CrawlSummary, Crawler, Incomplete, nothing};
 use crate::crawling::delivery::{Delivery, DeliveryResult, Sink};
 use crate::crawling::fetch::{Fetcher, Politeness};
 use crate::crawling::frontier::{Frontier, FrontierLimits, Visit};
-use crate::crawling::http::{ClientOptions, Failure};
+use crate::crawling::http::{ClientOptions, FetchFailure};
 use crate::crawling::scope::{self, BadAddress, Reach, Scope};
 use crate::crawling::sitemap::{SitemapEntry, SitemapLimits};
 use crate::crawling::start::{self, StartArgs, Starts, bad_address};
 use crate::loading::backlog::{self, Backlog, WaitArgs};
 use crate::loading::index;
-use crate::loading::printer::{Printer, Reader};
+use crate::loading::printer::{OutputReader, Printer};
 use crate::loading::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Refusal};
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 use crate::process::outcome::Outcome;
 use crate::terminal::Tally;
-use crate::terminal::report::{Ending, Report};
+use crate::terminal::report::{Report, RunSummary};
 
 /// Shown to a user who interrupts a crawl.
 const HOW_TO_CONTINUE: &str = "fetched pages are cached; run the same command within a day to continue";
@@ -198,7 +198,7 @@ struct Crawl<'a> {
 
 /// The result of a crawl.
 struct CrawlResult {
-    summary: Summary,
+    summary: CrawlSummary,
     /// The page of every slug.
     slugs: HashMap<String, Url>,
     /// Paths of pages that failed: their documents are kept.
@@ -225,17 +225,17 @@ impl CrawlResult {
 impl Crawl<'_> {
     fn print(&self) -> Result<Outcome, Error> {
         let mut printer = Printer::new();
-        let mut reader = Reader::IsReading;
+        let mut reader = OutputReader::IsReading;
         let mut sink = |document: Document| {
             reader = printer.print(&document)?;
-            if reader == Reader::HasLeft {
+            if reader == OutputReader::HasLeft {
                 self.stop.raise();
             }
             Ok(())
         };
         let result = self.crawl_pages(&mut sink)?;
         printer.finish()?;
-        if reader == Reader::HasLeft {
+        if reader == OutputReader::HasLeft {
             return Ok(Outcome::Complete);
         }
         if result.is_interrupted() {
@@ -311,7 +311,7 @@ impl Crawl<'_> {
             None => start::SitemapListing::default(),
             Some(listing) => match listing? {
                 Ok(listing) => listing,
-                Err(Failure::Interrupted) => return Ok(CrawlResult::interrupted()),
+                Err(FetchFailure::Interrupted) => return Ok(CrawlResult::interrupted()),
                 Err(failure) => {
                     let name = args.sitemap.as_deref().unwrap_or_default();
                     self.report.failed(name, &failure);
@@ -457,7 +457,7 @@ impl Crawl<'_> {
     fn report_end(&self, result: &CrawlResult, mut tally: Tally, backlog: &Backlog) {
         let counts = &result.summary.counts;
         tally.failed += counts.failed + result.unread;
-        let ending = Ending {
+        let ending = RunSummary {
             tally: &tally,
             skipped: counts.skipped,
             interrupted: match (result.is_interrupted(), backlog.is_interrupted) {
@@ -484,9 +484,9 @@ impl Crawl<'_> {
 impl CrawlResult {
     fn interrupted() -> Self {
         Self {
-            summary: Summary {
+            summary: CrawlSummary {
                 incomplete: Some(Incomplete::Interrupted),
-                ..Summary::default()
+                ..CrawlSummary::default()
             },
             slugs: HashMap::new(),
             kept_paths: Vec::new(),

@@ -14,7 +14,7 @@ pub(crate) struct Printer {
 
 /// Whether the reader still reads. One that has closed the pipe (`| head`) is not a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reader {
+pub(crate) enum OutputReader {
     IsReading,
     HasLeft,
 }
@@ -28,14 +28,14 @@ impl Printer {
         }
     }
 
-    pub(crate) fn print(&mut self, document: &Document) -> Result<Reader, Error> {
+    pub(crate) fn print(&mut self, document: &Document) -> Result<OutputReader, Error> {
         serde_json::to_string(document)
             .map_err(io::Error::from)
             .and_then(|line| match self.is_terminal {
                 true => writeln!(self.output, "{}", shown_json(&line)),
                 false => writeln!(self.output, "{line}"),
             })
-            .map_or_else(write_failed, |()| Ok(Reader::IsReading))
+            .map_or_else(write_failed, |()| Ok(OutputReader::IsReading))
     }
 
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
@@ -43,9 +43,9 @@ impl Printer {
     }
 }
 
-fn write_failed(error: io::Error) -> Result<Reader, Error> {
+fn write_failed(error: io::Error) -> Result<OutputReader, Error> {
     match error.kind() {
-        ErrorKind::BrokenPipe => Ok(Reader::HasLeft),
+        ErrorKind::BrokenPipe => Ok(OutputReader::HasLeft),
         _ => Err(Error::file("standard output")(error)),
     }
 }

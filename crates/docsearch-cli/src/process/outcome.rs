@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Complete,
-    /// Some inputs were left out; each has been reported.
+    /// Some inputs were left out, and reported.
     Partial,
     /// Nothing was found.
     Nothing,

@@ -9,7 +9,7 @@ use clap::Args;
 use rmcp::ServiceExt;
 use rmcp::transport::io::stdio_pipes;
 
-use crate::connection::{ConnectionArgs, Target};
+use crate::connection::{ConnectionArgs, ConnectionTarget};
 use crate::library::Audience;
 use crate::process::error::Error;
 use crate::process::outcome::Outcome;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &McpArgs, connection: &ConnectionArgs) -> Result<Outcome
     })
 }
 
-async fn serve_pipes(args: &McpArgs, target: &Target) -> Result<Outcome, Error> {
+async fn serve_pipes(args: &McpArgs, target: &ConnectionTarget) -> Result<Outcome, Error> {
     let library = args.session.library(target, None, Audience::Operator)?;
     if io::stdin().is_terminal() {
         eprintln!("docsearch: waiting for a client on standard input; see docsearch mcp --help");

@@ -29,7 +29,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::connection::{ConnectionArgs, Target};
+use crate::connection::{ConnectionArgs, ConnectionTarget};
 use crate::library::{Audience, Library};
 use crate::process::error::Error;
 use crate::process::outcome::Outcome;
@@ -112,7 +112,7 @@ pub(crate) struct HttpArgs {
     client_timeout: u64,
 }
 
-/// What is served over HTTP.
+/// The endpoints of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Endpoints {
     Mcp,
@@ -136,7 +136,7 @@ pub(crate) async fn listen(
     endpoints: Endpoints,
     session: &SessionArgs,
     http: &HttpArgs,
-    target: &Target,
+    target: &ConnectionTarget,
 ) -> Result<Outcome, Error> {
     let listener = TcpListener::bind(with_loopback(address))
         .await
@@ -196,7 +196,7 @@ impl RoleLibraries {
     }
 
     /// The library of a role; `None` for the role of the program.
-    fn of(&mut self, role: Option<&str>, session: &SessionArgs, target: &Target) -> Result<Library, Error> {
+    fn of(&mut self, role: Option<&str>, session: &SessionArgs, target: &ConnectionTarget) -> Result<Library, Error> {
         let key = role.map(str::to_owned);
         if let Some(library) = self.0.get(&key) {
             return Ok(library.clone());
@@ -210,7 +210,7 @@ impl RoleLibraries {
 fn policy(
     http: &HttpArgs,
     session: &SessionArgs,
-    target: &Target,
+    target: &ConnectionTarget,
     address: SocketAddr,
     libraries: &mut RoleLibraries,
 ) -> Result<Policy, Error> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use tokio::runtime;
 
-use crate::connection::Target;
+use crate::connection::ConnectionTarget;
 use crate::library::{Audience, ConnectionLimits, Library};
 use crate::process::error::Error;
 
@@ -36,7 +36,12 @@ impl SessionArgs {
     }
 
     /// Access to the documents as `role`, or as the role in the arguments.
-    pub(crate) fn library(&self, target: &Target, role: Option<&str>, audience: Audience) -> Result<Library, Error> {
+    pub(crate) fn library(
+        &self,
+        target: &ConnectionTarget,
+        role: Option<&str>,
+        audience: Audience,
+    ) -> Result<Library, Error> {
         let limits = ConnectionLimits {
             connections: self.connections.into(),
             timeout: Duration::from_secs(self.timeout),

@@ -12,7 +12,7 @@ pub(crate) trait Choice: Copy + Send + Sync + 'static {
 
     fn name(self) -> &'static str;
 
-    /// What the name does not say.
+    /// A description, if the name needs one.
     fn help(self) -> Option<&'static str>;
 
     /// The value with this name, in any case.

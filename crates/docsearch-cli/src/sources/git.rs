@@ -10,7 +10,7 @@ mod repository;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use address::{Address, RepositoryLocation, name};
+pub(crate) use address::{RepositoryAddress, RepositoryLocation, name};
 pub(crate) use cache::fetch;
 pub(crate) use changes::changes;
 pub(crate) use checkout::{Checkout, name_below};

@@ -12,7 +12,7 @@ use toml::{Table, Value};
 
 use crate::process::error::Error;
 use crate::sources::choice::Choice;
-use crate::sources::git::Address;
+use crate::sources::git::RepositoryAddress;
 use crate::sources::source_options::SourceOptions;
 
 pub(crate) const NAME: &str = "docsearch.toml";
@@ -42,7 +42,7 @@ const MIN_SIMILARITY: f64 = 0.75;
 
 /// The settings of one source of a project.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Settings {
+pub(crate) struct SourceSettings {
     pub(crate) project: String,
     pub(crate) title: Option<String>,
     /// Absolute paths, or URLs of repositories.
@@ -90,7 +90,7 @@ pub(crate) fn nearest(folder: &Path) -> Option<PathBuf> {
 }
 
 /// The sources in the file at `path`, ordered by the names of their projects.
-pub(crate) fn read(path: &Path) -> Result<Vec<Settings>, Error> {
+pub(crate) fn read(path: &Path) -> Result<Vec<SourceSettings>, Error> {
     let full = fs::canonicalize(path).map_err(Error::file(path))?;
     let mut text = String::new();
     let file = File::open(&full).map_err(Error::file(path))?;
@@ -104,7 +104,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Settings>, Error> {
     parse(&text, folder).map_err(|problem| Error::Usage(format!("{}: {problem}", path.display())))
 }
 
-fn parse(text: &str, folder: &Path) -> Result<Vec<Settings>, String> {
+fn parse(text: &str, folder: &Path) -> Result<Vec<SourceSettings>, String> {
     let mut table: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
     let sources = match table.remove(PROJECT) {
         Some(Value::String(name)) => vec![(name, table)],
@@ -137,13 +137,13 @@ fn parse(text: &str, folder: &Path) -> Result<Vec<Settings>, String> {
                 false => format!("project {name}: {problem}"),
             })
         })
-        .collect::<Result<Vec<Settings>, String>>()?;
+        .collect::<Result<Vec<SourceSettings>, String>>()?;
     check_disjoint(&found)?;
     Ok(found)
 }
 
 /// Each source deletes pages that it no longer has, so two sources of a project must not own the same pages.
-fn check_disjoint(sources: &[Settings]) -> Result<(), String> {
+fn check_disjoint(sources: &[SourceSettings]) -> Result<(), String> {
     let mut owners = HashSet::new();
     for source in sources {
         let names: HashSet<&Path> = match &source.source_root {
@@ -208,7 +208,7 @@ fn check_keys(table: &Table) -> Result<(), String> {
     Err(format!("unknown key \"{unknown}\"\nHINT:  {hint}"))
 }
 
-fn settings(project: &str, table: Table, folder: &Path) -> Result<Settings, String> {
+fn settings(project: &str, table: Table, folder: &Path) -> Result<SourceSettings, String> {
     check_keys(&table)?;
     let written: SourceTable = Value::Table(table)
         .try_into()
@@ -240,7 +240,7 @@ fn settings(project: &str, table: Table, folder: &Path) -> Result<Settings, Stri
     };
     options.check(str::to_owned).map_err(|error| error.to_string())?;
     written.groups.iter().try_for_each(GroupRule::check)?;
-    Ok(Settings {
+    Ok(SourceSettings {
         project: project.to_owned(),
         title: written.title,
         paths: written.paths.iter().map(|path| resolved(path, folder)).collect(),
@@ -262,7 +262,7 @@ fn choice<T: Choice>(key: &str, name: &str) -> Result<T, String> {
 
 /// Resolves a path relative to the folder of the file.
 fn resolved(path: &str, folder: &Path) -> PathBuf {
-    match Address::is_remote(path) {
+    match RepositoryAddress::is_remote(path) {
         true => PathBuf::from(path),
         false => folder.join(path),
     }
@@ -274,7 +274,7 @@ mod tests {
 
     use super::*;
 
-    fn parsed(text: &str) -> Result<Vec<Settings>, String> {
+    fn parsed(text: &str) -> Result<Vec<SourceSettings>, String> {
         parse(text, Path::new("/srv/kit"))
     }
 

@@ -23,9 +23,9 @@ const SOURCE: &str = "source beside its page";
 
 /// Number of sources without documentation, by reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct LeftOut(BTreeMap<Cow<'static, str>, usize>);
+pub(crate) struct LeftOutFiles(BTreeMap<Cow<'static, str>, usize>);
 
-impl LeftOut {
+impl LeftOutFiles {
     fn add(&mut self, reason: &'static str, count: usize) {
         *self.0.entry(Cow::Borrowed(reason)).or_default() += count;
     }
@@ -68,7 +68,7 @@ pub(crate) struct SourceStatistics {
     unknown: usize,
     /// Number of questions left out.
     questions: usize,
-    left_out: LeftOut,
+    left_out: LeftOutFiles,
     /// Source roots with documents.
     roots: HashSet<String>,
 }
@@ -181,7 +181,7 @@ impl SourceStatistics {
         self.roots.contains(source_root) || self.skipped.iter().any(|skipped| skipped.source_root == source_root)
     }
 
-    pub(crate) fn left_out(&self) -> &LeftOut {
+    pub(crate) fn left_out(&self) -> &LeftOutFiles {
         &self.left_out
     }
 

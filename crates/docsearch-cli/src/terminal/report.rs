@@ -22,12 +22,12 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 const LINE_SOURCES: u64 = 1_000;
 
-/// The end of a run.
+/// The result of a run.
 #[derive(Debug)]
-pub(crate) struct Ending<'a> {
+pub(crate) struct RunSummary<'a> {
     pub(crate) tally: &'a Tally,
     pub(crate) skipped: u64,
-    /// What a user who interrupted it has to know.
+    /// Advice for the user who interrupted the run.
     pub(crate) interrupted: Option<&'static str>,
 }
 
@@ -215,18 +215,18 @@ impl Report {
     }
 
     /// Reports the end of a run: a line for people, counts and `fields` for programs.
-    pub(crate) fn done(&self, before: &str, ending: &Ending<'_>, fields: Value) {
+    pub(crate) fn done(&self, before: &str, summary: &RunSummary<'_>, fields: Value) {
         self.bar.finish_and_clear();
         if !self.is_machine {
-            println!("{before}{}", self.summary(ending));
-            if let Some(advice) = ending.interrupted {
+            println!("{before}{}", self.summary(summary));
+            if let Some(advice) = summary.interrupted {
                 eprintln!("interrupted: {advice}");
             }
             return;
         }
-        let mut event = json!(ending.tally);
-        event["skipped"] = ending.skipped.into();
-        if ending.interrupted.is_some() {
+        let mut event = json!(summary.tally);
+        event["skipped"] = summary.skipped.into();
+        if summary.interrupted.is_some() {
             event["interrupted"] = Value::Bool(true);
         }
         if let (Some(event), Value::Object(fields)) = (event.as_object_mut(), fields) {
@@ -255,7 +255,7 @@ impl Report {
         emit(&fields);
     }
 
-    fn summary(&self, ending: &Ending<'_>) -> String {
+    fn summary(&self, summary: &RunSummary<'_>) -> String {
         let seconds = self.started.elapsed().as_secs_f64();
         let Tally {
             added,
@@ -263,12 +263,12 @@ impl Report {
             unchanged,
             deleted,
             failed,
-        } = ending.tally;
+        } = summary.tally;
         format!(
             "added {added}, changed {changed}, unchanged {unchanged}, deleted {deleted}, failed {failed}, \
              skipped {} in {seconds:.1} s ({:.1} documents/s)",
-            ending.skipped,
-            ending.tally.documents() as f64 / seconds.max(1e-9),
+            summary.skipped,
+            summary.tally.documents() as f64 / seconds.max(1e-9),
         )
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::super::crawler::Incomplete;
 use super::super::fetch::Fetcher;
-use super::super::http::{Client, Failure, RequestKind, Validators};
+use super::super::http::{Client, FetchFailure, RequestKind, Validators};
 use super::super::sitemap::SitemapLimits;
 use super::super::start::{self, SitemapLocation};
 use super::server::{Reply, Server};
@@ -76,7 +76,7 @@ fn a_slow_server_times_out() {
     let mut setting = TestCrawl::new(server.url("/"));
     setting.client.timeout = Duration::from_millis(300);
     let answer = Client::new(&setting.client).get(&server.url("/"), RequestKind::Page, &Validators::default());
-    assert_eq!(answer.map(|_| ()), Err(Failure::Timeout));
+    assert_eq!(answer.map(|_| ()), Err(FetchFailure::Timeout));
     // The first request is for `robots.txt`.
     let (found, _) = setting.crawl();
     assert_eq!(found.problem("/"), "robots.txt cannot be read: timed out");

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::run::Run;
+use super::run::IndexRun;
 use crate::loading::link_check::LinkCheck;
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
@@ -12,7 +12,7 @@ use crate::sources::statistics::SourceStatistics;
 use crate::terminal::report::Report;
 use crate::terminal::shown;
 
-impl Run<'_> {
+impl IndexRun<'_> {
     /// Reports every broken link within the documentation. `exists` returns whether there is a file at a path.
     pub(super) fn check_links(
         &self,

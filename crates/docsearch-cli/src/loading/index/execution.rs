@@ -9,7 +9,7 @@ use postgres::Client;
 use super::job::{Job, JobSource};
 use super::last_run::FileSnapshot;
 use super::plan::{Plan, PlanContext, SourceRoot};
-use super::run::{Run, RunOptions};
+use super::run::{IndexRun, RunOptions};
 use crate::connection::ConnectionArgs;
 use crate::loading::project;
 use crate::process::error::Error;
@@ -73,7 +73,7 @@ fn execute(
         JobSource::Lines { path, max_line } => {
             let source_root = job.source_root.as_deref();
             let mut lines = JsonLines::open(path, source_root, *max_line)?;
-            let run = Run {
+            let run = IndexRun {
                 job,
                 options: run_options,
                 folders: source_root.map(SourceRoot::named).into_iter().collect(),
@@ -112,7 +112,7 @@ fn execute(
                 questions.add(root, source_root, is_whole, options.links, options.max_file_size);
             }
             let mut files = Files::new(plan.inputs, options.clone(), plan.left_out);
-            let run = Run {
+            let run = IndexRun {
                 job,
                 options: run_options,
                 folders: plan.folders,
@@ -135,7 +135,7 @@ fn execute(
 }
 
 fn deliver(
-    run: &Run<'_>,
+    run: &IndexRun<'_>,
     source: &mut dyn DocumentSource,
     destination: &mut Destination<'_>,
     interrupt: &mut Option<Interrupt>,

@@ -6,7 +6,7 @@ use docsearch_readers::document::ReadOptions;
 use docsearch_readers::document::page_group::GroupRule;
 
 use crate::sources::archive;
-use crate::sources::git::Address;
+use crate::sources::git::RepositoryAddress;
 use crate::sources::source_options::PathFilter;
 
 /// Documents for a project.
@@ -27,7 +27,7 @@ impl Job {
             return false;
         };
         // Invalid paths are reported when they are read.
-        let is_repository = |path: &PathBuf| matches!(Address::parse(path), Ok(Some(_)));
+        let is_repository = |path: &PathBuf| matches!(RepositoryAddress::parse(path), Ok(Some(_)));
         source
             .paths
             .iter()

@@ -21,7 +21,7 @@ use super::plan::{Plan, SourceRoot};
 use crate::loading::project;
 use crate::process::cache_folder;
 use crate::process::error::Error;
-use crate::sources::statistics::LeftOut;
+use crate::sources::statistics::LeftOutFiles;
 use crate::terminal::report::{self, Message};
 
 /// A file that changed more recently than this may change again without a new timestamp.
@@ -45,7 +45,7 @@ pub(super) struct FileSnapshot {
 pub(super) struct LastRun {
     pub(super) documents: u64,
     pub(super) skipped: u64,
-    pub(super) left_out: LeftOut,
+    pub(super) left_out: LeftOutFiles,
     pub(super) messages: Vec<Message>,
 }
 

@@ -11,13 +11,13 @@ use docsearch_readers::page_questions::question_file;
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 use crate::sources::document_source::Input;
-use crate::sources::git::{self, Address, Checkout, Repository, RepositoryLocation};
+use crate::sources::git::{self, Checkout, Repository, RepositoryAddress, RepositoryLocation};
 use crate::sources::source_options::PathFilter;
 use crate::sources::unpacked::UnpackedFiles;
 use crate::sources::{archive, folder};
 use crate::terminal::report::Report;
 
-/// What every path of a run has in common.
+/// Settings for all paths of a run.
 pub(super) struct PlanContext<'a> {
     /// From `--source-root`.
     pub(super) source_root: Option<&'a str>,
@@ -70,7 +70,7 @@ pub(super) struct Plan {
 }
 
 /// A folder to list.
-struct Folder<'a> {
+struct ListedFolder<'a> {
     path: &'a Path,
     /// As the user wrote it.
     shown: &'a str,
@@ -81,7 +81,7 @@ impl Plan {
     pub(super) fn new(paths: &[PathBuf], context: &PlanContext<'_>) -> Result<Self, Error> {
         let mut plan = Self::default();
         for path in paths {
-            if let Some(address) = Address::parse(path)? {
+            if let Some(address) = RepositoryAddress::parse(path)? {
                 plan.add_repository(&address, context)?;
                 continue;
             }
@@ -100,7 +100,7 @@ impl Plan {
     /// Adds a folder, which may be in a git work tree.
     fn add_checkout(&mut self, path: &Path, context: &PlanContext<'_>) -> Result<(), Error> {
         let checkout = checkout_around(path, context)?;
-        let folder = Folder {
+        let folder = ListedFolder {
             path,
             shown: &path.to_string_lossy(),
             root: root_of(path, checkout.as_ref(), context)?,
@@ -115,7 +115,7 @@ impl Plan {
     }
 
     /// Adds the files of a commit.
-    fn add_repository(&mut self, address: &Address, context: &PlanContext<'_>) -> Result<(), Error> {
+    fn add_repository(&mut self, address: &RepositoryAddress, context: &PlanContext<'_>) -> Result<(), Error> {
         let interrupt = context.interrupt;
         let reference = address.reference.as_deref();
         match &address.location {
@@ -158,7 +158,7 @@ impl Plan {
     ) -> Result<(), Error> {
         let files = git::export(repository, commit, below, context.interrupt)?;
         let name = git::name_below(name, below);
-        let folder = Folder {
+        let folder = ListedFolder {
             path: &files.top().join(below),
             shown: &name,
             root: context.source_root.map_or_else(
@@ -193,7 +193,7 @@ impl Plan {
                 ..SourceRoot::named(&with_prefix(&name, context.prefix()))
             },
         };
-        let folder = Folder {
+        let folder = ListedFolder {
             path: &inner,
             shown: &path.to_string_lossy(),
             root,
@@ -212,7 +212,7 @@ impl Plan {
 
     /// Adds a folder without looking for a repository.
     pub(super) fn add_plain_folder(&mut self, path: &Path, source_root: &str) -> Result<(), Error> {
-        let folder = Folder {
+        let folder = ListedFolder {
             path,
             shown: &path.to_string_lossy(),
             root: SourceRoot::named(source_root),
@@ -222,7 +222,7 @@ impl Plan {
     }
 
     /// Adds the files of a folder. Returns the index of the first.
-    fn add_folder(&mut self, folder: &Folder<'_>, links: Links, filter: &PathFilter) -> Result<usize, Error> {
+    fn add_folder(&mut self, folder: &ListedFolder<'_>, links: Links, filter: &PathFilter) -> Result<usize, Error> {
         let mut listing = folder::list(folder.path, links);
         if let (true, Some(problem)) = (listing.files.is_empty(), listing.problems.first()) {
             return Err(Error::Usage(problem.clone()));

@@ -10,7 +10,7 @@ use super::job::{Job, JobSource};
 use super::last_run::{FileSnapshot, LastRun};
 use super::plan::SourceRoot;
 use crate::loading::backlog::{self, Backlog, WaitArgs};
-use crate::loading::printer::{Printer, Reader};
+use crate::loading::printer::{OutputReader, Printer};
 use crate::loading::project::{self, Loader};
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
@@ -21,10 +21,10 @@ use crate::sources::grouped_pages::GroupedPages;
 use crate::sources::statistics::SourceStatistics;
 use crate::sources::with_questions::{QuestionFiles, WithQuestions};
 use crate::terminal::Tally;
-use crate::terminal::report::{Ending, Report};
+use crate::terminal::report::{Report, RunSummary};
 use crate::terminal::shown;
 
-/// How documents are sent, and what is reported.
+/// Options for sending documents and reporting.
 #[derive(Debug, Clone)]
 pub(super) struct RunOptions {
     /// Documents per transaction.
@@ -45,7 +45,7 @@ struct RunResult {
     is_interrupted: bool,
 }
 
-pub(super) struct Run<'a> {
+pub(super) struct IndexRun<'a> {
     pub(super) job: &'a Job,
     pub(super) options: &'a RunOptions,
     /// Source roots that are read completely: documents that they no longer have are deleted.
@@ -57,7 +57,7 @@ pub(super) struct Run<'a> {
     pub(super) questions: RefCell<QuestionFiles>,
 }
 
-impl Run<'_> {
+impl IndexRun<'_> {
     /// Prints the documents.
     pub(super) fn print(&self, source: &mut dyn DocumentSource, interrupt: &Interrupt) -> Result<Outcome, Error> {
         let report = Report::plain();
@@ -70,7 +70,7 @@ impl Run<'_> {
         let mut printer = Printer::new();
         'source: while let Some(documents) = source.next(&mut statistics, &report)? {
             for document in &documents {
-                if interrupt.is_raised() || printer.print(document)? == Reader::HasLeft {
+                if interrupt.is_raised() || printer.print(document)? == OutputReader::HasLeft {
                     break 'source;
                 }
             }
@@ -232,7 +232,7 @@ impl Run<'_> {
         if result.tally.changed > 0 && !result.is_interrupted {
             report_stale(client, project, report)?;
         }
-        let ending = Ending {
+        let ending = RunSummary {
             tally: &result.tally,
             skipped: result.last_run.skipped,
             interrupted: match (result.is_interrupted, backlog.is_interrupted) {

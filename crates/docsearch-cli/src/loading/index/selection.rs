@@ -10,7 +10,7 @@ use docsearch_readers::file::Links;
 use super::IndexArgs;
 use super::job::{Job, JobSource, PathSource};
 use crate::process::error::Error;
-use crate::sources::project_file::{self, Settings};
+use crate::sources::project_file::{self, SourceSettings};
 
 /// The jobs of a run, and the configuration file that they come from, if any.
 #[derive(Debug)]
@@ -24,9 +24,9 @@ impl Selection {
     pub(super) fn new(args: &IndexArgs) -> Result<Self, Error> {
         if let Some(path) = &args.jsonl {
             let project = args.project.clone().ok_or_else(no_project)?;
-            let settings = Settings {
+            let settings = SourceSettings {
                 project,
-                ..Settings::default()
+                ..SourceSettings::default()
             };
             return Ok(Self {
                 jobs: vec![job(args, settings, Some(path))?],
@@ -40,9 +40,9 @@ impl Selection {
         };
         let settings = match &file {
             Some(file) => configured_sources(args, file)?,
-            None => vec![Settings {
+            None => vec![SourceSettings {
                 project: args.project.clone().ok_or_else(no_project)?,
-                ..Settings::default()
+                ..SourceSettings::default()
             }],
         };
         let of_one_source = [
@@ -86,7 +86,7 @@ fn nearest() -> Result<PathBuf, Error> {
 }
 
 /// The sources in the configuration file, or those of `--project`.
-fn configured_sources(args: &IndexArgs, file: &Path) -> Result<Vec<Settings>, Error> {
+fn configured_sources(args: &IndexArgs, file: &Path) -> Result<Vec<SourceSettings>, Error> {
     let mut settings = project_file::read(file)?;
     let Some(project) = &args.project else {
         return Ok(settings);
@@ -104,7 +104,7 @@ fn configured_sources(args: &IndexArgs, file: &Path) -> Result<Vec<Settings>, Er
 }
 
 /// Options override the configuration file.
-fn job(args: &IndexArgs, settings: Settings, lines: Option<&PathBuf>) -> Result<Job, Error> {
+fn job(args: &IndexArgs, settings: SourceSettings, lines: Option<&PathBuf>) -> Result<Job, Error> {
     let megabytes = args.max_file_size.or(settings.max_file_size);
     let max_file_size = megabytes.unwrap_or(super::DEFAULT_MAX_FILE_MEGABYTES) * 1_000_000;
     let source = match lines {

@@ -11,7 +11,7 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use super::job::{Job, JobSource};
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
-use crate::sources::git::Address;
+use crate::sources::git::RepositoryAddress;
 use crate::sources::source_options::PathFilter;
 use crate::sources::{folder, project_file};
 
@@ -89,7 +89,7 @@ impl Watch {
             for path in source
                 .paths
                 .iter()
-                .filter(|path| !matches!(Address::parse(path), Ok(Some(_))))
+                .filter(|path| !matches!(RepositoryAddress::parse(path), Ok(Some(_))))
             {
                 all.push((path, source.filter.clone()));
             }

@@ -1,4 +1,4 @@
-//! What a folder holds that is worth indexing.
+//! Finds the documentation in a folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::sources::folder;
 
 /// With more sources than this, the whole folder becomes one source.
 const MAX_SOURCES: usize = 50;
-/// Folders of documentation beside code.
+/// Names of folders with documentation, in repositories of code.
 const DOCS: [&str; 5] = ["docs", "doc", "documentation", "Documentation", "Docs"];
 /// Names at the end of a path that say nothing about its pages.
 const GENERIC: [&str; 6] = ["docs", "doc", "documentation", "content", "src", "source"];

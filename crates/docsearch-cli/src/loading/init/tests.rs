@@ -1,10 +1,10 @@
 use std::fs;
 
 use super::*;
-use crate::sources::project_file::Settings;
+use crate::sources::project_file::SourceSettings;
 
 /// The settings in the file that is written for a folder with these files.
-fn settings(files: &[(&str, &str)]) -> Vec<Settings> {
+fn settings(files: &[(&str, &str)]) -> Vec<SourceSettings> {
     let place = tempfile::tempdir().unwrap();
     let folder = fs::canonicalize(place.path()).unwrap();
     for (name, text) in files {
@@ -22,7 +22,7 @@ fn settings(files: &[(&str, &str)]) -> Vec<Settings> {
 }
 
 /// Paths, prefix, version and excluded patterns.
-fn summary(settings: &[Settings]) -> Vec<(String, &str, &str, String)> {
+fn summary(settings: &[SourceSettings]) -> Vec<(String, &str, &str, String)> {
     let text = |value: &'_ Option<String>| value.clone().unwrap_or_default();
     settings
         .iter()

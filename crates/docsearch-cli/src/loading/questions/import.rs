@@ -23,7 +23,7 @@ use crate::terminal::shown;
 struct QuestionTarget {
     slug: String,
     title: String,
-    /// Of a page only its headings.
+    /// For a page, only its headings.
     body: String,
     page: Option<Part>,
 }

@@ -81,7 +81,7 @@ impl WriteTotals {
 }
 
 /// Why no more calls are made.
-enum Ending {
+enum StopReason {
     /// All pages were processed.
     Complete,
     /// The next section could exceed the limit on tokens.
@@ -101,7 +101,7 @@ pub(super) fn run(args: &WriteArgs, connection: &ConnectionArgs) -> Result<Outco
         return Ok(Outcome::Complete);
     }
     eprintln!("{text}");
-    let mut run = Run {
+    let mut run = QuestionWriter {
         args,
         client,
         interrupt: Interrupt::watch()?,
@@ -119,20 +119,20 @@ pub(super) fn run(args: &WriteArgs, connection: &ConnectionArgs) -> Result<Outco
     run.bar.finish_and_clear();
     let left = match &ending {
         // Pages may have been added, deleted and changed meanwhile.
-        Ok(Ending::Complete) => self::estimate(&mut run.client, &args.project)?.left,
+        Ok(StopReason::Complete) => self::estimate(&mut run.client, &args.project)?.left,
         _ => run.total.saturating_sub(run.written.done).max(0),
     };
     if run.taken > 0 || ending.is_ok() {
         println!("{}", run.summary(left));
     }
-    if run.written.done > 0 && matches!(ending, Ok(Ending::Complete | Ending::UsedUp)) {
+    if run.written.done > 0 && matches!(ending, Ok(StopReason::Complete | StopReason::UsedUp)) {
         project::merge(&mut run.client, &args.project)?;
     }
     Ok(match ending? {
-        Ending::Interrupted => Outcome::Interrupted,
-        Ending::UsedUp => Outcome::Partial,
-        Ending::Complete if left > 0 => Outcome::Partial,
-        Ending::Complete => Outcome::Complete,
+        StopReason::Interrupted => Outcome::Interrupted,
+        StopReason::UsedUp => Outcome::Partial,
+        StopReason::Complete if left > 0 => Outcome::Partial,
+        StopReason::Complete => Outcome::Complete,
     })
 }
 
@@ -142,7 +142,7 @@ fn estimate(client: &mut Client, project: &str) -> Result<WriteTotals, Error> {
     WriteTotals::read(&client.query_one(WRITE, &[&project, &0_i64, &pages, &limit, &limit])?)
 }
 
-struct Run<'a> {
+struct QuestionWriter<'a> {
     args: &'a WriteArgs,
     client: Client,
     interrupt: Interrupt,
@@ -157,18 +157,18 @@ struct Run<'a> {
     last_line: Option<Instant>,
 }
 
-impl Run<'_> {
-    fn write(&mut self) -> Result<Ending, Error> {
+impl QuestionWriter<'_> {
+    fn write(&mut self) -> Result<StopReason, Error> {
         let all = self.slugs(None)?;
         for pages in all.chunks(PAGES) {
             let mut pages = pages.to_vec();
             loop {
                 if self.interrupt.is_raised() {
-                    return Ok(Ending::Interrupted);
+                    return Ok(StopReason::Interrupted);
                 }
                 let limit = i64::from(self.args.max_tokens) - self.taken;
                 if limit <= 0 {
-                    return Ok(Ending::UsedUp);
+                    return Ok(StopReason::UsedUp);
                 }
                 match self.call(limit, &pages) {
                     Ok(written) => {
@@ -181,11 +181,11 @@ impl Run<'_> {
                     }
                     // All arguments but the limit on tokens were accepted before.
                     Err(error) if error.sqlstate() == Some(INVALID_ARGUMENT) && self.taken > 0 => {
-                        return Ok(Ending::UsedUp);
+                        return Ok(StopReason::UsedUp);
                     }
                     Err(error) if error.sqlstate() == Some(TOO_MANY_REQUESTS) => {
                         if !self.wait(error)? {
-                            return Ok(Ending::Interrupted);
+                            return Ok(StopReason::Interrupted);
                         }
                     }
                     Err(error) if error.is_not_found() => {
@@ -199,7 +199,7 @@ impl Run<'_> {
                 }
             }
         }
-        Ok(Ending::Complete)
+        Ok(StopReason::Complete)
     }
 
     /// The pages of the project, or those in `of` that still exist.

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::body;
 use super::host::Host;
 use super::http_error::HttpError;
-use super::tokens::{self, Token};
+use super::tokens::{self, BearerToken};
 use crate::library::Library;
 
 type Limiter = RateLimiter<IpAddr, HashMapStateStore<IpAddr>, DefaultClock>;
@@ -41,7 +41,7 @@ pub(super) struct Gate {
     /// Whether pages of the local machine may send requests, too.
     with_local_origins: bool,
     /// Libraries by token.
-    known: Vec<(Token, Library)>,
+    known: Vec<(BearerToken, Library)>,
     /// The library for requests without a token, if they are allowed.
     anonymous: Option<Library>,
     limiter: Option<Limiter>,
@@ -54,7 +54,7 @@ pub(super) struct Gate {
 pub(super) struct Policy {
     pub(super) hosts: Vec<Host>,
     pub(super) origins: Vec<String>,
-    pub(super) known: Vec<(Token, Library)>,
+    pub(super) known: Vec<(BearerToken, Library)>,
     pub(super) anonymous: Option<Library>,
     /// Limit on requests from one address, if any.
     pub(super) rate: Option<Quota>,
@@ -390,9 +390,9 @@ mod tests {
     fn pages_ask_only_from_origins_that_may() {
         let local = gate("127.0.0.1:8765", &[], &["https://app.example.test"]);
         let public = gate("0.0.0.0:8765", &[], &["https://app.example.test"]);
-        let asked = |gate: &Gate, origin| status(gate, &[("host", "localhost"), ("origin", origin)]);
+        let status_for = |gate: &Gate, origin| status(gate, &[("host", "localhost"), ("origin", origin)]);
         for origin in ["http://localhost:6274", "http://[::1]:3000", "https://app.example.test"] {
-            assert_eq!(asked(&local, origin), None, "{origin}");
+            assert_eq!(status_for(&local, origin), None, "{origin}");
         }
         for origin in [
             "https://evil.test",
@@ -404,10 +404,13 @@ mod tests {
             "http://localhost:8765/",
             "http://localhost:8765 https://evil.test",
         ] {
-            assert_eq!(asked(&local, origin), Some(StatusCode::FORBIDDEN), "{origin}");
+            assert_eq!(status_for(&local, origin), Some(StatusCode::FORBIDDEN), "{origin}");
         }
-        assert_eq!(asked(&public, "http://localhost:6274"), Some(StatusCode::FORBIDDEN));
-        assert_eq!(asked(&public, "https://app.example.test"), None);
+        assert_eq!(
+            status_for(&public, "http://localhost:6274"),
+            Some(StatusCode::FORBIDDEN)
+        );
+        assert_eq!(status_for(&public, "https://app.example.test"), None);
         let twice = [
             ("host", "localhost"),
             ("origin", "http://localhost"),
@@ -420,7 +423,7 @@ mod tests {
     fn pages_of_other_sites_are_refused_without_an_origin() {
         let local = gate("127.0.0.1:8765", &[], &["https://app.example.test"]);
         let (host, own) = (("host", "localhost"), ("sec-fetch-site", "same-origin"));
-        let asked = |more: &[_]| status(&local, &[&[host], more].concat());
+        let status_for = |more: &[_]| status(&local, &[&[host], more].concat());
         for allowed in [
             vec![],
             vec![own],
@@ -428,7 +431,7 @@ mod tests {
             vec![("sec-fetch-site", "cross-site"), ("origin", "https://app.example.test")],
             vec![("sec-fetch-site", "same-site"), ("origin", "http://localhost:3000")],
         ] {
-            assert_eq!(asked(&allowed), None, "{allowed:?}");
+            assert_eq!(status_for(&allowed), None, "{allowed:?}");
         }
         for refused in [
             vec![("sec-fetch-site", "cross-site")],
@@ -437,7 +440,7 @@ mod tests {
             vec![own, ("sec-fetch-site", "cross-site")],
             vec![own, ("origin", "https://evil.test")],
         ] {
-            assert_eq!(asked(&refused), Some(StatusCode::FORBIDDEN), "{refused:?}");
+            assert_eq!(status_for(&refused), Some(StatusCode::FORBIDDEN), "{refused:?}");
         }
     }
 

@@ -13,13 +13,13 @@ use crate::process::error::Error;
 const MIN_CHARACTERS: usize = 16;
 
 /// A token. Only its digest is kept, and comparing it takes constant time.
-pub(super) struct Token {
+pub(super) struct BearerToken {
     digest: [u8; 32],
     /// The role for its requests; `None` for the role of the program.
     pub(super) role: Option<String>,
 }
 
-impl Token {
+impl BearerToken {
     fn new(token: &str, role: Option<&str>, location: &str) -> Result<Self, Error> {
         if token.chars().count() < MIN_CHARACTERS {
             return Err(Error::Usage(format!(
@@ -34,7 +34,7 @@ impl Token {
 }
 
 /// The tokens in a file and in the environment.
-pub(super) fn read(file: Option<&Path>, variable: Option<&str>) -> Result<Vec<Token>, Error> {
+pub(super) fn read(file: Option<&Path>, variable: Option<&str>) -> Result<Vec<BearerToken>, Error> {
     let mut tokens = Vec::new();
     if let Some(path) = file {
         let text = fs::read_to_string(path).map_err(Error::file(path))?;
@@ -51,26 +51,26 @@ pub(super) fn read(file: Option<&Path>, variable: Option<&str>) -> Result<Vec<To
         }
     }
     if let Some(token) = variable.map(str::trim).filter(|token| !token.is_empty()) {
-        tokens.push(Token::new(token, None, "DOCSEARCH_TOKEN")?);
+        tokens.push(BearerToken::new(token, None, "DOCSEARCH_TOKEN")?);
     }
     Ok(tokens)
 }
 
 /// Parses a token a line, optionally followed by its role.
-pub(super) fn parse(text: &str, name: &str) -> Result<Vec<Token>, Error> {
+pub(super) fn parse(text: &str, name: &str) -> Result<Vec<BearerToken>, Error> {
     let lines = (1..).zip(text.lines().map(str::trim));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     lines
         .map(|(number, line)| {
             let (token, role) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
             let role = Some(role.trim()).filter(|role| !role.is_empty());
-            Token::new(token, role, &format!("{name}, line {number}"))
+            BearerToken::new(token, role, &format!("{name}, line {number}"))
         })
         .collect()
 }
 
 /// The index of the token that was sent. Always compares all tokens.
-pub(super) fn position<'a>(tokens: impl Iterator<Item = &'a Token>, sent: &str) -> Option<usize> {
+pub(super) fn position<'a>(tokens: impl Iterator<Item = &'a BearerToken>, sent: &str) -> Option<usize> {
     let sent = digest(sent);
     let mut found = None;
     for (at, token) in tokens.enumerate() {

@@ -17,16 +17,16 @@ pub(crate) fn without_version(name: &str) -> String {
         .find(|extension| lower.ends_with(*extension))
         .map_or(name.len(), |extension| name.len() - extension.len());
     let stem = &name[..end];
-    let mut kept: Vec<&str> = Vec::new();
+    let mut parts: Vec<&str> = Vec::new();
     let mut follows_version = false;
     for part in stem.split(['-', '_', ' ']) {
         let drops = is_version(part) || is_commit(part) || follows_version && is_stage(part);
         follows_version = drops;
         if !drops && !part.is_empty() {
-            kept.push(part);
+            parts.push(part);
         }
     }
-    kept.join("-")
+    parts.join("-")
 }
 
 /// `1.2.0`, `v2`, `3.14rc1`, `20240501`.

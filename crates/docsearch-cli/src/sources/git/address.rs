@@ -12,7 +12,7 @@ const MAX_REFERENCE: usize = 250;
 
 /// A repository as the user writes it: `https://host/kit.git#v1.2:docs`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Address {
+pub(crate) struct RepositoryAddress {
     pub(crate) location: RepositoryLocation,
     /// A tag, branch or commit; `None` for the default branch or the checked-out commit.
     pub(crate) reference: Option<String>,
@@ -28,7 +28,7 @@ pub(crate) enum RepositoryLocation {
     Local(PathBuf),
 }
 
-impl Address {
+impl RepositoryAddress {
     /// Whether a text is the address of a remote repository.
     pub(crate) fn is_remote(text: &str) -> bool {
         is_address(text.split_once('#').map_or(text, |(location, _)| location))
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     fn parsed(argument: &str) -> Option<(RepositoryLocation, Option<String>, PathBuf)> {
-        let address = Address::parse(Path::new(argument)).unwrap()?;
+        let address = RepositoryAddress::parse(Path::new(argument)).unwrap()?;
         Some((address.location, address.reference, address.below))
     }
 
@@ -260,7 +260,7 @@ mod tests {
             "https://host.test/kit.git#v1:/etc",
             "https://host.test/guide/",
         ] {
-            let error = Address::parse(Path::new(argument)).unwrap_err();
+            let error = RepositoryAddress::parse(Path::new(argument)).unwrap_err();
             assert!(error.to_string().contains("HINT:"), "{argument}: {error}");
         }
         for argument in [
@@ -271,7 +271,7 @@ mod tests {
         ] {
             assert_eq!(parsed(argument), None, "{argument}");
         }
-        let error = Address::parse(Path::new("https://ada:secret@host.test/guide")).unwrap_err();
+        let error = RepositoryAddress::parse(Path::new("https://ada:secret@host.test/guide")).unwrap_err();
         assert!(!error.to_string().contains("secret"), "{error}");
     }
 

@@ -65,7 +65,7 @@ const REMOVED_VARIABLES: [&str; 16] = [
     "GIT_TRACE",
 ];
 
-/// What a git process may access.
+/// Where a git process may read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     /// This machine only: missing objects of a partial clone are not fetched.
@@ -178,7 +178,7 @@ impl Git {
             writer.join().ok();
             let stderr_text = errors.join().ok().flatten().unwrap_or_default();
             drop(done);
-            let ending = watchdog.join().unwrap_or(Ending::Exited);
+            let ending = watchdog.join().unwrap_or(ProcessEnd::Exited);
             (taken.map(|()| is_whole), stderr_text, ending)
         });
         let status = child
@@ -186,15 +186,15 @@ impl Git {
             .map_err(|_| io::Error::other("the git process is lost"))
             .and_then(|mut child| child.wait());
         match ending {
-            Ending::Interrupted => return Err(GitFailure::Fatal(Error::Interrupted)),
-            Ending::Silent => {
+            ProcessEnd::Interrupted => return Err(GitFailure::Fatal(Error::Interrupted)),
+            ProcessEnd::Silent => {
                 return Err(GitFailure::Fatal(Error::Usage(format!(
                     "git sent no output for {} s and was stopped\nHINT:  Check that the host can be reached, and that it does not \
                      wait for a password.",
                     OUTPUT_TIMEOUT.as_secs()
                 ))));
             }
-            Ending::Exited => {}
+            ProcessEnd::Exited => {}
         }
         let is_whole = taken.map_err(|error| GitFailure::Fatal(Error::Usage(format!("git: {error}"))))?;
         let succeeded = status.is_ok_and(|status| status.success());
@@ -249,19 +249,19 @@ impl Git {
     }
 
     /// Kills the child on an interrupt, or after a time without output.
-    fn watch(&self, child: &Mutex<Child>, last_output: &LastOutput, is_done: &Receiver<()>) -> Ending {
+    fn watch(&self, child: &Mutex<Child>, last_output: &LastOutput, is_done: &Receiver<()>) -> ProcessEnd {
         while let Err(RecvTimeoutError::Timeout) = is_done.recv_timeout(POLL_INTERVAL) {
             let ending = if self.interrupt.is_raised() {
-                Ending::Interrupted
+                ProcessEnd::Interrupted
             } else if last_output.silence() > OUTPUT_TIMEOUT {
-                Ending::Silent
+                ProcessEnd::Silent
             } else {
                 continue;
             };
             kill(child);
             return ending;
         }
-        Ending::Exited
+        ProcessEnd::Exited
     }
 }
 
@@ -274,7 +274,7 @@ pub(super) fn whole(output: &mut dyn Read, answer: &mut Vec<u8>) -> io::Result<(
     }
 }
 
-enum Ending {
+enum ProcessEnd {
     Exited,
     Interrupted,
     Silent,

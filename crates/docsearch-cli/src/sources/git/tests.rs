@@ -272,7 +272,7 @@ fn a_bare_repository_is_read_too() {
             bare.to_str().unwrap(),
         ],
     );
-    let address = Address::parse(&bare).unwrap().unwrap();
+    let address = RepositoryAddress::parse(&bare).unwrap().unwrap();
     assert_eq!(address.location, RepositoryLocation::Local(bare.clone()));
     let repository = open(&bare);
     let files = exported(&repository, &repository.commit("HEAD").unwrap(), "docs");
@@ -302,11 +302,11 @@ fn a_second_fetch_transfers_only_new_objects() {
     );
     assert_eq!(notes, 1);
     // Files of other commits were not fetched.
-    let kept = folder_of(&cache, &address);
+    let folder_in_cache = folder_of(&cache, &address);
     let count = |of: &str| {
         let counting = Command::new("git")
             .arg("-C")
-            .arg(&kept)
+            .arg(&folder_in_cache)
             .args(["cat-file", "--batch-all-objects", of])
             .output();
         String::from_utf8(counting.unwrap().stdout).unwrap()
@@ -328,7 +328,7 @@ fn a_second_fetch_transfers_only_new_objects() {
 
     let error = fetched(Some("v1.2")).unwrap_err().to_string();
     assert!(error.contains("HINT:  Did you mean v1."), "{error}");
-    fs::remove_dir_all(kept.join("objects")).unwrap();
+    fs::remove_dir_all(folder_in_cache.join("objects")).unwrap();
     assert_eq!(fetched(Some("v1.0")).unwrap().0, first);
 }
 

@@ -1,6 +1,6 @@
--- Types of arguments, and of nothing else. Functions are found by the types that drivers send, and the casts that Postgres has
--- do not lead from json or text to jsonb, or from text to regconfig, without being asked. These do (decision 27). A value of one of
--- these types is stored as jsonb, or regconfig, is. They may be there: an upgrade runs this, too.
+-- Types for arguments only. Postgres resolves functions by the types that drivers send, and has no implicit casts from json or
+-- text to jsonb, or from text to regconfig. These types have them (decision 27), and the format of jsonb, or regconfig. They may
+-- exist already: an upgrade runs this, too.
 DO $$
 BEGIN
     IF pg_catalog.to_regtype('docsearch.json_argument') IS NOT NULL THEN

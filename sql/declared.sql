@@ -1,5 +1,5 @@
--- What docsearch.check() compares the functions of a database with. Types are written as that function sees them. It reads the
--- lines between the first and the last of the body, and calls nothing.
+-- The functions with which docsearch.check() compares those of a database. Types are written as that function reads them. It
+-- reads the lines between the first and the last one of the body, and does not call them.
 DO $$
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);

@@ -1,4 +1,4 @@
--- Warns of known faults of the server and of pgvector; refuses a pgvector that cannot do what is needed.
+-- Warns of known faults of the server and of pgvector; raises an error for a pgvector without a needed feature.
 DO $$
 DECLARE
     known record;

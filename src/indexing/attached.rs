@@ -180,7 +180,7 @@ fn condition(caller: &mut Caller, table: &Table, rows_where: Option<&str>) -> Re
 
 /// Records that all rows of a table have to be read again, and compared with the documents.
 pub(crate) fn read_again(caller: &mut Caller, table: &Table, project: Option<i64>) -> Result<()> {
-    let noted = {
+    let recorded = {
         let owner = &caller.as_owner()?;
         statement::change(
             owner,
@@ -194,7 +194,7 @@ pub(crate) fn read_again(caller: &mut Caller, table: &Table, project: Option<i64
             |row| row.required::<i32>(1),
         )?
     };
-    if noted.is_empty() {
+    if recorded.is_empty() {
         return Err(not_attached(table));
     }
     wake::after_commit()

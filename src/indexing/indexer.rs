@@ -15,7 +15,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
-mod cutting;
+mod chunking;
 mod inputs;
 mod passages;
 mod plan;

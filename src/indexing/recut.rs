@@ -38,7 +38,7 @@ pub(crate) fn step(owner: &mut Owner<'_>) -> Result<bool> {
         &args,
         |row| row.required::<i64>(1),
     )?;
-    let cut = subtransaction::run(|| {
+    let split = subtransaction::run(|| {
         // In the order of slugs, in which every session locks documents.
         statement::execute(
             owner,
@@ -47,7 +47,7 @@ pub(crate) fn step(owner: &mut Owner<'_>) -> Result<bool> {
         )?;
         indexer::reindex(owner, &project::by_id(owner, id)?, &documents, IndexMode::Deferred)
     });
-    let problem = match cut {
+    let problem = match split {
         Ok(outcomes) => outcomes
             .into_iter()
             .find(|outcome| outcome.action == "failed")

@@ -3,7 +3,7 @@
 
 use pgrx::pg_sys;
 
-/// The catalog of the lock tags. Catalogs of Postgres have numbers below 16384.
+/// Takes the place of a catalog's OID in the lock tags. Catalogs of Postgres have OIDs below 16384.
 const CLASS: u32 = 0x646f_6373;
 
 /// What is locked, in this database only.

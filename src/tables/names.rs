@@ -65,9 +65,9 @@ impl Match {
         Ok(match row.optional::<Vec<i64>>(5)? {
             None => Self::Named(named_document(row)?),
             Some(documents) => {
-                let form = usize::try_from(row.required::<i32>(6)?).unwrap_or_default();
+                let index = usize::try_from(row.required::<i32>(6)?).unwrap_or_default();
                 let ids = documents.into_iter().map(|document| DocumentId { project, document });
-                Self::Defining((ids.collect(), form))
+                Self::Defining((ids.collect(), index))
             }
         })
     }
@@ -81,13 +81,13 @@ fn named_document(row: &Row) -> Result<NamedDocument> {
 pub(crate) fn find(
     caller: &mut Caller,
     projects: &Projects,
-    forms: &[CandidateName],
+    candidates: &[CandidateName],
     titles: &[String],
     visibility: &Visibility,
 ) -> Result<NameMatches> {
-    let mut keys = keys_of(forms);
+    let mut keys = keys_of(candidates);
     keys.extend(titles.iter().cloned());
-    let within_keys: Vec<String> = within::keys(forms)
+    let within_keys: Vec<String> = within::keys(candidates)
         .into_iter()
         .filter(|key| !keys.contains(key))
         .collect();
@@ -96,7 +96,7 @@ pub(crate) fn find(
         // One statement is enough where visibility is known before.
         let mut args = named_documents_arguments(projects, &keys, MAX_NAMED_DOCUMENTS as i64);
         let named_sql = named_documents_sql(projects, visibility, &mut args);
-        let defining_sql = defining_sql(projects, forms, visibility, MAX_DEFINING_DOCUMENTS, &mut args);
+        let defining_sql = defining_sql(projects, candidates, visibility, MAX_DEFINING_DOCUMENTS, &mut args);
         let within_sql = within::sql(projects, &within_keys, visibility, within::MAX_ROWS, &mut args);
         let owner = &caller.as_owner()?;
         let sql = format!("({named_sql}) UNION ALL {defining_sql} UNION ALL {within_sql}");
@@ -109,11 +109,11 @@ pub(crate) fn find(
         }
     } else {
         named = named_documents(caller, projects, &keys, visibility)?;
-        defining = defining_documents(caller, projects, forms, visibility)?;
+        defining = defining_documents(caller, projects, candidates, visibility)?;
         within = within::named_documents(caller, projects, &within_keys, visibility)?;
     }
     let is_complete = named.len() < MAX_NAMED_DOCUMENTS;
-    let own = keys_of(forms);
+    let own = keys_of(candidates);
     if !is_complete && own.len() < keys.len() {
         named = named_documents(caller, projects, &own, visibility)?;
     }
@@ -122,8 +122,8 @@ pub(crate) fn find(
         .filter(|(_, key, kind)| titles.contains(key) && NameKind::parse(kind) == Some(NameKind::Title));
     Ok(NameMatches {
         titled: is_complete.then(|| titled.map(|(document, ..)| *document).collect()),
-        matches: best_matches(named.into_iter().chain(within::few(within)), forms),
-        defining: few_defining(caller, defining, forms, visibility)?,
+        matches: best_matches(named.into_iter().chain(within::few(within)), candidates),
+        defining: few_defining(caller, defining, candidates, visibility)?,
     })
 }
 
@@ -131,19 +131,19 @@ pub(crate) fn find(
 pub(crate) fn matches(
     caller: &mut Caller,
     projects: &Projects,
-    forms: &[CandidateName],
+    candidates: &[CandidateName],
     visibility: &Visibility,
 ) -> Result<Map<DocumentId, NameMatch>> {
     Ok(best_matches(
-        named_documents(caller, projects, &keys_of(forms), visibility)?,
-        forms,
+        named_documents(caller, projects, &keys_of(candidates), visibility)?,
+        candidates,
     ))
 }
 
 /// The keys of the query's names, without those that may only be names within it.
-fn keys_of(forms: &[CandidateName]) -> BTreeSet<String> {
-    let own = forms.iter().filter(|form| form.role != NameRole::Within);
-    own.map(|form| form.key.clone()).collect()
+fn keys_of(candidates: &[CandidateName]) -> BTreeSet<String> {
+    let own = candidates.iter().filter(|candidate| candidate.role != NameRole::Within);
+    own.map(|candidate| candidate.key.clone()).collect()
 }
 
 /// The documents that have a name with one of the keys.
@@ -181,18 +181,24 @@ fn named_documents_sql(projects: &Projects, visibility: &Visibility, args: &mut 
     )
 }
 
-fn best_matches(names: impl IntoIterator<Item = NamedDocument>, forms: &[CandidateName]) -> Map<DocumentId, NameMatch> {
+fn best_matches(
+    names: impl IntoIterator<Item = NamedDocument>,
+    candidates: &[CandidateName],
+) -> Map<DocumentId, NameMatch> {
     let mut found: Map<DocumentId, NameMatch> = Map::default();
     for (document, key, kind) in names {
-        let of_project = |form: &&CandidateName| form.project.is_none_or(|project| project == document.project);
-        let form = forms.iter().position(|form| form.key == key && of_project(&form));
-        let (Some(kind), Some(form)) = (NameKind::parse(&kind), form) else {
+        let of_project =
+            |candidate: &&CandidateName| candidate.project.is_none_or(|project| project == document.project);
+        let index = candidates
+            .iter()
+            .position(|candidate| candidate.key == key && of_project(&candidate));
+        let (Some(kind), Some(index)) = (NameKind::parse(&kind), index) else {
             continue;
         };
-        // Forms are in descending order of evidence.
-        let this = NameMatch { kind, form };
+        // Candidates are in descending order of evidence.
+        let this = NameMatch { kind, form: index };
         match found.get(&document) {
-            Some(known) if (known.form, known.kind) <= (form, kind) => {}
+            Some(known) if (known.form, known.kind) <= (index, kind) => {}
             _ => {
                 found.insert(document, this);
             }
@@ -205,14 +211,14 @@ fn best_matches(names: impl IntoIterator<Item = NamedDocument>, forms: &[Candida
 fn defining_documents(
     caller: &mut Caller,
     projects: &Projects,
-    forms: &[CandidateName],
+    candidates: &[CandidateName],
     visibility: &Visibility,
 ) -> Result<Vec<Defining>> {
     if !Part::Definitions.exists() {
         return Ok(Vec::new());
     }
     let mut args = Vec::new();
-    let sql = defining_sql(projects, forms, visibility, read_together(visibility), &mut args);
+    let sql = defining_sql(projects, candidates, visibility, read_together(visibility), &mut args);
     let owner = &caller.as_owner()?;
     let rows = statement::lookup(owner, &sql, &args, Match::read)?.into_iter();
     let defining = rows.filter_map(|row| match row {
@@ -230,28 +236,28 @@ fn read_together(visibility: &Visibility) -> usize {
 /// The statement of [`defining_documents`], which appends its arguments.
 fn defining_sql(
     projects: &Projects,
-    forms: &[CandidateName],
+    candidates: &[CandidateName],
     visibility: &Visibility,
     together: usize,
     args: &mut Vec<DatumWithOid<'_>>,
 ) -> String {
-    let (keys, places): (Vec<String>, Vec<i32>) = forms
+    let (keys, indices): (Vec<String>, Vec<i32>) = candidates
         .iter()
         .zip(0..)
-        .filter(|(form, _)| !matches!(form.role, NameRole::Qualifier | NameRole::Within))
-        .map(|(form, place)| (form.key.clone(), place))
+        .filter(|(candidate, _)| !matches!(candidate.role, NameRole::Qualifier | NameRole::Within))
+        .map(|(candidate, index)| (candidate.key.clone(), index))
         .unzip();
     let first = args.len() + 1;
     args.extend([
         DatumWithOid::from(projects.ids()),
         DatumWithOid::from(keys),
-        DatumWithOid::from(places),
+        DatumWithOid::from(indices),
         DatumWithOid::from(i64::try_from(together + 1).unwrap_or(i64::MAX)),
     ]);
     let condition = visibility.condition("d.document_id", args);
     format!(
-        "SELECT p.id, NULL::bigint, NULL::text, NULL::text, d.ids, f.place
-         FROM unnest(${first}::bigint[]) AS p(id), unnest(${}::text[], ${}::int[]) AS f(key, place),
+        "SELECT p.id, NULL::bigint, NULL::text, NULL::text, d.ids, f.ordinal
+         FROM unnest(${first}::bigint[]) AS p(id), unnest(${}::text[], ${}::int[]) AS f(key, ordinal),
               LATERAL (SELECT array_agg(few.document_id) AS ids
                        FROM (SELECT d.document_id FROM docsearch.definition d
                              WHERE d.project_id = p.id AND d.key = f.key COLLATE \"C\" {condition} LIMIT ${}) few) d
@@ -266,22 +272,22 @@ fn defining_sql(
 fn few_defining(
     caller: &mut Caller,
     found: Vec<Defining>,
-    forms: &[CandidateName],
+    candidates: &[CandidateName],
     visibility: &Visibility,
 ) -> Result<Vec<(DocumentId, usize)>> {
     let together = read_together(visibility);
     let mut defining = Vec::new();
-    for (documents, form) in found {
+    for (documents, index) in found {
         let documents = match (documents.first().copied(), visibility.check()) {
             (Some(first), Some(check)) if documents.len() > together => {
-                let read = |owner: &Owner<'_>, limit| defining_one(owner, first.project, &forms[form].key, limit);
+                let read = |owner: &Owner<'_>, limit| defining_one(owner, first.project, &candidates[index].key, limit);
                 check.first(caller, MAX_DEFINING_DOCUMENTS + 1, read, |id| *id)?
             }
             (_, Some(check)) => check.among(caller, documents)?.into_iter().collect(),
             (_, None) => documents,
         };
         if documents.len() <= MAX_DEFINING_DOCUMENTS {
-            defining.extend(documents.into_iter().map(|id| (id, form)));
+            defining.extend(documents.into_iter().map(|id| (id, index)));
         }
     }
     Ok(defining)
@@ -303,7 +309,7 @@ fn defining_one(owner: &Owner<'_>, project: i64, key: &str, limit: i64) -> Resul
 }
 
 /// Whether a match is a name that the query is about, not one that it only mentions.
-pub(crate) fn any_direct(matches: &Map<DocumentId, NameMatch>, forms: &[CandidateName]) -> bool {
+pub(crate) fn any_direct(matches: &Map<DocumentId, NameMatch>, candidates: &[CandidateName]) -> bool {
     let mentioned = [
         NameRole::WrittenOut,
         NameRole::Mention,
@@ -312,7 +318,7 @@ pub(crate) fn any_direct(matches: &Map<DocumentId, NameMatch>, forms: &[Candidat
     ];
     matches
         .values()
-        .any(|found| !mentioned.contains(&forms[found.form].role))
+        .any(|found| !mentioned.contains(&candidates[found.form].role))
 }
 
 /// Documents with names that start with `typed`, differ from it in a letter or two, or have its letters in this order.

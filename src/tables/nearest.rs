@@ -48,16 +48,16 @@ pub(super) fn hint(caller: &mut Caller, slug: &str, project: Option<&str>) -> Re
 /// References of the documents with this slug, or with this address as searches understand it.
 fn addressed(caller: &mut Caller, slug: &str, projects: &[Project]) -> Result<Vec<String>> {
     let sites = || projects.iter().map(Project::site);
-    let mut forms = CandidateName::addresses(slug, sites());
-    if forms.is_empty() {
-        forms = CandidateName::addresses(&format!("./{slug}"), sites());
+    let mut candidates = CandidateName::addresses(slug, sites());
+    if candidates.is_empty() {
+        candidates = CandidateName::addresses(&format!("./{slug}"), sites());
     }
-    if projects.is_empty() || forms.is_empty() {
+    if projects.is_empty() || candidates.is_empty() {
         return Ok(Vec::new());
     }
     let searched = Projects::new(projects);
     let visibility = Visibility::of(caller, &searched)?;
-    let found = names::matches(caller, &searched, &forms, &visibility)?;
+    let found = names::matches(caller, &searched, &candidates, &visibility)?;
     let found: Vec<DocumentId> = found.into_keys().collect();
     statement::rows(
         caller,

@@ -16,9 +16,9 @@ use crate::tables::visibility::Visibility;
 pub(super) const MAX_ROWS: i64 = 32;
 
 /// The keys of words that may be names within the query.
-pub(super) fn keys(forms: &[CandidateName]) -> Vec<String> {
-    let within = forms.iter().filter(|form| form.role == NameRole::Within);
-    within.map(|form| form.key.clone()).collect()
+pub(super) fn keys(candidates: &[CandidateName]) -> Vec<String> {
+    let within = candidates.iter().filter(|candidate| candidate.role == NameRole::Within);
+    within.map(|candidate| candidate.key.clone()).collect()
 }
 
 /// The documents that have a name with one of the keys.

@@ -96,12 +96,10 @@ impl Gate {
 
     fn check(&self, address: IpAddr, uri: &Uri, headers: &HeaderMap) -> Result<(), HttpError> {
         if !self.allows_host(uri, headers) {
-            return Err(HttpError::new(StatusCode::FORBIDDEN, "this Host is not allowed")
-                .hint("Start the server with --allow-host."));
+            return Err(HttpError::new(StatusCode::FORBIDDEN, "this Host is not allowed").hint("Set --allow-host."));
         }
         if !self.allows_sender(headers) {
-            return Err(HttpError::new(StatusCode::FORBIDDEN, "this Origin is not allowed")
-                .hint("Start the server with --allow-origin."));
+            return Err(HttpError::new(StatusCode::FORBIDDEN, "this Origin is not allowed").hint("Set --allow-origin."));
         }
         if let Some(limiter) = &self.limiter
             && limiter.check_key(&rate_key(address)).is_err()

@@ -15,6 +15,7 @@ use crate::postgres::report::{Result, error_with_hint, internal};
 use crate::postgres::role::{Caller, Role};
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
+use crate::tables::schema;
 
 /// The tables, in schema `docsearch`.
 pub(crate) const TABLES: [&CStr; 10] = [
@@ -28,6 +29,22 @@ pub(crate) const TABLES: [&CStr; 10] = [
     c"query_word",
     c"news_name",
     c"search_tip",
+];
+
+/// Kinds of `query_word` that version 16 of the tables adds.
+const KINDS_OF_VERSION_16: [&str; 12] = [
+    "alone",
+    "article",
+    "asks",
+    "before_container",
+    "before_verb",
+    "comparing",
+    "creates",
+    "filler",
+    "framing",
+    "infinitive",
+    "modifier",
+    "scope",
 ];
 
 thread_local! {
@@ -148,7 +165,10 @@ fn read(role: &mut dyn Role) -> Result<Rulebook> {
             Ok((row.project, rule(row)?))
         },
     )?;
-    let mut general = Vec::new();
+    let mut general = match schema::version(owner)? {
+        ..16 => shipped_words_of_version_16()?,
+        _ => Vec::new(),
+    };
     let mut own: HashMap<i64, Vec<RuleRow>> = HashMap::new();
     for (project, row) in rows {
         match project {
@@ -216,15 +236,21 @@ fn rule(row: StoredRule) -> Result<RuleRow> {
         "question" => Rule::QuestionWord { word: first },
         "stop" => Rule::StopWord { word: first },
         "news" => Rule::NewsWord { word: first },
-        "new" | "happened" | "when" | "thing" | "made" | "release" => Rule::AskingWord {
-            asking: serde_json::from_value(row.kind.into()).map_err(internal)?,
-            word: first,
-        },
+        "new" | "happened" | "when" | "thing" | "made" | "release" | "asks" | "creates" | "alone" | "filler" => {
+            Rule::AskingWord {
+                asking: serde_json::from_value(row.kind.into()).map_err(internal)?,
+                word: first,
+            }
+        }
         "change" => Rule::ChangeWord { word: first },
         "framing" => Rule::FramingWord { word: first },
         "comparing" => Rule::ComparingWord { word: first },
         "modifier" => Rule::ModifierWord { word: first },
         "scope" => Rule::ScopeWord { word: first },
+        "before_container" => Rule::BeforeContainerWord { word: first },
+        "before_verb" => Rule::BeforeVerbWord { word: first },
+        "infinitive" => Rule::InfinitiveWord { word: first },
+        "article" => Rule::ArticleWord { word: first },
         "opening" => Rule::OpeningPattern { word: first },
         "closing" => Rule::ClosingPattern { word: first },
         "news_name" => Rule::NewsName {
@@ -289,15 +315,33 @@ pub(crate) fn seed_asking(caller: &Caller) -> Result<()> {
     )
 }
 
-/// Writes the missing words around names and objects.
+/// Writes the missing words of kinds that version 16 of the tables adds.
 pub(crate) fn seed_framing(caller: &Caller) -> Result<()> {
     let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
+    let kinds = KINDS_OF_VERSION_16.join("', '");
     write_query_words(
         caller,
         &rows,
-        "w.kind IN ('framing', 'comparing', 'modifier', 'scope')
-         AND NOT EXISTS (SELECT FROM docsearch.query_word q WHERE q.project_id IS NULL AND q.kind = w.kind AND q.word = w.word)",
+        &format!(
+            "w.kind IN ('{kinds}')
+             AND NOT EXISTS (SELECT FROM docsearch.query_word q
+                             WHERE q.project_id IS NULL AND q.kind = w.kind AND q.word = w.word)"
+        ),
     )
+}
+
+/// The shipped words of kinds that tables before version 16 cannot hold. They apply until the tables are migrated.
+fn shipped_words_of_version_16() -> Result<Vec<RuleRow>> {
+    let mut rows = Vec::new();
+    for row in Rules::english().rows() {
+        let stored = serde_json::to_value(&row.rule).map_err(internal)?;
+        let kind = stored.get("asking").or_else(|| stored.get("kind"));
+        let kind = kind.and_then(serde_json::Value::as_str).unwrap_or_default();
+        if KINDS_OF_VERSION_16.contains(&kind.strip_suffix("_word").unwrap_or(kind)) {
+            rows.push(row);
+        }
+    }
+    Ok(rows)
 }
 
 /// Writes the rows `r` of the kind with the name of the table, if they satisfy the condition.
@@ -357,9 +401,10 @@ fn write_query_words(caller: &Caller, rows: &serde_json::Value, condition: &str)
         &format!(
             "INSERT INTO docsearch.query_word (kind, word)
              SELECT w.kind, w.word
-             FROM (SELECT coalesce(r ->> 'asking', split_part(r ->> 'kind', '_', 1)), r ->> 'word' FROM jsonb_array_elements($1) r
+             FROM (SELECT coalesce(r ->> 'asking', regexp_replace(r ->> 'kind', '_(word|pattern)$', '')), r ->> 'word' FROM jsonb_array_elements($1) r
                    WHERE r ->> 'kind' IN ('kind_word', 'recency_word', 'question_word', 'stop_word', 'news_word', 'change_word',
                                           'asking_word', 'framing_word', 'comparing_word', 'modifier_word', 'scope_word',
+                                          'before_container_word', 'before_verb_word', 'infinitive_word', 'article_word',
                                           'opening_pattern', 'closing_pattern'))
                   AS w(kind, word)
              WHERE {condition}"

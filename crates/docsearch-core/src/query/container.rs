@@ -1,4 +1,6 @@
-//! Where a query says to look.
+//! The container that a query names: `SwiftUI` of `Button in SwiftUI` or of `Button SwiftUI`.
+//!
+//! A container is what documents belong to: a category, a project, or a framework in the metadata.
 
 use std::collections::HashMap;
 
@@ -6,10 +8,10 @@ use crate::query::rule::{MAX_RULE_PHRASE_WORDS, Rules};
 use crate::text::identifier::uncontracted;
 use crate::text::name;
 
-/// Most words of a query in which a framework is recognised without "in". Chosen: a longer one is a sentence.
+/// Most words of a query in which a container is recognised without "in". Chosen: a longer query is a sentence.
 const MAX_IMPLICIT_WORDS: usize = 5;
 
-/// Names that a query may mention to say where to look. Build it once and keep it.
+/// Names of containers. Build it once and keep it.
 #[derive(Clone, Debug, Default)]
 pub struct KnownNames {
     by_key: HashMap<String, Known>,
@@ -22,14 +24,14 @@ struct Known {
 }
 
 impl<'a> FromIterator<&'a str> for KnownNames {
-    /// Names of what documents belong to.
+    /// Names of containers that are not projects.
     fn from_iter<T: IntoIterator<Item = &'a str>>(names: T) -> Self {
         Self::new(names, [])
     }
 }
 
 impl KnownNames {
-    /// Names of what documents belong to (categories, and whatever metadata call a framework), and of projects.
+    /// Names of containers (categories, and frameworks in the metadata) and of projects.
     pub fn new<'a>(containers: impl IntoIterator<Item = &'a str>, projects: impl IntoIterator<Item = &'a str>) -> Self {
         let containers = containers.into_iter().map(|name| (name, false));
         let mut by_key = HashMap::new();
@@ -60,53 +62,83 @@ impl KnownNames {
     }
 }
 
-/// Where a query says to look.
+/// The container of a query, and the name that is looked for in it.
 #[derive(Debug, Default)]
 pub(crate) struct QueryContainer {
     pub(crate) symbol: Option<String>,
     pub(crate) container: Option<String>,
+    /// The container, if the rules or the known names have it.
     pub(crate) framework: Option<String>,
+    /// Whether it is written without "in".
     pub(crate) implicit: bool,
+    /// Whether documents say that they belong to it.
     pub(crate) known: bool,
-    /// The query with the place as documents write it, if they say that they belong to it and it is written otherwise.
+    /// The query with the container in the documents' spelling, if the query spells it otherwise.
     pub(crate) canonical: Option<String>,
+}
+
+/// Spellings of a container: that of the documents, and that of the rules.
+struct Spellings {
+    own: Option<String>,
+    alias: Option<String>,
+}
+
+impl Spellings {
+    fn of(text: &str, rules: &Rules, known: &KnownNames) -> Self {
+        let key = name::key(text);
+        let alias = rules.framework(&key);
+        let own = known
+            .get(&key)
+            .or_else(|| alias.and_then(|alias| known.get(&name::key(alias))));
+        Self {
+            own: own.map(str::to_owned),
+            alias: alias.map(str::to_owned),
+        }
+    }
 }
 
 impl QueryContainer {
     pub(crate) fn read(topic: &str, is_question: bool, rules: &Rules, known: &KnownNames) -> Self {
-        let canonical = |text: &str| {
-            let key = name::key(text);
-            let alias = rules.framework(&key);
-            let own = known.get(&key).or_else(|| known.get(&name::key(alias?)));
-            (own.map(str::to_owned), alias.map(str::to_owned))
-        };
-        let pattern = in_pattern(topic).map(|(symbol, container)| (symbol, container, canonical(container)));
-        // "store this text in a file" says what to do, and not where to look.
-        let is_place = |container: &str, own: &Option<String>, alias: &Option<String>| {
-            let first = container.split(' ').next().unwrap_or_default().to_lowercase();
-            own.is_some() || alias.is_some() || !rules.tables().stop_words.contains(&first)
-        };
-        let pattern = pattern.filter(|(_, container, (own, alias))| is_place(container, own, alias));
-        if let Some((symbol, container, (own, alias))) = pattern {
-            let known = own.is_some();
-            let framework = own.or(alias);
-            return Self {
-                known,
-                canonical: framework
-                    .as_ref()
-                    .filter(|name| known && *name != container.trim_end_matches(['?', '.', '!']))
-                    .map(|name| format!("{symbol} in {name}")),
-                symbol: Some(symbol.to_owned()),
-                container: framework.clone().or_else(|| Some(container.to_owned())),
-                framework,
-                implicit: false,
-            };
+        if let Some(explicit) = Self::explicit(topic, rules, known) {
+            return explicit;
         }
         let words: Vec<&str> = topic.split_whitespace().collect();
         if is_question || !(2..=MAX_IMPLICIT_WORDS).contains(&words.len()) {
             return Self::default();
         }
-        // Without "in", only names that the documents themselves have are places.
+        Self::implicit(&words, rules, known).unwrap_or_default()
+    }
+
+    /// The container of "X in Y".
+    fn explicit(topic: &str, rules: &Rules, known: &KnownNames) -> Option<Self> {
+        let InPattern {
+            symbol,
+            preposition,
+            container,
+        } = InPattern::read(topic, rules)?;
+        let Spellings { own, alias } = Spellings::of(container, rules, known);
+        let first = container.split(' ').next().unwrap_or_default().to_lowercase();
+        // "store this text in a file" names no container.
+        if own.is_none() && alias.is_none() && rules.tables().stop_words.contains(&first) {
+            return None;
+        }
+        let known = own.is_some();
+        let framework = own.or(alias);
+        Some(Self {
+            known,
+            canonical: framework
+                .as_ref()
+                .filter(|name| known && *name != container.trim_end_matches(['?', '.', '!']))
+                .map(|name| format!("{symbol} {preposition} {name}")),
+            symbol: Some(symbol.to_owned()),
+            container: framework.clone().or_else(|| Some(container.to_owned())),
+            framework,
+            implicit: false,
+        })
+    }
+
+    /// The container of "X Y" or "Y X", where the documents themselves have Y.
+    fn implicit(words: &[&str], rules: &Rules, known: &KnownNames) -> Option<Self> {
         (1..=MAX_RULE_PHRASE_WORDS.min(words.len() - 1))
             .rev()
             .flat_map(|count| {
@@ -114,24 +146,13 @@ impl QueryContainer {
                 let (most, last) = words.split_at(words.len() - count);
                 [(most, last, true), (rest, first, false)]
             })
-            // "Text vs Label" compares two things, though one of them is a place.
-            .filter(|(symbol, _, is_last)| {
-                let beside: Vec<String> = match is_last {
-                    true => symbol.iter().rev().take(2).map(|word| word.to_lowercase()).collect(),
-                    false => symbol.iter().take(2).map(|word| word.to_lowercase()).collect(),
-                };
-                let compares = |word: &String| rules.tables().comparing_words.contains(word);
-                match beside.as_slice() {
-                    [first, ..] if compares(first) => false,
-                    [first, second] => !(rules.is_stop_word(first) && compares(second)),
-                    _ => true,
-                }
-            })
-            .find_map(|(symbol, place, is_last)| {
-                let (own, alias) = canonical(&place.join(" "));
+            // "Text vs Label" compares two things, though one of them is a container.
+            .filter(|(symbol, _, is_last)| !compares(symbol, *is_last, rules))
+            .find_map(|(symbol, container, is_last)| {
+                let Spellings { own, alias } = Spellings::of(&container.join(" "), rules, known);
                 let framework = own?;
-                // "save the text" says what to do with what, and "text docs" what to show, though there is a category of that name.
-                let is_order = symbol.iter().all(|word| says_what_to_do(&word.to_lowercase(), rules));
+                // "save the text" is a task, and "text docs" asks for Text, though there is a category of that name.
+                let is_order = symbol.iter().all(|word| is_task_word(&word.to_lowercase(), rules));
                 if is_order && alias.is_none() && known.may_be_word(&framework) {
                     return None;
                 }
@@ -148,13 +169,27 @@ impl QueryContainer {
                     known: true,
                 })
             })
-            .unwrap_or_default()
     }
 }
 
-/// Whether a word (in lower case) tells to do something, or is a small one beside such words, or asks about a name. What ends in "s" and
-/// is no verb as it stands ("lists", "searches") names things.
-fn says_what_to_do(word: &str, rules: &Rules) -> bool {
+/// Whether the words beside a container compare it with something. `is_last`: the container follows them.
+fn compares(symbol: &[&str], is_last: bool, rules: &Rules) -> bool {
+    let lower = |word: &&str| word.to_lowercase();
+    let beside: Vec<String> = match is_last {
+        true => symbol.iter().rev().take(2).map(lower).collect(),
+        false => symbol.iter().take(2).map(lower).collect(),
+    };
+    let compares = |word: &String| rules.tables().comparing_words.contains(word);
+    match beside.as_slice() {
+        [first, ..] if compares(first) => true,
+        [first, second] => rules.is_stop_word(first) && compares(second),
+        _ => false,
+    }
+}
+
+/// Whether a word (in lower case) is a verb, a stop word or a framing word. A word that ends in "s" and is no verb as it is
+/// written ("lists", "searches") is a noun.
+fn is_task_word(word: &str, rules: &Rules) -> bool {
     let word = uncontracted(word);
     let is_order = |verb: &str| verb == word || !word.ends_with('s');
     rules.tables().stop_words.contains(word)
@@ -162,20 +197,20 @@ fn says_what_to_do(word: &str, rules: &Rules) -> bool {
         || rules.verb(word).is_some_and(is_order)
 }
 
-/// Keys of all that may be the name of a place in a query: what [`KnownNames`] has to know.
+/// Keys of all words and phrases of a query that may be containers: what [`KnownNames`] has to know.
 pub fn possible_container_keys(text: &str, rules: &Rules) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let mut places: Vec<String> = in_pattern(text)
+    let mut containers: Vec<String> = InPattern::read(text, rules)
         .into_iter()
-        .map(|(_, place)| place.to_owned())
+        .map(|pattern| pattern.container.to_owned())
         .collect();
     if (2..=MAX_IMPLICIT_WORDS + 2).contains(&words.len()) {
         let windows = (1..=MAX_RULE_PHRASE_WORDS).flat_map(|count| words.windows(count));
-        places.extend(windows.map(|window| window.join(" ")));
+        containers.extend(windows.map(|window| window.join(" ")));
     }
-    let mut keys: Vec<String> = places
+    let mut keys: Vec<String> = containers
         .iter()
-        .map(|place| name::key(place))
+        .map(|container| name::key(container))
         .flat_map(|key| [rules.framework(&key).map(name::key).unwrap_or_default(), key])
         .filter(|key| !key.is_empty())
         .collect();
@@ -184,49 +219,84 @@ pub fn possible_container_keys(text: &str, rules: &Rules) -> Vec<String> {
     keys
 }
 
-/// Splits `X in Y` at its last `in`; Y has at most as many words as an alias may, or the `in` belongs to a sentence.
-fn in_pattern(text: &str) -> Option<(&str, &str)> {
-    let lower = text.to_ascii_lowercase();
-    let at = lower.rfind(" in ")?;
-    let (symbol, container) = (text[..at].trim(), text[at + 4..].trim());
-    let short = (1..=MAX_RULE_PHRASE_WORDS).contains(&container.split_whitespace().count());
-    (!symbol.is_empty() && short).then_some((symbol, container))
+/// A query "X in Y".
+#[derive(Debug, PartialEq, Eq)]
+struct InPattern<'a> {
+    symbol: &'a str,
+    preposition: &'a str,
+    container: &'a str,
+}
+
+impl<'a> InPattern<'a> {
+    /// Splits a text at its last `in`. With more words behind it than an alias may have, the `in` belongs to a sentence.
+    fn read(text: &'a str, rules: &'a Rules) -> Option<Self> {
+        let lower = text.to_ascii_lowercase();
+        let last = |word: &'a String| Some((lower.rfind(&format!(" {word} "))?, word.as_str()));
+        let (at, preposition) = rules.tables().before_container.iter().filter_map(last).max()?;
+        let (symbol, container) = (text[..at].trim(), text[at + preposition.len() + 2..].trim());
+        let is_short = (1..=MAX_RULE_PHRASE_WORDS).contains(&container.split_whitespace().count());
+        (!symbol.is_empty() && is_short).then_some(Self {
+            symbol,
+            preposition,
+            container,
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query::rule::{Row, Rule};
 
     #[test]
     fn s0_1_x_in_y() {
-        assert_eq!(in_pattern("Button in SwiftUI"), Some(("Button", "SwiftUI")));
-        assert_eq!(in_pattern("button IN swift ui"), Some(("button", "swift ui")));
-        assert_eq!(in_pattern("plug in to it in Qt"), Some(("plug in to it", "Qt")));
-        assert_eq!(in_pattern("in SwiftUI"), None);
-        assert_eq!(in_pattern("how to wait in a loop that never ends"), None);
+        let rules = Rules::english();
+        let read = |text| InPattern::read(text, &rules).map(|pattern| (pattern.symbol, pattern.container));
+        assert_eq!(read("Button in SwiftUI"), Some(("Button", "SwiftUI")));
+        assert_eq!(read("button IN swift ui"), Some(("button", "swift ui")));
+        assert_eq!(read("plug in to it in Qt"), Some(("plug in to it", "Qt")));
+        assert_eq!(read("in SwiftUI"), None);
+        assert_eq!(read("how to wait in a loop that never ends"), None);
     }
 
     #[test]
-    fn what_is_to_be_done_is_in_no_place_unless_that_is_a_project_or_a_framework() {
+    fn words_before_containers_are_rules() {
+        let row = Row {
+            rule: Rule::BeforeContainerWord {
+                word: "dans".to_owned(),
+            },
+            enabled: true,
+        };
+        let rules = Rules::english().overlay([row]).unwrap();
+        let known: KnownNames = ["SwiftUI"].into_iter().collect();
+        let read = |query: &str| QueryContainer::read(query, false, &rules, &known);
+        let container = read("bouton dans swiftui");
+        assert_eq!(container.container.as_deref(), Some("SwiftUI"));
+        assert_eq!(container.canonical.as_deref(), Some("bouton dans SwiftUI"));
+        assert_eq!(read("plug in to it dans Qt").container.as_deref(), Some("Qt"));
+    }
+
+    #[test]
+    fn a_task_has_no_container_unless_that_is_a_project_or_a_framework() {
         let known = KnownNames::new(["Text", "SwiftUI", "Photos"], ["Sharing"]);
-        let place = |query: &str| QueryContainer::read(query, false, &Rules::english(), &known).container;
-        assert_eq!(place("save text"), None);
-        assert_eq!(place("Erase photos"), None);
-        assert_eq!(place("save the text"), None);
-        assert_eq!(place("saving text"), None);
-        assert_eq!(place("docs about text"), None);
-        assert_eq!(place("text documentation"), None);
-        assert_eq!(place("alignment text").as_deref(), Some("Text"));
-        assert_eq!(place("searches text").as_deref(), Some("Text"));
-        assert_eq!(place("list SwiftUI").as_deref(), Some("SwiftUI"));
-        assert_eq!(place("open sharing").as_deref(), Some("Sharing"));
-        assert_eq!(place("save in text").as_deref(), Some("Text"));
-        assert_eq!(place("Text vs label"), None);
-        assert_eq!(place("label compared to Text"), None);
+        let container = |query: &str| QueryContainer::read(query, false, &Rules::english(), &known).container;
+        assert_eq!(container("save text"), None);
+        assert_eq!(container("Erase photos"), None);
+        assert_eq!(container("save the text"), None);
+        assert_eq!(container("saving text"), None);
+        assert_eq!(container("docs about text"), None);
+        assert_eq!(container("text documentation"), None);
+        assert_eq!(container("alignment text").as_deref(), Some("Text"));
+        assert_eq!(container("searches text").as_deref(), Some("Text"));
+        assert_eq!(container("list SwiftUI").as_deref(), Some("SwiftUI"));
+        assert_eq!(container("open sharing").as_deref(), Some("Sharing"));
+        assert_eq!(container("save in text").as_deref(), Some("Text"));
+        assert_eq!(container("Text vs label"), None);
+        assert_eq!(container("label compared to Text"), None);
     }
 
     #[test]
-    fn whatever_may_be_a_place_is_looked_up() {
+    fn every_possible_container_is_looked_up() {
         let keys = |query: &str| possible_container_keys(query, &Rules::english());
         assert_eq!(
             keys("button swift ui"),

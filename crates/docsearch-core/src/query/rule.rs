@@ -92,6 +92,14 @@ pub struct Tables {
     pub modifiers: BTreeSet<String>,
     /// Words that say how many are meant: `all`.
     pub scopes: BTreeSet<String>,
+    /// Words between a name and what it belongs to: `in` of `Button in SwiftUI`.
+    pub before_container: BTreeSet<String>,
+    /// Words before a verb at the beginning of a query. After others, such as articles, a verb is a noun.
+    pub before_verb: BTreeSet<String>,
+    /// Words before a verb anywhere in a query: `to`.
+    pub infinitive: BTreeSet<String>,
+    /// Words between a verb and its object.
+    pub articles: BTreeSet<String>,
     /// How questions open, before what is asked: patterns of words in lower case, divided where there are spaces or
     /// apostrophes. `a|b` is one of them, `a|b?` one or none. Several may follow each other.
     pub openings: BTreeSet<String>,
@@ -215,6 +223,26 @@ pub enum Rule {
     },
     /// One of the words that say how many are meant: `all`.
     ScopeWord {
+        /// The word.
+        word: String,
+    },
+    /// A word between a name and what it belongs to: `in` of `Button in SwiftUI`.
+    BeforeContainerWord {
+        /// The word.
+        word: String,
+    },
+    /// A word before a verb at the beginning of a query: `can` of `can I delete a file`.
+    BeforeVerbWord {
+        /// The word.
+        word: String,
+    },
+    /// A word before a verb anywhere in a query: `to`.
+    InfinitiveWord {
+        /// The word.
+        word: String,
+    },
+    /// A word between a verb and its object: `the`.
+    ArticleWord {
         /// The word.
         word: String,
     },

@@ -39,6 +39,14 @@ pub enum NewsQueryPart {
     Made,
     /// It asks for release notes and changelogs.
     Release,
+    /// It begins a query for what is new, as question words do: `whats`.
+    Asks,
+    /// Before a word of [`NewsQueryPart::Made`], it says that something is to be made: `new`.
+    Creates,
+    /// It asks for what is new as the only word of a query.
+    Alone,
+    /// It means nothing beside words that ask for what is new: `show`.
+    Filler,
 }
 
 /// The names of pages that tell what was new, ready to be looked up by keys. The value is whether such pages are release

@@ -86,6 +86,18 @@ impl Tables {
                 set(&mut self.modifiers, word("modifier word", &modifier)?, enabled)
             }
             Rule::ScopeWord { word: scope } => set(&mut self.scopes, word("scope word", &scope)?, enabled),
+            Rule::BeforeContainerWord { word: before } => set(
+                &mut self.before_container,
+                word("word before a container", &before)?,
+                enabled,
+            ),
+            Rule::BeforeVerbWord { word: before } => {
+                set(&mut self.before_verb, word("word before a verb", &before)?, enabled)
+            }
+            Rule::InfinitiveWord { word: before } => {
+                set(&mut self.infinitive, word("infinitive word", &before)?, enabled)
+            }
+            Rule::ArticleWord { word: article } => set(&mut self.articles, word("article", &article)?, enabled),
             Rule::OpeningPattern { word: pattern } => set(&mut self.openings, word("opening", &pattern)?, enabled),
             Rule::ClosingPattern { word: pattern } => set(&mut self.closings, word("closing", &pattern)?, enabled),
             Rule::SearchTip { number, tip } => {
@@ -191,6 +203,10 @@ impl Rules {
         let comparing = words(&tables.comparing_words, |word| Rule::ComparingWord { word });
         let modifier = words(&tables.modifiers, |word| Rule::ModifierWord { word });
         let scope = words(&tables.scopes, |word| Rule::ScopeWord { word });
+        let before_container = words(&tables.before_container, |word| Rule::BeforeContainerWord { word });
+        let before_verb = words(&tables.before_verb, |word| Rule::BeforeVerbWord { word });
+        let infinitive = words(&tables.infinitive, |word| Rule::InfinitiveWord { word });
+        let articles = words(&tables.articles, |word| Rule::ArticleWord { word });
         let openings = words(&tables.openings, |word| Rule::OpeningPattern { word });
         let closings = words(&tables.closings, |word| Rule::ClosingPattern { word });
         let tips = tables.tips.iter().map(|(&number, tip)| Rule::SearchTip {
@@ -216,6 +232,10 @@ impl Rules {
             .chain(comparing)
             .chain(modifier)
             .chain(scope)
+            .chain(before_container)
+            .chain(before_verb)
+            .chain(infinitive)
+            .chain(articles)
             .chain(openings)
             .chain(closings)
             .chain(tips)

@@ -71,13 +71,12 @@ pub(super) fn timing(topic: &str, rules: &Rules, known: &KnownNames) -> Timing {
     let dated = is_one_of(NewsQueryPart::When) || period.is_some();
     let opens = words
         .first()
-        .is_some_and(|word| asks(uncontracted(word)) || word == "whats");
+        .is_some_and(|word| asks(uncontracted(word)) || has(NewsQueryPart::Asks, word));
     let makes = words
         .windows(2)
-        .any(|pair| pair[0] == "new" && has(NewsQueryPart::Made, &pair[1]));
-    let alone = |word: &str| matches!(word, "new" | "news");
+        .any(|pair| has(NewsQueryPart::Creates, &pair[0]) && has(NewsQueryPart::Made, &pair[1]));
     let is_new = recent.contains(&true)
-        || (words.len() > 1 || words.first().is_some_and(|word| alone(word)))
+        || (words.len() > 1 || words.first().is_some_and(|word| has(NewsQueryPart::Alone, word)))
             && (is_one_of(NewsQueryPart::New) && !makes
                 || is_one_of(NewsQueryPart::Happened) && (dated || opens)
                 || dated && is_one_of(NewsQueryPart::Thing));
@@ -86,12 +85,10 @@ pub(super) fn timing(topic: &str, rules: &Rules, known: &KnownNames) -> Timing {
         NewsQueryPart::Happened,
         NewsQueryPart::When,
         NewsQueryPart::Thing,
+        NewsQueryPart::Filler,
     ];
     let is_stop_word = |word: &str| {
-        parts.iter().any(|&asking| has(asking, word))
-            || rules.is_stop_word(word)
-            || tables.framing_words.contains(word)
-            || matches!(word, "list" | "show" | "us")
+        parts.iter().any(|&asking| has(asking, word)) || rules.is_stop_word(word) || tables.framing_words.contains(word)
     };
     let only = named.is_empty()
         && words.iter().enumerate().all(|(at, word)| {

@@ -16,12 +16,8 @@ const MAX_NAME_WORDS: usize = 4;
 const MAX_SENTENCE_WORDS: usize = 24;
 /// Most words between two names that are compared.
 const MAX_BETWEEN: usize = 3;
-/// After this word there is a place, and not what is asked about.
-const BEFORE_PLACES: &str = "in";
 /// So many stop words of the rules show that a sentence is in their language: one may be a word of another. Chosen.
 const STOP_WORDS_OF_SENTENCE: usize = 2;
-/// Words between a verb and what it is done to.
-const ARTICLES: [&str; 4] = ["a", "all", "an", "the"];
 /// Signs that end a part of a sentence, over which no name goes.
 const ENDS: [char; 9] = [',', ';', ':', '?', '!', '.', '。', '？', '、'];
 /// Signs around a quoted name.
@@ -63,9 +59,10 @@ impl Sentence {
             let is_name = Identifier::read(bare[at]).is_some() || (!is_shouted && is_capital(bare[at]));
             !is_name && rules.is_stop_word(&words[at])
         };
+        let before_container = &rules.tables().before_container;
         let mut runs = Vec::new();
         for from in 0..written.len() {
-            if is_stop(from) || from > 0 && words[from - 1] == BEFORE_PLACES {
+            if is_stop(from) || from > 0 && before_container.contains(&words[from - 1]) {
                 continue;
             }
             for to in from + 1..=written.len().min(from + MAX_NAME_WORDS) {
@@ -138,7 +135,7 @@ impl Sentence {
         let is_verb = |word: &str| rules.verb(word).is_some() && !frames(word, rules);
         match &self.words[..before] {
             [verb] => is_verb(verb),
-            [verb, article] => ARTICLES.contains(&article.as_str()) && is_verb(verb),
+            [verb, article] => rules.tables().articles.contains(article) && is_verb(verb),
             _ => false,
         }
     }

@@ -3,14 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::query::mention::Identifier;
-use crate::query::rule::Rules;
+use crate::query::rule::{Rules, Tables};
 use crate::text::identifier::uncontracted;
 use crate::text::word::{Word, folded};
-
-/// A word before which a verb is a verb; after others, such as articles, it is a noun.
-const BEFORE_VERBS: [&str; 14] = [
-    "i", "you", "we", "to", "and", "or", "then", "can", "please", "not", "me", "do", "does", "should",
-];
 
 /// What a word does in a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -85,7 +80,7 @@ pub(super) fn terms(topic: &str, named: bool, rules: &Rules) -> Vec<Term> {
         let is_code = Identifier::read(text).is_some();
         let may_be_verb = !named && !is_code;
         if may_be_verb
-            && opens_clause(before.as_deref(), only_openers)
+            && opens_clause(before.as_deref(), only_openers, tables)
             && let Some((verb, rest)) = rules.phrasal_verb(&lower[at..])
         {
             particles = rest.into_iter().map(|place| at + place).collect();
@@ -105,7 +100,7 @@ pub(super) fn terms(topic: &str, named: bool, rules: &Rules) -> Vec<Term> {
             let is_stop = rules.is_stop_word(&word.text);
             let verb = rules
                 .verb(&word.text)
-                .filter(|_| may_be_verb && opens_clause(before.as_deref(), only_openers));
+                .filter(|_| may_be_verb && opens_clause(before.as_deref(), only_openers, tables));
             before = Some(word.text.clone());
             if is_stop {
                 continue;
@@ -161,7 +156,8 @@ pub(super) fn scope(topic: &str, rules: &Rules) -> Vec<Term> {
     scope.collect()
 }
 
-/// Whether a verb may stand after this word. `only_openers`: nothing but openers stood before.
-fn opens_clause(before: Option<&str>, only_openers: bool) -> bool {
-    before.is_none_or(|before| only_openers && BEFORE_VERBS.contains(&before) || before == "to")
+/// Whether a verb may follow this word. `only_openers`: the query has only stop words so far.
+fn opens_clause(before: Option<&str>, only_openers: bool, tables: &Tables) -> bool {
+    before
+        .is_none_or(|before| only_openers && tables.before_verb.contains(before) || tables.infinitive.contains(before))
 }

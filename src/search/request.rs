@@ -283,7 +283,7 @@ impl Request<'_> {
         // A document that no wording found is explained by the further search.
         let added = retrieval.added.take();
         if let Some(added) = added {
-            retrieval.found.drop(added);
+            retrieval.found.remove(added);
         }
         if retrieval.is_part && (added.is_some() || retrieval.found.ranked.len() < self.config.wanted()) {
             let excluded = retrieval.excluded_by_wordings();

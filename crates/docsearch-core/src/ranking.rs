@@ -1,4 +1,4 @@
-//! Each file is part of what decides in which order documents come.
+//! Orders documents: features of a query and of pages, scores, and the rules between them.
 
 mod closeness;
 mod features;

@@ -1,17 +1,17 @@
-//! Of several pages with a name that is asked for, the one of which the name is most.
+//! Which of several pages with the query's name has the least else in its title and slug.
 
 use crate::query::understanding::CandidateName;
 use crate::ranking::page::Page;
 use crate::text::name::{self, NameKind};
 use crate::values::id::{DocumentId, Map};
 
-/// Share of its name that a page keeps, as a near name, if only the end of its slug is what another one has as title.
+/// Share of its strength that a page keeps, as a near name, if only the end of its slug is the title of another page.
 const LEAF_SHARE: f32 = 0.7;
-/// What is taken from the name of a page whose slug is longer than the name, beside one that has it as title and whole slug:
-/// as much as outside of the place that is asked for.
+/// Taken off the strength of a page whose slug is longer than the name, if another page has the name as title and
+/// whole slug. As much as outside of the query's container.
 const LONGER_SLUG: f32 = 0.05;
 
-/// How much of a page is the name by which it was found.
+/// Which part of a page the name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Closeness {
     /// The end of its slug: `guide/options` "More options".
@@ -23,7 +23,7 @@ enum Closeness {
 }
 
 impl Closeness {
-    /// `None` for names that say nothing about it.
+    /// `None` for other kinds of names.
     fn of(page: &Page, kind: NameKind, form: &CandidateName) -> Option<Self> {
         match kind {
             NameKind::Title if name::has_key(&page.slug, &form.key) => Some(Self::Whole),
@@ -34,8 +34,8 @@ impl Closeness {
     }
 }
 
-/// Puts the pages of a project that one form found behind the one of which it is more. `names` are the kinds of the names that
-/// brought them, with the places of the forms.
+/// Puts pages of a project with the same candidate name behind the one with the greatest closeness. `names` are the
+/// documents with a candidate name, the kind of the name, and its index.
 pub(crate) fn prefer_closest(
     names: impl Iterator<Item = (DocumentId, NameKind, usize)>,
     forms: &[CandidateName],
@@ -78,7 +78,7 @@ mod tests {
     use crate::ranking::rank::{name_strength, noisy_or};
     use crate::ranking::score::EVIDENCE_CAP;
 
-    /// The scores of pages with a slug, a title and a kind of name, with little evidence and with all there can be.
+    /// Scores of pages with a slug, a title and a kind of name, with little and with the greatest evidence.
     fn scores(query: &str, found: &[(&str, &str, NameKind)]) -> Vec<(f32, f32)> {
         let form = CandidateName {
             text: query.to_owned(),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn s0_7_of_near_names_the_one_of_which_a_page_is_most_counts_most() {
+    fn s0_7_of_near_names_the_closest_counts_most() {
         let form = CandidateName {
             text: "options".to_owned(),
             key: name::key("options"),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn s0_7_the_page_of_which_a_name_is_most_comes_first() {
+    fn s0_7_the_page_with_the_closest_name_comes_first() {
         let (whole, title, leaf) = (
             ("options", "Options", NameKind::Title),
             ("guide/options", "Options", NameKind::Title),
@@ -159,7 +159,7 @@ mod tests {
                 vec![whole, title, leaf],
             ] {
                 let scores = scores(query, &found);
-                // Those behind have all the evidence there can be.
+                // The pages behind have the greatest possible evidence.
                 let ordered = |pair: &[(f32, f32)]| pair[0].0 > pair[1].1;
                 assert!(scores.windows(2).all(ordered), "{query} {found:?} {scores:?}");
             }

@@ -1,4 +1,4 @@
-//! A query prepared for being compared with many documents, and what one document has of it.
+//! Features of a query that rules compare with many documents, and features of a document for that query.
 
 mod matches;
 mod names;
@@ -18,9 +18,10 @@ use matches::Matches;
 pub(crate) use matches::TermMatch;
 use term_words::{TermWord, TermWords};
 
-/// Terms of a query that rules look at; a longer query is prose, and its later words say no more. Chosen, not measured.
+/// Most terms of a query that the rules compare. A longer query is prose, and later words add nothing. Chosen, not
+/// measured.
 const MAX_TERMS: usize = 32;
-/// Which parts of a page the rules look at for a query; others need not be read.
+/// Parts of a page that the rules need for a query. Others need not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// [`Page::description`].
@@ -31,7 +32,7 @@ pub struct Needs {
     pub age: bool,
 }
 
-/// A query, prepared.
+/// Features of a query, computed once for all documents.
 #[derive(Debug)]
 pub(crate) struct QueryFeatures<'a> {
     understanding: &'a Understanding,
@@ -45,28 +46,28 @@ pub(crate) struct QueryFeatures<'a> {
     path: Option<(String, String)>,
     phrases: Vec<String>,
     forms: TermWords,
-    /// The term that says what something is done to.
+    /// The term that a verb acts on.
     object: Option<usize>,
-    /// Boosts of its terms as generic ones.
+    /// Boosts of its terms as generic terms.
     generic: Vec<Option<f32>>,
     intents: Vec<Intent>,
     asks_for_news: bool,
-    /// Whether it asks what there is of something: `show me the keys`.
+    /// Whether the query is in the plural: `show me the keys`.
     asks_for_many: bool,
-    /// The version whose news it asks for.
+    /// The version whose release notes it asks for.
     news_of: Option<Vec<u32>>,
 }
 
-/// What a document has of a query.
+/// Features of a page for a query.
 #[derive(Debug, Default)]
 pub(crate) struct PageFeatures {
-    /// Whether its title reads as a name and not as a heading.
+    /// Whether its title is a name and not a heading.
     pub(crate) named: bool,
-    /// Share of the rules about verbs and their objects that counts for it: 0 switches them off.
+    /// Share of the rules about verbs and objects that applies to it. 0 switches them off.
     pub(crate) intent: f32,
-    /// Whether its title has a verb that the rules know.
+    /// Whether its title has a known verb.
     pub(crate) names_action: bool,
-    /// How "X in Y" holds, with its share of the weight.
+    /// How it matches "X in Y", and the share of the weight.
     pub(crate) in_pattern: Option<(&'static str, f32)>,
     pub(crate) inside: bool,
     pub(crate) filename_exact: bool,
@@ -75,31 +76,31 @@ pub(crate) struct PageFeatures {
     pub(crate) name_words: f32,
     /// Share of the weight.
     pub(crate) api_name: f32,
-    /// Boost of generic terms.
+    /// Greatest boost of a generic term.
     pub(crate) generic: f32,
     pub(crate) in_name: Matches,
     pub(crate) in_description: Matches,
-    /// Whether its name says how many are meant, as the query does.
+    /// Whether its name says how many, as the query does.
     pub(crate) scope: bool,
     pub(crate) category: bool,
     pub(crate) platform: bool,
     pub(crate) phrase: bool,
-    /// Penalty.
+    /// Share that conflicting verbs take.
     pub(crate) conflict: f32,
-    /// How close its verb is to the query's, if its name says only what is to be done; see [`QueryFeatures::task`].
+    /// Closeness of its verb to the query's, if its name is a task; see [`QueryFeatures::task`].
     pub(crate) task: f32,
-    /// The greatest closeness of this kind that a page of its project has.
+    /// Greatest such closeness among the pages of its project.
     pub(crate) closest_task: f32,
     pub(crate) elsewhere: bool,
-    /// Whether it is for other platforms than the one that is asked for.
+    /// Whether it is for other platforms only.
     pub(crate) other_platform: bool,
-    /// Whether it tells what was new once, which the query does not ask for.
+    /// Whether it is news that the query does not ask for.
     pub(crate) news: bool,
-    /// Whether it tells the news of the version that the query asks for.
+    /// Whether it is the release notes of the version that the query asks for.
     pub(crate) news_of_version: bool,
 }
 
-/// The verb of tools that give back several things, where another gives back one.
+/// Verb of tools that return several things. Others return one.
 const LISTING: &[u8] = b"list";
 
 impl<'a> QueryFeatures<'a> {
@@ -142,8 +143,8 @@ impl<'a> QueryFeatures<'a> {
         }
     }
 
-    /// What the rules look at: words of the description for verbs and quoted phrases, metadata for places and
-    /// platforms, the age where what is new is asked for.
+    /// The description for verbs and quoted phrases, metadata for containers and platforms, the age for queries about
+    /// what is new.
     pub(crate) fn needs(&self) -> Needs {
         let asked = self.understanding;
         let describes = self.weights.boost_action_description > 0.0 || self.weights.boost_object_description > 0.0;
@@ -171,12 +172,12 @@ impl<'a> QueryFeatures<'a> {
         self.understanding.recent
     }
 
-    /// Whether it names a place.
+    /// Whether it names a container.
     pub(crate) fn is_placed(&self) -> bool {
         !self.containers.is_empty()
     }
 
-    /// Everything that the rules see in a document.
+    /// Features of a page for this query.
     pub(crate) fn find(&self, page: &Page) -> PageFeatures {
         let keys = page.keys();
         let keys = keys.parts();
@@ -272,7 +273,7 @@ impl<'a> QueryFeatures<'a> {
         words.any(|word| self.forms.matching_key(&word, buffer).next().is_some())
     }
 
-    /// Calls back with the words of prose, in lower case, that begin as a form does.
+    /// Calls back with the words of a text, in lower case, that begin with the first byte of a term.
     fn each_plain_word(&self, text: &str, mut call: impl FnMut(&str)) {
         let mut lower = String::with_capacity(24);
         let mut take = |word: &str| {
@@ -334,7 +335,7 @@ impl<'a> QueryFeatures<'a> {
             .fold(0.0, f32::max)
     }
 
-    /// Whether a word of a title is asked for as a thing: in "create a view", `view` is no verb.
+    /// Whether a word of a title is an object of the query: in "create a view", `view` is no verb.
     fn is_object(&self, word: &[u8]) -> bool {
         let Ok(word) = std::str::from_utf8(word) else {
             return false;
@@ -343,8 +344,7 @@ impl<'a> QueryFeatures<'a> {
         objects.any(|term| term.word.matches(word))
     }
 
-    /// Whether a page says that it is for a platform that is asked for; `None` if it says nothing of platforms, or none is
-    /// asked for.
+    /// Whether a page is for one of the query's platforms. `None` if either names no platform.
     fn is_for_platform(&self, page: &Page) -> Option<bool> {
         let asked = &self.understanding.platforms;
         let metadata = page.metadata.as_ref().filter(|_| !asked.is_empty())?;
@@ -367,7 +367,7 @@ impl<'a> QueryFeatures<'a> {
     }
 }
 
-/// A single word says too little: it is what every page of its kind is about.
+/// A title of one word does not count: every page of its kind is about that word.
 fn name_words(shared: f32, words: u32) -> f32 {
     match words {
         0 | 1 => 0.0,
@@ -375,8 +375,8 @@ fn name_words(shared: f32, words: u32) -> f32 {
     }
 }
 
-/// Notes the closeness of the terms whose forms are in a text, by themselves and by standing in. The greatest closeness is
-/// returned.
+/// Records the closeness of the terms in a text, apart for the terms themselves and for their expansions. Returns the
+/// greatest closeness.
 fn note<'f>(forms: impl Iterator<Item = &'f TermWord>, closeness: &mut [[f32; 2]; MAX_TERMS]) -> f32 {
     let mut greatest: f32 = 0.0;
     for form in forms {

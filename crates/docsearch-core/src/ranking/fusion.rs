@@ -1,36 +1,36 @@
-//! Two searches for one question, brought together.
+//! Fuses the results of two searches for one question.
 
 use crate::query::transformation::fused;
 use crate::ranking::rerank::Ranked;
 use crate::ranking::score::{EVIDENCE_CAP, Step};
 use crate::values::id::{DocumentId, Map, Set};
 
-/// What a search found: documents, best first, and how the best of them came to their scores.
+/// Results of a search: documents with their scores and explanations.
 #[derive(Clone, Debug, Default)]
 pub struct RankedDocuments {
     /// Documents, best first.
     pub ranked: Vec<Ranked>,
-    /// Of the documents that are explained.
+    /// Steps of the documents that are explained.
     pub steps: Map<DocumentId, Vec<Step>>,
-    /// The section that the query asks for, of documents of which that is known.
+    /// Sections that the query names, by document.
     pub sections: Map<DocumentId, TargetSection>,
-    /// Of several wordings of the question the one by which a document was found; where it says none, the question as it was
+    /// Index of the wording that found a document best. Documents without an entry were found by the question as
     /// written.
     pub wordings: Map<DocumentId, usize>,
-    /// Of documents that were found by a wording that is trusted by less than half, how those that are trusted found them.
+    /// How trusted wordings found a document, if the one that found it best is not trusted.
     pub trusted: Map<DocumentId, Ranked>,
 }
 
-/// A section that a query asks for.
+/// A section that a query names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetSection {
-    /// Its number, or that of the one in which it stands together with its neighbours.
+    /// Its number, or that of the chunk that holds it with its neighbours.
     pub chunk: i32,
-    /// What is asked for in it, if that is not where it begins.
+    /// The named part of the chunk, if that is not its beginning.
     pub entry: Option<SectionEntry>,
 }
 
-/// One of several small sections that stand together.
+/// One of several small sections of a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SectionEntry {
     /// The headings above it, outermost first, and its own.
@@ -39,20 +39,20 @@ pub struct SectionEntry {
     pub anchor: String,
 }
 
-/// Another search that is fused with one.
+/// A second search that is fused with the first.
 #[derive(Clone, Copy, Debug)]
 pub struct SecondSearch<'a> {
     /// The rule that explains it, such as `transformed_query`.
     pub rule: &'static str,
     /// Its query.
     pub query: &'a str,
-    /// Share of what it finds better that is added to a score, 0 to 1.
+    /// Share of its advantage that is added to a score, 0 to 1.
     pub share: f32,
 }
 
 impl RankedDocuments {
-    /// Adds what another search found: documents, and a share of what it scores higher, see [`fused`]. Exact names
-    /// stay above all else.
+    /// Adds the results of another search: its documents, and a share of what it scores higher, see [`fused`]. Exact
+    /// names stay above all else.
     pub fn fuse(&mut self, found: RankedDocuments, other: SecondSearch<'_>) {
         let mut theirs: Map<DocumentId, Ranked> = found
             .ranked
@@ -86,8 +86,8 @@ impl RankedDocuments {
         }
     }
 
-    /// Forgets a document.
-    pub fn drop(&mut self, document: DocumentId) {
+    /// Removes a document.
+    pub fn remove(&mut self, document: DocumentId) {
         self.ranked.retain(|ranked| ranked.document.document != document);
         self.steps.remove(&document);
         self.sections.remove(&document);
@@ -95,7 +95,7 @@ impl RankedDocuments {
         self.trusted.remove(&document);
     }
 
-    /// Adds the documents that a further look found besides, none above those that were found before.
+    /// Appends the new documents of a further search, none above those that were found before.
     pub fn append(&mut self, further: Self) {
         let known: Set<DocumentId> = self.ranked.iter().map(|ranked| ranked.document.document).collect();
         let last = self.ranked.last().map_or(1.0, |ranked| ranked.score);
@@ -118,7 +118,7 @@ impl RankedDocuments {
 
 #[cfg(test)]
 impl RankedDocuments {
-    /// Documents that have these scores and nothing else, each with steps.
+    /// Documents with these scores and nothing else, each with steps.
     pub(crate) fn of_scores(scores: impl Iterator<Item = (DocumentId, f32)> + Clone) -> Self {
         let ranked = scores.clone().map(|(document, score)| Ranked {
             document: crate::ranking::rank::ScoredDocument {

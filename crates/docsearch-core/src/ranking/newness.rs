@@ -1,7 +1,7 @@
-//! Which pages are new, where nothing but what is new is asked for, or nothing but release notes.
+//! Orders pages by newness, for queries that ask for nothing but what is new, or for release notes.
 //!
-//! Dates of publication come first, newest first. Where pages have none, the versions that release notes are named after
-//! tell: 4.10 is newer than 4.9. A page with neither is not new, whenever it was indexed.
+//! Dates of publication come first, newest first. Without them the versions of release notes decide: 4.10 is newer
+//! than 4.9. A page with neither is not new, whenever it was indexed.
 
 use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
@@ -14,17 +14,17 @@ use crate::ranking::version::Version;
 use crate::values::calendar::Day;
 use crate::values::id::{DocumentId, Map};
 
-/// Share of the oldest page with a date: dates come before everything that has none. Chosen.
-const LEAST_DATED: f32 = 0.4;
-/// Greatest share of release notes without a date beside pages with one.
-const MOST_UNDATED: f32 = 0.38;
-/// Greatest share of release notes where no page has a date, and of those that are asked for.
-const MOST_RELEASED: f32 = 0.98;
-/// Share of what each further version loses of the distance to the least.
+/// Newness of the oldest page with a date: pages with dates come before those without. Chosen.
+const MIN_DATED: f32 = 0.4;
+/// Greatest newness of release notes without a date, beside pages with dates.
+const MAX_UNDATED: f32 = 0.38;
+/// Greatest newness of release notes if no page has a date, or if the query asks for release notes.
+const MAX_RELEASE_NOTES: f32 = 0.98;
+/// Added to the divisor of the distance to the least newness, for each older version.
 const VERSION_STEP: f32 = 0.5;
-/// Share of a page that is no release note, where these are asked for.
-const OTHERWISE: f32 = 0.35;
-/// Share of what is called like news and is not known to be of the period that is asked for. Chosen.
+/// Factor of other pages, if the query asks for release notes.
+const NOT_RELEASE_NOTES: f32 = 0.35;
+/// Factor of news that are not known to be of the query's period. Chosen.
 const NEWS_OUTSIDE_PERIOD: f32 = 0.6;
 
 /// A page that may be new.
@@ -34,15 +34,15 @@ pub struct NewnessCandidate<'a> {
     pub slug: &'a str,
     /// Its title.
     pub title: &'a str,
-    /// The version that it documents.
+    /// The documented version.
     pub version: Option<&'a str>,
     /// Days since it was published. `None` without a date of publication.
     pub age_days: Option<f32>,
-    /// The day when it was published.
+    /// Day of publication.
     pub day: Option<Day>,
 }
 
-/// What a query asks of time.
+/// The period and the kind of news that a query asks for.
 #[derive(Clone, Debug)]
 pub struct Newness {
     releases: bool,
@@ -51,7 +51,7 @@ pub struct Newness {
 }
 
 impl Newness {
-    /// `half_life`: days after which a page is half as new.
+    /// `half_life`: age in days at which a page is half as new.
     pub fn new(asked: &Understanding, today: Day, half_life: f32) -> Self {
         Self {
             releases: asked.releases,
@@ -60,40 +60,40 @@ impl Newness {
         }
     }
 
-    /// Whether a page was published in the period that is asked for. `None` if none is.
+    /// Whether a page was published in the query's period. `None` if the query has none.
     pub fn is_in_period(&self, day: Option<Day>) -> Option<bool> {
         let period = self.period.as_ref()?;
         Some(day.is_some_and(|day| period.contains(&day)))
     }
 
-    /// How new the candidates are, those first that are newest, each with its place: a share from 0 to 1. Pages that are
-    /// not known to be new are left out.
+    /// Newness of the candidates, 0 to 1, newest first, each with its index. Pages that are not known to be new are
+    /// left out.
     pub fn order(&self, candidates: &[NewnessCandidate<'_>], rules: &Tables) -> Vec<(usize, f32)> {
         let names = NewsNames::new(rules);
         let is_release = |page: &NewnessCandidate<'_>| names.is_release(page.slug, page.title);
         let releases: Vec<bool> = candidates.iter().map(is_release).collect();
         let asked = self.releases && releases.contains(&true);
         let dated = candidates.iter().any(|page| page.age_days.is_some());
-        let most = if asked || !dated { MOST_RELEASED } else { MOST_UNDATED };
-        let least = if asked || !dated {
-            LEAST_DATED
+        let most = if asked || !dated {
+            MAX_RELEASE_NOTES
         } else {
-            MOST_UNDATED / 2.0
+            MAX_UNDATED
         };
+        let least = if asked || !dated { MIN_DATED } else { MAX_UNDATED / 2.0 };
         let mut versioned: Vec<(usize, Release)> = Vec::new();
         let mut new: Vec<(usize, f32)> = Vec::new();
         for (at, page) in candidates.iter().enumerate() {
             if releases[at] && (asked || page.age_days.is_none()) {
                 versioned.push((at, self.release(page)));
             } else if let Some(share) = self.dated(page.age_days, page.day) {
-                new.push((at, if asked { share * OTHERWISE } else { share }));
+                new.push((at, if asked { share * NOT_RELEASE_NOTES } else { share }));
             } else if names.is_news(page.slug, page.title) {
-                let share = if asked { least * OTHERWISE } else { least };
-                new.push((at, share * self.kept(page.day)));
+                let share = if asked { least * NOT_RELEASE_NOTES } else { least };
+                new.push((at, share * self.period_factor(page.day)));
             }
         }
         versioned.sort_by(|a, b| a.1.cmp(&b.1));
-        // A changelog of all versions comes behind the notes of the newest.
+        // A changelog of all versions comes after the notes of the newest version.
         if versioned.first().is_some_and(|(_, first)| first.version.is_some())
             && let Some(whole) = versioned.iter().position(|(_, release)| release.is_whole())
         {
@@ -109,40 +109,40 @@ impl Newness {
                 rank += VERSION_STEP;
             }
             let share = least + (most - least) / (1.0 + rank);
-            new.push((*at, share * self.kept(candidates[*at].day)));
+            new.push((*at, share * self.period_factor(candidates[*at].day)));
         }
         new.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         new
     }
 
-    /// What a page keeps of its share if it is not known to be of the period.
-    fn kept(&self, day: Option<Day>) -> f32 {
+    /// Factor of a page by the query's period.
+    fn period_factor(&self, day: Option<Day>) -> f32 {
         match self.is_in_period(day) {
             Some(false) => NEWS_OUTSIDE_PERIOD,
             Some(true) | None => 1.0,
         }
     }
 
-    /// How new a page is by its date alone.
+    /// Newness of a page by its date alone.
     pub fn dated(&self, age_days: Option<f32>, day: Option<Day>) -> Option<f32> {
         let age = age_days?.max(0.0);
-        // Slower than the half-lives of a boost, so that old pages keep their order.
+        // Slower than the half-life of the boost, so that old pages keep their order.
         let newness = self.half_life / (self.half_life + age);
         let share = |least: f32| least + (1.0 - least) * newness;
         Some(match self.is_in_period(day) {
-            None => share(LEAST_DATED),
-            Some(true) => share(0.5 + LEAST_DATED / 2.0),
-            Some(false) => LEAST_DATED + (0.5 - LEAST_DATED / 2.0) * newness,
+            None => share(MIN_DATED),
+            Some(true) => share(0.5 + MIN_DATED / 2.0),
+            Some(false) => MIN_DATED + (0.5 - MIN_DATED / 2.0) * newness,
         })
     }
 
-    /// Marks the pages that were found: with their share of `new`, or else by their dates, if it is given; and whether they lie
-    /// in the period that is asked for, if one of them does.
+    /// Sets the newness of pages: from `new` if given, or else by their dates. Without `new`, sets whether they are
+    /// in the query's period, if any page is.
     pub fn mark(&self, pages: &mut Map<DocumentId, Page>, new: Option<&Map<DocumentId, f32>>) {
         for (id, page) in pages.iter_mut() {
             page.newness = new.map(|new| {
                 let known = new.get(id).copied();
-                let factor = if self.releases { OTHERWISE } else { 1.0 };
+                let factor = if self.releases { NOT_RELEASE_NOTES } else { 1.0 };
                 known
                     .or_else(|| Some(self.dated(page.age_days, page.day)? * factor))
                     .unwrap_or(0.0)
@@ -155,8 +155,8 @@ impl Newness {
         }
     }
 
-    /// Whether such a query asks for what is new among these pages, and for nothing else: release notes only where there are
-    /// any.
+    /// Whether a query asks for nothing but what is new among these pages. A query for release notes does so only if
+    /// there are any.
     pub fn applies(&self, asked: &Understanding, candidates: &[NewnessCandidate<'_>], rules: &Tables) -> bool {
         let names = NewsNames::new(rules);
         let is_release = |page: &NewnessCandidate<'_>| names.is_release(page.slug, page.title);
@@ -181,7 +181,7 @@ struct Release {
 }
 
 impl Release {
-    /// Whether it says nothing of when it was, since it is about all versions.
+    /// Whether it has neither version nor date, since it is about all versions.
     fn is_whole(&self) -> bool {
         self.version.is_none() && self.day.is_none()
     }

@@ -1,30 +1,30 @@
-//! Release notes, changelogs and blogs: pages that tell what was new once, and name things without explaining them.
+//! News: release notes, changelogs and blogs. They name things without explaining them.
 
 use crate::query::rule::Tables;
 use crate::ranking::version::Version;
 use crate::text::name::{slug_leaf, slug_parent};
 
-/// Whether a query asks for such pages: by a word, or by the number of a version.
+/// Whether a query asks for news: by a word, or by a version number.
 pub fn is_news_query(query: &str, rules: &Tables) -> bool {
     words(query).any(|word| version(word).is_some() || rules.news_words.contains(&word.to_lowercase()))
 }
 
-/// The version that a page is the release notes of: the one in its name, in its title or in the name of its folder, or else the
-/// one that it documents.
+/// The version of release notes: in the name of the page, in its title or in the name of its folder, or else the
+/// documented version.
 pub fn release_version(slug: &str, title: &str, version: Option<&str>) -> Option<Version> {
     let names = [slug_leaf(slug), title, slug_parent(slug).unwrap_or_default()];
     let named = names.into_iter().find_map(Version::within);
     named.or_else(|| version.and_then(Version::parse))
 }
 
-/// The numbers of the version whose news a query asks for: `3.2` of `what changed in 3.2?`. `None` if it names a version for
-/// something else, or none.
+/// The version whose release notes a query asks for: `3.2` of `what changed in 3.2?`. `None` without a version, or if
+/// the query asks something else about it.
 pub fn queried_version(query: &str, rules: &Tables) -> Option<Vec<u32>> {
     let asks = |word: &str| rules.change_words.contains(&word.to_lowercase());
     words(query).find_map(version).filter(|_| words(query).any(asks))
 }
 
-/// Whether a page tells the news of just this version, by its title or the end of its slug.
+/// Whether a page is the release notes of exactly this version, by its title or the end of its slug.
 pub fn is_of_version(slug: &str, title: &str, version: &[u32]) -> bool {
     [slug_leaf(slug), title].into_iter().any(|name| {
         let mut numbers: Vec<u32> = name
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn news_are_told_by_folder_name_and_title() {
+    fn news_are_recognised_by_folder_name_and_title() {
         for (slug, title) in [
             ("releases/4.2", "Django 4.2 release notes"),
             ("docs/whatsnew/3.11", "What’s New In Python 3.11"),
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn release_notes_are_told_from_blogs() {
+    fn release_notes_are_distinguished_from_blogs() {
         for (slug, title) in [
             ("releases/4.2", "Kit 4.2"),
             ("whatsnew/3.12", "What’s New In 3.12"),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_news_of_a_version_are_told_by_its_numbers() {
+    fn the_release_notes_of_a_version_are_recognised_by_its_numbers() {
         assert_eq!(queried_version("what changed in 3.2?", &tables()), Some(vec![3, 2]));
         assert_eq!(
             queried_version("release notes v10.1.4", &tables()),

@@ -15,25 +15,25 @@ use crate::values::calendar::Day;
 /// Bytes of a description that the rules read.
 pub const DESCRIPTION_BYTES: usize = 300;
 
-// Strengths, all chosen and none measured by itself; near names are at most `similarity::MAX_STRENGTH`.
-/// Strength of the page of a module or class for a member of it: the first, and so much more for the
-/// longest qualifier.
+// Strengths. All are chosen, none is measured by itself. Near names have at most `similarity::MAX_STRENGTH`.
+/// Strength of the page of a module or class for one of its members: the first number, and up to the second more for
+/// the longest qualifier.
 const QUALIFIER: (f32, f32) = (0.35, 0.25);
 /// Strength of a name without the prefix of its library.
 const UNPREFIXED: f32 = 0.7;
-/// Strength of a plain word as a name, for a query that adds what kind of thing it is.
+/// Strength of a plain word as a name, if the query adds a kind of thing.
 const PLAIN_WITHOUT_KIND: f32 = 0.5;
-/// Strength of the name X on a page outside Y, for "X in Y": like a name half typed.
+/// Strength of the name X on a page outside Y, for "X in Y": as of an incomplete name.
 const ELSEWHERE: f32 = 0.2;
-/// Strength of the page with which the subject of a question is compared, which comes behind that of the subject, and of
-/// the page of what an acronym in a question is short for.
+/// Strength of a page that the subject is compared with, and of the page of a written-out acronym. Less than that of
+/// the subject.
 const COMPARED_NAME: f32 = 0.7;
-/// A page with at least this share of its words in entries is a list of names. Chosen, not measured.
+/// From this share of its words in entries of lists on, a page is a list of names. Chosen, not measured.
 const LIST_SHARE: f32 = 0.75;
-/// Share of the definition of a name that a longer query mentions.
+/// Share of a definition of a name that a longer query mentions.
 const MENTIONED: f32 = 0.5;
 
-/// What the rules read of a document, and how strongly names and phrases bring it.
+/// A document with the fields that rules read, and with the strengths of names and phrases that retrieved it.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     /// Name of the project.
@@ -44,40 +44,40 @@ pub struct Page {
     pub slug: String,
     /// Category, with `/` between levels.
     pub category: Option<String>,
-    /// Sort of page: class, function, guide.
+    /// Kind of page: class, function, guide.
     pub kind: Option<String>,
-    /// What the rules compare of the title, the slug and the category, if it is stored.
+    /// Keys of the title, the slug and the category, if they are stored.
     pub keys: Option<PageKeys>,
-    /// What it says of itself: the beginning of its summary. The first [`DESCRIPTION_BYTES`] bytes count.
+    /// The beginning of its summary. The first [`DESCRIPTION_BYTES`] bytes count.
     pub description: String,
-    /// Metadata, if a rule reads them: containers and platforms.
+    /// Metadata, if a rule reads it: containers and platforms.
     pub metadata: Option<serde_json::Value>,
-    /// Share of its words that stand in entries of lists, see [`crate::documents::markdown::entry_share`].
+    /// Share of its words in entries of lists, see [`crate::documents::markdown::entry_share`].
     pub entry_share: f32,
     /// Days since it was published, if it has a date of publication and a rule reads it.
     pub age_days: Option<f32>,
-    /// The day when it was published, likewise.
+    /// Day of publication, if it has one and a rule reads it.
     pub day: Option<Day>,
-    /// How new it is, 0 to 1, where nothing but what is new is asked for, see [`crate::ranking::newness`].
+    /// Newness, 0 to 1, if the query asks for nothing but what is new, see [`crate::ranking::newness`].
     pub newness: Option<f32>,
-    /// Whether it was published in the period that is asked for, if a page was.
+    /// Whether it was published in the query's period; `None` if no page was.
     pub in_period: Option<bool>,
-    /// Version of what it documents.
+    /// Version of the documented product.
     pub version: Option<String>,
-    /// A newer version of it among the pages found.
+    /// A newer version of the page among the results.
     pub newer: Option<String>,
-    /// Strength of the query standing in the text as it is, or 0: [`crate::ranking::score::phrase_strength`].
+    /// Strength of the query as a phrase of its text, or 0: [`crate::ranking::score::phrase_strength`].
     pub phrase: f32,
     /// Strength of an exact name, or 0: [`name_strength`] times the role's factor.
     pub name: f32,
-    /// Strength of a name begun or mistyped, or 0, see [`crate::text::similarity`].
+    /// Strength of an incomplete or mistyped name, or 0, see [`crate::text::similarity`].
     pub near_name: f32,
-    /// Share of the weight of a section that defines a name which the query asks for, or 0.
+    /// Share of the weight of a section that defines a name of the query, or 0.
     pub definition: f32,
 }
 
 impl Page {
-    /// What the rules compare of the title, the slug and the category.
+    /// Keys of the title, the slug and the category.
     pub(crate) fn keys(&self) -> Cow<'_, PageKeys> {
         match &self.keys {
             Some(keys) => Cow::Borrowed(keys),
@@ -85,16 +85,15 @@ impl Page {
         }
     }
 
-    /// Whether a whole segment of its address is this word, whatever the case, or the name of what it says that it belongs to.
+    /// Whether a segment of its slug is this word in any case, or one of its containers has this name.
     pub fn is_filed_under(&self, word: &str) -> bool {
         let stated = name::containers(self.category.as_deref(), self.metadata.as_ref());
         let is_word = |segment: &str| without_extension(segment).to_lowercase() == word.to_lowercase();
         self.slug.split('/').any(is_word) || stated.into_iter().any(|name| name::has_key(name, &name::key(word)))
     }
 
-    /// Lifts the page for a name that brought it. `containers` are the keys of the place that the query
-    /// names, see [`Understanding::container_keys`]. A page of that name elsewhere is only near, if the
-    /// place is known.
+    /// Sets the strength of a name that retrieved the page. `containers` are the keys of the query's container, see
+    /// [`Understanding::container_keys`]. Outside of a known container, the page only has a near name.
     pub fn apply_name(&mut self, kind: NameKind, form: &CandidateName, asked: &Understanding, containers: &[String]) {
         if form.role == NameRole::Qualifier {
             let whole = asked
@@ -117,8 +116,8 @@ impl Page {
             NameRole::Address | NameRole::AddressPath => form.text == self.slug,
             _ => form.text == self.title || symbol(&self.title) == Some(form.text.as_str()),
         };
-        // "future statement" may mean a sentence about the future; "View protocol" has a name, and so has "view protocol"
-        // if the page is one.
+        // "future statement" may be a sentence about the future. "View protocol" is a name, and "view protocol" is
+        // one if the page is a protocol.
         if form.role == NameRole::WithoutKind && is_plain(&form.text) && !self.is_of_kind(asked) {
             self.near_name = self.near_name.max(factor * PLAIN_WITHOUT_KIND);
             return;
@@ -132,9 +131,8 @@ impl Page {
         }
     }
 
-    /// Lifts the page for a section that defines what the query asks for, or mentions; `definers` documents of
-    /// its project have such a section. A page outside the known place that the query names is not meant,
-    /// and one that bears the name needs no more.
+    /// Sets the strength of a section that defines a candidate name. `definers` is the number of documents of the
+    /// project with such a section. Nothing is set outside of a known container, or if the page has the name.
     pub fn apply_definition(
         &mut self,
         form: &CandidateName,
@@ -156,19 +154,19 @@ impl Page {
         }
     }
 
-    /// Whether it is the kind of thing that the query adds to a name.
+    /// Whether it is of the kind that the query adds to a name.
     fn is_of_kind(&self, asked: &Understanding) -> bool {
         let kinds = self.kind.as_deref().zip(asked.kind.as_deref());
         kinds.is_some_and(|(own, asked)| name::key(own) == name::key(asked))
     }
 
-    /// Whether it lists names that other pages explain.
+    /// Whether it is a list of names that other pages explain.
     pub fn is_list(&self) -> bool {
         self.entry_share >= LIST_SHARE
     }
 
-    /// Whether it lies in one of the containers that Y of "X in Y" names; these are keys. The project and the category, the
-    /// segments of the slug above the leaf, and the values of [`name::CONTAINER_KEYS`] in the metadata count.
+    /// Whether it is in one of the containers of the query; these are keys. Its containers are the project, the
+    /// category, the segments of the slug above the leaf, and the values of [`name::CONTAINER_KEYS`] in its metadata.
     pub fn is_inside(&self, containers: &[String]) -> bool {
         !containers.is_empty() && self.lies_in(containers, &self.keys().parts())
     }
@@ -185,12 +183,12 @@ impl Page {
         })
     }
 
-    /// Whether it lies in one of the containers, or there are none.
+    /// Whether it is in one of the containers, or the query has none.
     fn is_in(&self, containers: &[String]) -> bool {
         containers.is_empty() || self.is_inside(containers)
     }
 
-    /// How near a typed name comes to a name of the page, see [`near`].
+    /// Strength of the nearest of its names, see [`near`].
     pub fn nearness(&self, typed: &str) -> f32 {
         let leaf = name::slug_leaf(&self.slug);
         [Some(self.title.as_str()), symbol(&self.title), Some(leaf)]
@@ -202,12 +200,12 @@ impl Page {
     }
 }
 
-/// Whether a name is looked for where the query says to look.
+/// Whether a name counts in the query's container only.
 fn of_a_place(role: NameRole) -> bool {
     matches!(role, NameRole::Symbol | NameRole::Path | NameRole::Expanded)
 }
 
-/// Whether a text has nothing but small letters and spaces.
+/// Whether a text has lower-case letters and spaces alone.
 fn is_plain(text: &str) -> bool {
     !text.contains(|c: char| !c.is_lowercase() && !c.is_whitespace())
 }

@@ -1,4 +1,4 @@
-//! From the evidence of the legs to base scores of documents.
+//! Base scores of documents from the results of the keyword and the vector retriever.
 
 mod likely;
 mod questions;
@@ -13,23 +13,23 @@ pub use likely::{DocumentScore, document_scores};
 use questions::{BestQuestion, ask, with_question};
 pub use questions::{QuestionMix, ScoredQuestion};
 
-/// How the legs are combined. Every number is a setting.
+/// How both retrievers are combined. Every number is a setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Mix {
     /// Share of the dense score in the base score, 0 to 1 (`docsearch.hybrid_weight`).
     pub hybrid: f32,
     /// Share of the document as a whole in the keyword score, 0 to 1; the rest is its best chunk.
     pub document_share: f32,
-    /// Cosine similarity of texts that have nothing to do with each other, of the model.
+    /// Baseline similarity of the model: the mean cosine similarity of unrelated texts.
     pub baseline: f32,
     /// Term weighting.
     pub bm25: Bm25,
-    /// How questions count that sections answer.
+    /// How much questions that sections answer count.
     pub questions: QuestionMix,
 }
 
 impl Mix {
-    /// The same, with no question of a page counting.
+    /// The same without questions.
     #[must_use]
     pub fn without_questions(self) -> Self {
         let questions = QuestionMix::default();
@@ -42,21 +42,21 @@ pub fn base_score(dense: f32, lexical: f32, hybrid: f32) -> f32 {
     hybrid * dense + (1.0 - hybrid) * lexical
 }
 
-/// A name match lifts: `1 - (1 - score) * (1 - name)`.
+/// Raises a score by a strength: `1 - (1 - score) * (1 - strength)`.
 pub fn noisy_or(score: f32, name: f32) -> f32 {
     1.0 - (1.0 - score) * (1.0 - name)
 }
 
-// Strengths of names are chosen, not measured: what decides is that all of them lie above the ceiling of other evidence
-// (`score::EVIDENCE_CAP`), and in which order they come.
-/// What the spelling of the page adds; less than what lies between a title and an alias
+// Strengths of names are chosen, not measured. They only have to be above the cap of other evidence
+// (`score::EVIDENCE_CAP`) and in this order.
+/// Added if the name is spelled as on the page. Less than the distance between a title and an alias
 /// (docs/decisions/0004-names-and-snippets.md).
 const AS_WRITTEN: f32 = 0.004;
-/// What is taken outside of the place that a query names: more than all that lies between names.
+/// Taken off outside of the query's container. More than any distance between kinds of names.
 const OUTSIDE_CONTAINER: f32 = 0.05;
 
-/// How strongly a name match lifts, by where the name comes from and how it was written. Exact
-/// matches are so strong that no base score can overtake them: an exact name comes first.
+/// Strength of a name match, by the kind of the name and its spelling. No base score can exceed an exact name, so it
+/// comes first.
 pub const fn name_strength(kind: NameKind, as_written: bool, in_container: bool) -> f32 {
     let kind = match kind {
         NameKind::Title => 0.995,
@@ -70,7 +70,7 @@ pub const fn name_strength(kind: NameKind, as_written: bool, in_container: bool)
     kind + written + container
 }
 
-/// Everything the legs found.
+/// Results of the keyword and the vector retriever.
 #[derive(Debug, Default)]
 pub struct Evidence {
     /// Cosine similarity of chunks to the query.
@@ -80,9 +80,10 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Adds the similarity of sections that the dense leg did not bring. None comes nearer than the nearest section of its
-    /// document that it brought, or than `nearest`, the nearest of all: [`crate::ranking::rerank::Reranker::contenders`] counts on
-    /// that, and codes of vectors, which miss some, do not hold to it.
+    /// Adds the similarity of sections that the vector retriever did not find. It is capped at that of the nearest
+    /// section found of their document, or else at `nearest`, the nearest of all.
+    /// [`crate::ranking::rerank::Reranker::contenders`] relies on that, and vector codes, which miss some sections,
+    /// do not guarantee it.
     pub fn measure(&mut self, sections: impl IntoIterator<Item = (ChunkId, f32)>, nearest: Option<f32>) {
         let mut known: Map<(DocumentId, bool), f32> = Map::default();
         for (id, &similarity) in &self.similarity {
@@ -96,7 +97,7 @@ impl Evidence {
         }
     }
 
-    /// Every section of which something is known: its similarity, and its terms.
+    /// Every section with its similarity and its terms, if either is known.
     fn sections(&self) -> impl Iterator<Item = (ChunkId, Option<f32>, Option<&ChunkTerms>)> {
         let compared = self.similarity.iter();
         let compared = compared.map(|(id, &similarity)| (*id, Some(similarity), self.terms.get(id)));
@@ -104,7 +105,7 @@ impl Evidence {
         compared.chain(others.map(|(id, terms)| (*id, None, Some(terms))))
     }
 
-    /// Drops what is known of other documents than these.
+    /// Drops all other documents.
     pub fn retain(&mut self, documents: &Set<DocumentId>) {
         self.similarity.retain(|id, _| documents.contains(&id.document));
         self.terms.retain(|id, _| documents.contains(&id.document));
@@ -120,16 +121,16 @@ pub struct ScoredChunk {
     pub similarity: Option<f32>,
     /// Keyword score of the chunk alone, 0 to 1.
     pub lexical: f32,
-    /// Share of the query's words, by what they tell, that stand in its headings, 0 to 1.
+    /// Share of the query's terms in its headings, by inverse document frequency, 0 to 1.
     pub heading: f32,
     /// Base score of the chunk alone, 0 to 1.
     pub base: f32,
-    /// The question that it answers and that lifts it most, if one does.
+    /// The question of it that raises its score most, if one does.
     pub question: Option<ScoredQuestion>,
 }
 
 impl ScoredChunk {
-    /// A section that no leg has read.
+    /// A section that no retriever has read.
     pub(crate) fn unread(document: DocumentId, chunk: i32) -> Self {
         Self {
             id: ChunkId { document, chunk },
@@ -142,7 +143,7 @@ impl ScoredChunk {
     }
 }
 
-/// What the text of a document has: its best cosine similarity, and scores from 0 to 1.
+/// The text of a document: its best cosine similarity, and scores from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[allow(missing_docs)]
 pub struct TextScore {
@@ -151,12 +152,12 @@ pub struct TextScore {
     pub base: f32,
 }
 
-/// A document with its scores, before any rule.
+/// A document with its scores before the rules.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredDocument {
     /// Which document.
     pub document: DocumentId,
-    /// Its best cosine similarity, with a share of what its best question has more; `None` if no section was compared.
+    /// Its best cosine similarity, raised by a share of its best question's; `None` if no section was compared.
     pub similarity: Option<f32>,
     /// Rescaled similarity, 0 to 1.
     pub dense: f32,
@@ -164,13 +165,13 @@ pub struct ScoredDocument {
     pub lexical: f32,
     /// Base score, 0 to 1.
     pub base: f32,
-    /// The same of its text, without the questions that it answers.
+    /// The same without the questions that its sections answer.
     pub text: TextScore,
     /// Its chunks among the candidates, best first.
     pub chunks: Vec<ScoredChunk>,
 }
 
-/// Keyword score: BM25F over the greatest value the query could reach, 0 to 1.
+/// Keyword score: BM25F divided by the greatest value that the query could reach, 0 to 1.
 fn lexical_score<'a>(
     frequencies: impl Iterator<Item = &'a Frequencies>,
     length: f32,
@@ -204,17 +205,17 @@ pub fn chunk_lexical(terms: &ChunkTerms, corpus: &Corpus, bm25: &Bm25) -> f32 {
     (score * (1.0 + bm25.proximity * terms.near)).min(1.0)
 }
 
-/// Keyword score of a question: the share of the terms that stand in it.
+/// Keyword score of a question: the share of the terms that it has.
 fn question_lexical(terms: &ChunkTerms, corpus: &Corpus) -> f32 {
     share_of_terms(terms, corpus, |_| true)
 }
 
-/// Share of the terms that stand in the headings of a chunk.
+/// Share of the terms that the headings of a chunk have.
 fn in_headings(terms: &ChunkTerms, corpus: &Corpus) -> f32 {
     share_of_terms(terms, corpus, |found| found.heading > 0.0)
 }
 
-/// Share of the terms, by their inverse document frequency, that are found where it counts.
+/// Share of the terms that count, by inverse document frequency.
 fn share_of_terms(terms: &ChunkTerms, corpus: &Corpus, counts: impl Fn(&Frequencies) -> bool) -> f32 {
     let all: f32 = corpus.terms.iter().map(|term| term.idf).sum();
     let found = terms.frequencies.iter().zip(&corpus.terms);
@@ -223,8 +224,8 @@ fn share_of_terms(terms: &ChunkTerms, corpus: &Corpus, counts: impl Fn(&Frequenc
     if all > 0.0 { (sum / all).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// Scores the candidates, best first. `named` are documents that are candidates whether or not one of
-/// their chunks is. Ties are broken by the document's id, so that the same search gives the same order.
+/// Scores the candidates, best first. `named` are documents that are candidates without any chunk. Ties are broken by
+/// the document's id, so that a search always gives the same order.
 pub fn rank(
     evidence: &Evidence,
     named: impl IntoIterator<Item = DocumentId>,
@@ -322,7 +323,7 @@ fn score_document(
     }
 }
 
-/// Keyword scores of the document, from those of its chunks that were read: of its text, and with its questions.
+/// Keyword scores of a document, from its chunks: of its text alone, and with its questions.
 fn document_lexical(
     chunks: &[ScoredChunk],
     questions: &[&ChunkTerms],

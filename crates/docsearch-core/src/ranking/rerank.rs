@@ -8,14 +8,14 @@ use crate::ranking::version::{self, DocumentVersion};
 use crate::values::cosine::dense_score;
 use crate::values::id::{DocumentId, Map, Set};
 
-/// Where up to the first share of the candidates of a kind have a verb in their titles, the rules about verbs are
-/// off; from the second on, they are fully on. (tools-azure-mcp and tools-livemcp gain by them; where
-/// pages are named after things they mislead: tldr-commands unnamed loses .04 of nDCG@10.)
+/// Share of candidates of a kind with a verb in their titles: up to the first number the rules about verbs are off,
+/// from the second on they are fully on. (tools-azure-mcp and tools-livemcp gain by them. Where pages are named after
+/// things they mislead: tldr-commands unnamed loses .04 of nDCG@10.)
 const ACTION_NAMES: (f32, f32) = (0.4, 0.8);
-/// A kind counts as if it had so many candidates at least: fewer tell little. Chosen, not measured.
-const LEAST_OF_KIND: usize = 4;
+/// Fewer candidates of a kind count as this number: their share says little. Chosen, not measured.
+const MIN_OF_KIND: usize = 4;
 
-/// Tells pages of which a newer version was found, too.
+/// Marks pages with a newer version among the results.
 pub fn mark_older_versions(pages: &mut Map<DocumentId, Page>) {
     let versioned = pages.iter().filter_map(|(&document, page)| {
         Some(DocumentVersion {
@@ -40,14 +40,14 @@ pub fn mark_older_versions(pages: &mut Map<DocumentId, Page>) {
 /// A document with its final score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
-    /// The document and what was found of it.
+    /// The document with its base scores.
     pub document: ScoredDocument,
     /// Final score, 0 to 1.
     pub score: f32,
 }
 
 impl Ranked {
-    /// The greater score comes first, of equal ones the better base score, then the smaller id.
+    /// Greater scores first. Of equal scores, the better base score, then the smaller id.
     pub fn by_score(a: &Self, b: &Self) -> std::cmp::Ordering {
         let base = b.document.base.total_cmp(&a.document.base);
         let id = a.document.document.cmp(&b.document.document);
@@ -59,31 +59,31 @@ impl Ranked {
 #[derive(Debug)]
 pub struct Reranker<'a> {
     scorer: Scorer<'a>,
-    pages: Map<DocumentId, ReadPage<'a>>,
+    pages: Map<DocumentId, PageWithFeatures<'a>>,
     baseline: f32,
 }
 
-/// A page, and what it has of the query: read once, though it is scored twice or thrice.
+/// A page with its features for the query: they are computed once, though it is scored two or three times.
 #[derive(Debug)]
-struct ReadPage<'a> {
+struct PageWithFeatures<'a> {
     page: &'a Page,
     found: PageFeatures,
 }
 
-/// What competes with each other.
+/// Pages that are compared with each other.
 #[derive(PartialEq, Eq, Hash)]
 enum Kind<'a> {
     /// Pages of one project.
     Project(&'a str),
-    /// Those of one sort, as the pages say.
+    /// Pages of one project with the same `kind`.
     Sort(&'a str, &'a str),
-    /// Those that say no sort and are titled with names, and not with headings.
+    /// Pages of one project without a `kind` whose titles are names and not headings.
     Named(&'a str),
 }
 
 impl<'a> Kind<'a> {
-    /// The one that says whether rules about verbs hold for a page. A question is asked of guides as much as of the
-    /// functions that they explain: ray-docs-pages loses .009 of nDCG@10 where names are judged by themselves.
+    /// The kind whose share of verbs counts for a page. In a question, pages with names as titles are compared with
+    /// the whole project: ray-docs-pages loses .009 of nDCG@10 if they are compared with each other.
     fn of(page: &'a Page, named: bool, is_question: bool) -> Self {
         match Self::own(page, named) {
             Some(Self::Named(_)) if is_question => Self::Project(&page.project),
@@ -99,21 +99,22 @@ impl<'a> Kind<'a> {
         }
     }
 
-    /// All that a page belongs to.
+    /// All kinds that a page belongs to.
     fn all(page: &'a Page, named: bool) -> impl Iterator<Item = Self> {
         std::iter::once(Self::Project(&page.project)).chain(Self::own(page, named))
     }
 }
 
 impl<'a> Reranker<'a> {
-    /// `pages` are those that the caller sees; other documents are no results. `baseline` is the
-    /// model's, see [`crate::ranking::rank::Mix::baseline`].
+    /// `pages` are those that the caller may see; other documents are no results. `baseline` is
+    /// [`crate::ranking::rank::Mix::baseline`].
     pub fn new(scorer: Scorer<'a>, pages: &'a Map<DocumentId, Page>, baseline: f32) -> Self {
-        let read = |page: &'a Page| ReadPage {
+        let read = |page: &'a Page| PageWithFeatures {
             page,
             found: scorer.find(page),
         };
-        let mut pages: Map<DocumentId, ReadPage<'_>> = pages.iter().map(|(&id, page)| (id, read(page))).collect();
+        let mut pages: Map<DocumentId, PageWithFeatures<'_>> =
+            pages.iter().map(|(&id, page)| (id, read(page))).collect();
         let mut kinds: Map<Kind<'_>, (usize, usize)> = Map::default();
         for read in pages.values() {
             for kind in Kind::all(read.page, read.found.named) {
@@ -130,7 +131,7 @@ impl<'a> Reranker<'a> {
         for read in pages.values_mut() {
             read.found.closest_task = tasks[read.page.project.as_str()];
             let (all, named) = kinds[&Kind::of(read.page, read.found.named, scorer.is_question())];
-            let share = named as f32 / all.max(LEAST_OF_KIND) as f32;
+            let share = named as f32 / all.max(MIN_OF_KIND) as f32;
             read.found.intent = ((share - ACTION_NAMES.0) / (ACTION_NAMES.1 - ACTION_NAMES.0)).clamp(0.0, 1.0);
         }
         Self {
@@ -151,26 +152,25 @@ impl<'a> Reranker<'a> {
         Some(self.score_read(read, document.dense, document.lexical))
     }
 
-    fn score_read(&self, ReadPage { page, found }: &ReadPage<'_>, dense: f32, lexical: f32) -> f32 {
+    fn score_read(&self, PageWithFeatures { page, found }: &PageWithFeatures<'_>, dense: f32, lexical: f32) -> f32 {
         self.scorer.score_features(page, BaseScores { dense, lexical }, found)
     }
 
     /// The steps that lead to [`Reranker::score`].
     pub fn explain(&self, document: &ScoredDocument) -> Vec<Step> {
         let read = self.pages.get(&document.document);
-        read.map_or_else(Vec::new, |ReadPage { page, found }| {
+        read.map_or_else(Vec::new, |PageWithFeatures { page, found }| {
             let (dense, lexical) = (document.dense, document.lexical);
             self.scorer.explain_features(page, BaseScores { dense, lexical }, found)
         })
     }
 
-    /// The documents that may be among the first `places` once the similarity of more chunks is
-    /// known, if none of those is nearer than `nearest`, the greatest similarity known. (Codes of
-    /// vectors miss some, so what they did not find can be as near as that: assuming the similarity of
-    /// the furthest one found cost 2 of the 476 queries of tldr-commands their answer.) All others can
-    /// be left out.
+    /// The documents that may be among the first `places` once the similarity of more chunks is known, if none of
+    /// them is nearer than `nearest`, the greatest known similarity. Others can be left out. (Vector codes miss some
+    /// chunks, which can be as near as that. Assuming the similarity of the furthest chunk found instead cost 2 of
+    /// the 476 queries of tldr-commands their answer.)
     ///
-    /// `open` are documents with a question that may be as near as that, too.
+    /// `open` are documents with a question that may also be as near as that.
     pub fn contenders(
         &self,
         documents: &[ScoredDocument],
@@ -198,7 +198,7 @@ impl<'a> Reranker<'a> {
         within_reach.map(|bound| bound.0).collect()
     }
 
-    /// Gives every visible document its final score, best first.
+    /// Final scores of the documents that the caller may see, best first.
     pub fn rerank(&self, documents: Vec<ScoredDocument>) -> Vec<Ranked> {
         let mut ranked: Vec<Ranked> = documents
             .into_iter()
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_about_verbs_are_judged_by_pages_of_the_same_kind() {
+    fn rules_about_verbs_depend_on_pages_of_the_same_kind() {
         let titled = |number: i64, title: &str, kind: Option<&str>| {
             let page = Page {
                 title: title.to_owned(),
@@ -317,14 +317,14 @@ mod tests {
         let mixed = intents(tools().chain(guides(None, prose)).collect());
         assert_eq!(mixed[..4], [1.0; 4]);
         assert!(mixed[4..].iter().all(|intent| *intent < 0.5), "{mixed:?}");
-        // Titles alone do not tell them apart, what the pages say they are does.
+        // Titles alone do not separate them, their `kind` does.
         let named = ["margins", "paper", "ink"];
         assert_eq!(
             intents(tools().chain(guides(Some("guide"), named)).collect()),
             [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
         );
         assert!(intents(tools().chain(guides(None, named)).collect())[0] < 1.0);
-        // One verb says nothing.
+        // One verb is not enough.
         assert_eq!(
             intents(guides(Some("guide"), ["paper", "write_paper", "ink"]).collect()),
             [0.0; 3]

@@ -1,4 +1,4 @@
-//! The legs of a search, brought together: what words, vectors, names, definitions and phrases found, by document.
+//! Results of the retrievers by document: vectors, keywords, names, definitions and phrases.
 
 use crate::documents::definition::MAX_DEFINING_DOCUMENTS;
 use crate::documents::question_chunk::{is_question, section_chunk};
@@ -13,66 +13,67 @@ use crate::ranking::subject::SubjectQuery;
 use crate::text::name::NameKind;
 use crate::values::id::{ChunkId, DocumentId, Map, Set};
 
-/// Most documents that a phrase may bring: those to which [`phrase_strength`] gives any strength.
+/// Most documents that a phrase retrieves: those to which [`phrase_strength`] gives any strength.
 pub const MAX_PHRASE_DOCUMENTS: usize = 3;
 
-/// The greatest cosine distance that there is.
+/// Greatest possible cosine distance.
 const MAX_COSINE_DISTANCE: f32 = 2.0;
 
-/// The best name by which a query asks for a document.
+/// The strongest name of a document that is a candidate name of the query.
 #[derive(Clone, Copy, Debug)]
 pub struct NameMatch {
-    /// Where the name comes from.
+    /// Source of the name.
     pub kind: NameKind,
-    /// Place among the forms that were looked up.
+    /// Index of the candidate name.
     pub form: usize,
 }
 
-/// What a query asks for by name.
+/// The names in a query.
 #[derive(Clone, Copy, Debug)]
 pub struct NameQuery<'a> {
-    /// What was understood of the query.
+    /// The query.
     pub understanding: &'a Understanding,
-    /// The forms that were looked up.
+    /// The candidate names that were looked up.
     pub forms: &'a [CandidateName],
-    /// Keys of the place that the query names, see [`Understanding::container_keys`].
+    /// Keys of the container that the query names, see [`Understanding::container_keys`].
     pub containers: &'a [String],
-    /// Places of the terms that are the last part of a qualified name: a page that describes it has one of them.
+    /// Indexes of the terms that are the last part of a qualified name. A page that describes the name has one of
+    /// them.
     pub members: &'a [usize],
-    /// The key of what may be a name half typed or mistyped; empty if there is none.
+    /// Key of the text that may be an incomplete or mistyped name; empty if there is none.
     pub typed: &'a str,
 }
 
-/// What the legs found.
+/// Results of all retrievers.
 #[derive(Debug, Default)]
 pub struct RetrieverResults {
-    /// Words and vectors.
+    /// Results by keywords and vectors.
     pub evidence: Evidence,
-    /// The best section of each document that the keyword leg found.
+    /// The best section of each document that the keyword retriever found.
     pub best: Vec<ChunkId>,
-    /// Documents that bear a name.
+    /// Documents with a candidate name.
     pub names: Map<DocumentId, NameMatch>,
     /// Documents with a name that is near to the query.
     pub near: Set<DocumentId>,
-    /// Documents with a section that defines a name that is asked for, and the place of its form.
+    /// Documents with a section that defines a candidate name, and the index of that name.
     pub defining: Vec<(DocumentId, usize)>,
-    /// Documents that hold the query word for word.
+    /// Documents that have the query word for word.
     pub phrase: Set<DocumentId>,
-    /// The newest documents, where nothing but new ones is asked for.
+    /// The newest documents, if the query asks for nothing but new ones.
     pub newest: Set<DocumentId>,
-    /// Documents that no leg found and that are ranked all the same.
+    /// Documents that are ranked although no retriever found them.
     pub others: Set<DocumentId>,
 }
 
 impl RetrieverResults {
-    /// Every document that a leg found.
+    /// All documents.
     pub fn documents(&self) -> Set<DocumentId> {
         let similar = self.evidence.similarity.keys();
         let chunks = similar.chain(self.evidence.terms.keys()).map(|id| id.document);
         chunks.chain(self.candidate_documents()).collect()
     }
 
-    /// Documents that are candidates whatever their sections say.
+    /// Documents that are candidates without any section.
     fn candidate_documents(&self) -> Set<DocumentId> {
         let defining = self.defining.iter().map(|(document, _)| document);
         let found = self
@@ -86,8 +87,8 @@ impl RetrieverResults {
         found.copied().collect()
     }
 
-    /// Drops the sections that are farther than this from the query, and documents that nothing but vectors found: how many
-    /// these are is returned.
+    /// Drops sections with a greater distance from the query, and documents that only vectors found. Returns the
+    /// number of these documents.
     pub fn limit_distance(&mut self, most: f32) -> usize {
         if most >= MAX_COSINE_DISTANCE {
             return 0;
@@ -102,14 +103,14 @@ impl RetrieverResults {
         before.len() - before.intersection(&kept).count()
     }
 
-    /// The first sections of documents that were found by a name.
+    /// The first sections of these candidates.
     pub fn summaries(&self) -> impl Iterator<Item = ChunkId> {
         self.candidate_documents()
             .into_iter()
             .map(|document| ChunkId { document, chunk: 0 })
     }
 
-    /// Drops other documents than these.
+    /// Drops all other documents.
     pub fn keep(&mut self, documents: &Set<DocumentId>) {
         self.evidence.retain(documents);
         self.best.retain(|id| documents.contains(&id.document));
@@ -121,9 +122,9 @@ impl RetrieverResults {
         self.others.retain(|document| documents.contains(document));
     }
 
-    /// Keeps the documents that are likeliest to come first by words and vectors alone, at most `most`, and all that were
-    /// found otherwise. A document of which no vector was compared counts as near as the furthest section that the dense leg
-    /// brought. `focus` is kept, too. How many were left out is returned.
+    /// Keeps the `most` documents that words and vectors alone rank first, all that other retrievers found, and
+    /// `focus`. A document without a compared vector counts as near as the furthest section that the vector retriever
+    /// found. Returns the number of dropped documents.
     pub fn retain_likely(&mut self, most: usize, focus: Option<DocumentId>, corpora: &Corpora, mix: &Mix) -> usize {
         let furthest = self.evidence.similarity.values().copied().reduce(f32::min);
         let documents = document_scores(&self.evidence, corpora, mix);
@@ -143,7 +144,7 @@ impl RetrieverResults {
         others.iter().filter(|(_, document)| !kept.contains(document)).count()
     }
 
-    /// Drops what more than a few of the documents hold or define, which tells nothing.
+    /// Drops phrases and definitions that too many documents have: they do not tell documents apart.
     pub fn drop_ambiguous(&mut self) {
         if self.phrase.len() > MAX_PHRASE_DOCUMENTS {
             self.phrase.clear();
@@ -153,7 +154,7 @@ impl RetrieverResults {
         self.defining.retain(|(id, form)| few(id, *form));
     }
 
-    /// How many documents of a project define each form.
+    /// Number of documents of a project that define each candidate name.
     fn defining_counts(&self) -> Map<(i64, usize), usize> {
         let mut definers: Map<(i64, usize), usize> = Map::default();
         for (document, form) in &self.defining {
@@ -162,7 +163,7 @@ impl RetrieverResults {
         definers
     }
 
-    /// Sections of these documents whose similarity counts and is not known.
+    /// Sections of these documents whose similarity is needed and not known.
     pub fn unmeasured_sections(&self, documents: &Set<DocumentId>) -> Vec<ChunkId> {
         let wanted: Set<ChunkId> = self
             .best
@@ -175,7 +176,7 @@ impl RetrieverResults {
         wanted.into_iter().collect()
     }
 
-    /// The sections that answer the questions that were found: one section of each document by words, and those by vectors.
+    /// Sections of the questions that were found: one section of each document by words, and all by vectors.
     fn answering_sections(&self) -> impl Iterator<Item = ChunkId> {
         let found = self.evidence.similarity.keys().chain(&self.best);
         found.filter(|id| is_question(id.chunk)).map(|id| ChunkId {
@@ -184,7 +185,7 @@ impl RetrieverResults {
         })
     }
 
-    /// Documents of which a question counts whose similarity is not known.
+    /// Documents with a question that counts and whose similarity is not known.
     pub fn documents_with_unmeasured_questions(&self) -> Set<DocumentId> {
         let best = self.best.iter().filter(|id| is_question(id.chunk));
         let open = best.filter(|id| !self.evidence.similarity.contains_key(id));
@@ -197,7 +198,7 @@ impl RetrieverResults {
         chunks.any(|(_, found)| terms.iter().any(|&term| found.frequencies[term].closeness > 0.0))
     }
 
-    /// Lifts the pages that were found by a name, a definition or as a phrase, and returns their documents.
+    /// Sets the strengths of pages that were found by a name, a definition or a phrase. Returns their documents.
     pub fn boost_pages(&self, asked: &NameQuery<'_>, pages: &mut Map<DocumentId, Page>) -> Vec<DocumentId> {
         let phrase = phrase_strength(self.phrase.len());
         let mut named = Vec::new();
@@ -225,14 +226,14 @@ impl RetrieverResults {
         named
     }
 
-    /// The forms that the query is about, with the role in which each counts from now on.
+    /// The candidate names that the query is about, with their new roles.
     pub fn subjects(&self, question: &SubjectQuery<'_>, corpora: &Corpora) -> Vec<(usize, NameRole)> {
         let defining = self.defining.iter();
         let defining = defining.map(|(document, form)| (*document, NameKind::Symbol, *form));
         question.subjects(self.name_matches().chain(defining), &self.evidence, corpora)
     }
 
-    /// Documents with a name, its kind, and the place of its form.
+    /// Documents with a candidate name, the kind of the name, and its index.
     fn name_matches(&self) -> impl Iterator<Item = (DocumentId, NameKind, usize)> {
         let names = self.names.iter();
         names.map(|(document, found)| (*document, found.kind, found.form))
@@ -249,8 +250,8 @@ impl RetrieverResults {
     }
 }
 
-/// Keeps the documents with the best sections, at most `window` documents, with all their sections
-/// that were read, and returns the best section of each, best first.
+/// Keeps the `window` documents with the best sections, with all their sections. Returns the best section of each,
+/// best first.
 pub fn retain_best(evidence: &mut Evidence, corpora: &Corpora, bm25: &Bm25, window: usize) -> Vec<ChunkId> {
     let mut best: Map<DocumentId, (f32, ChunkId)> = Map::default();
     for (&id, terms) in &evidence.terms {

@@ -10,11 +10,12 @@
 //! score = score * (1 - period)
 //! score = 1 - (1 - score) * (1 - exact_phrase) * (1 - definition) * (1 - near_name) * (1 - version)
 //! score = score * (1 - news) * (1 - list)
-//! score = score, pressed below 0.93
+//! score = soft_cap(score, 0.93)
 //! score = 1 - (1 - score) * (1 - exact_name)
 //! ```
 //!
-//! A rule that does not apply is 0. Every step keeps the score in [0, 1] and rises with what it adds.
+//! A rule that does not apply is 0. Every step keeps the score in [0, 1] and rises with its evidence.
+//! `soft_cap` maps scores from 0.9 to 1 to those from 0.9 to 0.93.
 
 mod adjustment;
 mod ledger;
@@ -31,16 +32,17 @@ use adjustment::{ADJUSTMENTS, Case};
 use ledger::Ledger;
 pub use ledger::Step;
 
-/// What words, vectors, boosts and near names can reach together. Exact names reach more, so nothing stands above them
-/// (see [`crate::ranking::rank::name_strength`] and [`crate::query::understanding::NameRole::factor`]); but for the written out form of
-/// an acronym, on a page outside of a place that nobody knows, which reaches 0.902. Chosen: just below the weakest of them.
+/// Most that words, vectors, boosts and near names can reach together. Exact names exceed it, so that a page with the
+/// exact name comes first (see [`crate::ranking::rank::name_strength`] and
+/// [`crate::query::understanding::NameRole::factor`]). The exception is a name with an abbreviation written out,
+/// outside of a container that no document knows: 0.902. Chosen: just below the weakest exact name.
 pub const EVIDENCE_CAP: f32 = 0.93;
 
 const _: () = assert!(MIN_EXACT_NAME > EVIDENCE_CAP);
-/// The weakest of exact names: an alias, not as written, outside of a place that is named without "in".
+/// The weakest exact name: an alias in another spelling, outside of a container that is named without "in".
 const MIN_EXACT_NAME: f32 = name_strength(NameKind::Alias, false, false) * NameRole::Path.factor(true);
 
-/// What words and vectors say of a document, before any rule.
+/// Scores of a document by words and vectors, before the rules.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BaseScores {
     /// Calibrated dense score, 0 to 1, see [`crate::values::cosine::dense_score`].
@@ -49,25 +51,25 @@ pub struct BaseScores {
     pub lexical: f32,
 }
 
-/// Scores documents for one query. Made once a query; scoring allocates next to nothing.
+/// Scores documents for one query. Create one for each query. Scoring allocates next to nothing.
 #[derive(Debug)]
 pub struct Scorer<'a> {
-    asked: QueryFeatures<'a>,
+    query: QueryFeatures<'a>,
     weights: &'a Weights,
     hybrid: f32,
 }
 
 impl<'a> Scorer<'a> {
-    /// Prepares the rules for a query. The legs are mixed as the weights say for its class.
+    /// Prepares the rules for a query. Its class decides the share of vectors.
     pub fn new(understanding: &'a Understanding, rules: &'a Rules, weights: &'a Weights) -> Self {
         Self {
-            asked: QueryFeatures::new(understanding, rules, weights),
+            query: QueryFeatures::new(understanding, rules, weights),
             weights,
             hybrid: weights.hybrid(understanding.class),
         }
     }
 
-    /// Mixes the legs differently: 0 where there are no vectors.
+    /// Sets the share of vectors: 0 if there are none.
     #[must_use]
     pub fn with_hybrid(mut self, hybrid: f32) -> Self {
         self.hybrid = hybrid;
@@ -76,12 +78,12 @@ impl<'a> Scorer<'a> {
 
     /// Whether the query is a question.
     pub(crate) fn is_question(&self) -> bool {
-        self.asked.is_question()
+        self.query.is_question()
     }
 
-    /// Which parts of a page have to be read.
+    /// Parts of a page that have to be read.
     pub fn needs(&self) -> Needs {
-        self.asked.needs()
+        self.query.needs()
     }
 
     /// The score, 0 to 1.
@@ -89,37 +91,37 @@ impl<'a> Scorer<'a> {
         self.score_features(page, base, &self.find(page))
     }
 
-    /// What the rules see in a document, whatever its evidence.
+    /// Features of a page for the query, whatever its base scores.
     pub(crate) fn find(&self, page: &Page) -> PageFeatures {
-        self.asked.find(page)
+        self.query.find(page)
     }
 
-    /// [`Scorer::score`] of a document in which the rules see this.
-    pub(crate) fn score_features(&self, page: &Page, base: BaseScores, found: &PageFeatures) -> f32 {
-        self.run(page, base, found, None)
+    /// [`Scorer::score`] of a page with these features.
+    pub(crate) fn score_features(&self, page: &Page, base: BaseScores, features: &PageFeatures) -> f32 {
+        self.run(page, base, features, None)
     }
 
-    /// The steps that lead to the score; the last `after` is the score.
+    /// The steps that lead to the score. The last `after` is the score.
     pub fn explain(&self, page: &Page, base: BaseScores) -> Vec<Step> {
         self.explain_features(page, base, &self.find(page))
     }
 
-    /// [`Scorer::explain`] of a document in which the rules see this.
-    pub(crate) fn explain_features(&self, page: &Page, base: BaseScores, found: &PageFeatures) -> Vec<Step> {
+    /// [`Scorer::explain`] of a page with these features.
+    pub(crate) fn explain_features(&self, page: &Page, base: BaseScores, features: &PageFeatures) -> Vec<Step> {
         let mut steps = Vec::new();
-        self.run(page, base, found, Some(&mut steps));
+        self.run(page, base, features, Some(&mut steps));
         steps
     }
 
-    fn run(&self, page: &Page, base: BaseScores, found: &PageFeatures, steps: Option<&mut Vec<Step>>) -> f32 {
+    fn run(&self, page: &Page, base: BaseScores, features: &PageFeatures, steps: Option<&mut Vec<Step>>) -> f32 {
         let mut ledger = Ledger::new((self.weights.max_boost - 1.0).max(0.0), steps);
         self.base(base, &mut ledger);
-        self.boosts(page, found, &mut ledger);
+        self.boosts(page, features, &mut ledger);
         let case = Case {
-            asked: &self.asked,
+            query: &self.query,
             weights: self.weights,
             page,
-            found,
+            features,
         };
         for adjustment in &ADJUSTMENTS {
             adjustment.apply(&case, &mut ledger);
@@ -127,9 +129,9 @@ impl<'a> Scorer<'a> {
         ledger.score()
     }
 
-    /// Age of a page in days, and the share of the boost of new pages that it has.
+    /// Age of a page in days, and its share of the boost for recency.
     fn newness(&self, page: &Page) -> Option<(f32, f32)> {
-        let asks = self.asked.recent() && self.weights.boost_recency > 0.0 && page.newness.is_none();
+        let asks = self.query.recent() && self.weights.boost_recency > 0.0 && page.newness.is_none();
         let age = page.age_days.filter(|_| asks)?;
         let share = match page.in_period {
             Some(true) => 1.0,
@@ -154,47 +156,47 @@ impl<'a> Scorer<'a> {
         ledger.step("base", "lexical", String::new, lexical, after);
     }
 
-    fn boosts(&self, page: &Page, found: &PageFeatures, ledger: &mut Ledger<'_>) {
+    fn boosts(&self, page: &Page, features: &PageFeatures, ledger: &mut Ledger<'_>) {
         ledger.begin_boosts();
         let weights = self.weights;
         let title = || page.title.clone();
         let category = || page.category.clone().unwrap_or_default();
-        if let Some((matched, share)) = found.in_pattern {
+        if let Some((matched, share)) = features.in_pattern {
             ledger.boost("in_pattern", || matched.to_owned(), weights.boost_in_pattern, share);
         }
-        if found.inside {
-            let container = || self.asked.container().to_owned();
+        if features.inside {
+            let container = || self.query.container().to_owned();
             ledger.boost("framework", container, weights.boost_framework, 1.0);
         }
         ledger.boost(
             "filename_exact",
             || page.slug.clone(),
             weights.boost_filename_exact,
-            flag(found.filename_exact),
+            flag(features.filename_exact),
         );
         ledger.boost(
             "filename_all_words",
             title,
             weights.boost_filename_all_words,
-            flag(found.all_words),
+            flag(features.all_words),
         );
-        // That a page has the object says nothing for it where its verb does the opposite.
-        let opposite = flag(found.conflict * weights.penalty_intent_conflict > 0.0) * found.intent;
+        // The object does not count for a page whose verb does the opposite.
+        let opposite = flag(features.conflict * weights.penalty_intent_conflict > 0.0) * features.intent;
         ledger.boost(
             "name_words",
             title,
             weights.boost_name_words,
-            found.name_words * found.intent * (1.0 - opposite),
+            features.name_words * features.intent * (1.0 - opposite),
         );
-        ledger.boost("api_name", title, weights.boost_api_name, found.api_name);
-        ledger.boost("generic_term", title, found.generic, weights.boost_generic_term);
-        for matches in [&found.in_name, &found.in_description] {
+        ledger.boost("api_name", title, weights.boost_api_name, features.api_name);
+        ledger.boost("generic_term", title, features.generic, weights.boost_generic_term);
+        for matches in [&features.in_name, &features.in_description] {
             for matched in matches.counted(weights.diminishing_factor) {
                 ledger.boost(
                     matched.rule,
-                    || self.asked.term(matched.term).to_owned(),
+                    || self.query.term(matched.term).to_owned(),
                     matched.raw,
-                    matched.weight * found.intent * (1.0 - opposite),
+                    matched.weight * features.intent * (1.0 - opposite),
                 );
             }
         }
@@ -202,16 +204,16 @@ impl<'a> Scorer<'a> {
             "intent_scope",
             title,
             weights.boost_object_name * weights.scope_factor,
-            flag(found.scope) * found.intent,
+            flag(features.scope) * features.intent,
         );
         ledger.boost(
             "category_context",
             category,
             weights.boost_category_context,
-            flag(found.category) * found.intent,
+            flag(features.category) * features.intent,
         );
-        ledger.boost("platform", String::new, weights.boost_platform, flag(found.platform));
-        ledger.boost("phrase", title, weights.boost_phrase, flag(found.phrase));
+        ledger.boost("platform", String::new, weights.boost_platform, flag(features.platform));
+        ledger.boost("phrase", title, weights.boost_phrase, flag(features.phrase));
         if let Some((age, share)) = self.newness(page) {
             ledger.boost("recency", || format!("{age:.0} days"), weights.boost_recency, share);
         }
@@ -219,11 +221,12 @@ impl<'a> Scorer<'a> {
     }
 }
 
-/// Least words of a query that is looked up as a phrase. Chosen, not measured: fewer stand together by chance.
+/// Fewest words of a query that is looked up as a phrase. Chosen, not measured: fewer are next to each other by
+/// chance.
 pub const MIN_PHRASE_WORDS: usize = 5;
 
-/// Strength of a query of [`MIN_PHRASE_WORDS`] or more that stands word for word in so many documents:
-/// what more than three have says nothing of one. Chosen, not measured.
+/// Strength of a query of at least [`MIN_PHRASE_WORDS`] that this number of documents have word for word. More than
+/// three documents are not told apart by it. Chosen, not measured.
 pub fn phrase_strength(documents: usize) -> f32 {
     match documents {
         1 => 0.8,

@@ -1,7 +1,8 @@
-//! What a query is about: a name in it that the documents know, where the other words only frame it.
+//! The subject of a query: a name in it that documents have, if the other words only frame it.
 //!
-//! Words frame a name if no section has them together with it. `alternatives to Grid` is about Grid, as is a question in
-//! a language that no document is written in; `align columns in Grid` is about what the section says that has all these words.
+//! Words frame a name if no section has them together with it. `alternatives to Grid` is about Grid, and so is a
+//! question in a language that no document is written in. `align columns in Grid` is about the section that has all
+//! these words.
 
 use crate::documents::question_chunk::is_question;
 use crate::index::corpus::{ChunkTerms, Corpora, Corpus};
@@ -14,26 +15,27 @@ use crate::text::name::NameKind;
 use crate::text::token::tokens;
 use crate::values::id::{DocumentId, Map};
 
-/// Most documents of a project with a name that is recognised: a name of more says little. Chosen, not measured.
+/// Most documents of a project with a name that is recognised. A name of more is too general. Chosen, not measured.
 pub const MAX_SUBJECT_DOCUMENTS: usize = 2;
-/// How much of a word counts that a section has with the name, but not in its title or headings.
+/// Weight of a word that a section has with the name, but not in its title or headings.
 const IN_BODY: f32 = 0.5;
-/// The least share of the other words, by their inverse document frequency, with which a section is what is asked for, by how
-/// many of them any section has: the more words meet by chance, the smaller the share that says something. Chosen on 840
-/// questions in 35 frames over four documentations, where most names should be recognised, and 706 questions that people
-/// asked of eighteen, of which few should lose their first page.
+/// Share of the other words, by inverse document frequency, from which on a section is the answer; by the number of
+/// these words that any section has. The more words, the less a small share can be chance. Chosen on 840 questions in
+/// 35 frames over four manuals, most of whose names should be recognised, and on 706 questions of people over
+/// eighteen manuals, few of which should lose their first page.
 const MEETS: [f32; 5] = [1.0, 0.51, 0.45, 0.4, 0.34];
-/// Of several names the first is the subject that says at least this share of what the rarest says. Chosen on the same.
+/// The subject is the first name with at least this share of the greatest inverse document frequency. Chosen on the
+/// same.
 const NEARLY_AS_RARE: f32 = 0.3;
 
-/// What is known of a query when its subject is looked for.
+/// A query whose subject is looked for.
 #[derive(Clone, Copy, Debug)]
 pub struct SubjectQuery<'a> {
-    /// What its text says.
+    /// The query.
     pub understanding: &'a Understanding,
-    /// The forms that were looked up.
+    /// The candidate names that were looked up.
     pub forms: &'a [CandidateName],
-    /// The words that were looked up.
+    /// The terms that were looked up.
     pub terms: &'a [LookupTerm],
     /// The rules.
     pub rules: &'a Rules,
@@ -43,7 +45,7 @@ pub struct SubjectQuery<'a> {
 struct SubjectCandidate<'a> {
     form: usize,
     documents: Vec<DocumentId>,
-    /// Places of its terms.
+    /// Indexes of its terms.
     own: Vec<usize>,
     corpus: &'a Corpus,
 }
@@ -53,27 +55,27 @@ impl SubjectCandidate<'_> {
         self.own.iter().map(|&term| self.corpus.terms[term].idf).sum()
     }
 
-    /// Whether another name has all its words, and more.
+    /// Whether another name has all its words and more.
     fn is_within(&self, other: &Self) -> bool {
         other.own.len() > self.own.len() && self.own.iter().all(|term| other.own.contains(term))
     }
 }
 
 impl SubjectQuery<'_> {
-    /// The forms that the query is about, with the role in which each counts from now on: the subject, and what it is
-    /// compared with. `names` are the kinds of the names that brought documents, with the places of the forms.
+    /// The candidate names that the query is about, with their new roles: the subject, and names that it is compared
+    /// with. `names` are the documents with a candidate name, the kind of the name, and its index.
     pub(crate) fn subjects(
         &self,
         names: impl Iterator<Item = (DocumentId, NameKind, usize)>,
         evidence: &Evidence,
         corpora: &Corpora,
     ) -> Vec<(usize, NameRole)> {
-        // Those for what is new are about time.
+        // Queries for what is new have no subject but time.
         if self.understanding.only_recent || self.understanding.releases {
             return Vec::new();
         }
         let found = self.candidates(names, corpora);
-        // Most queries have none, and need not be read again.
+        // Most queries have none, and need no parsing.
         if found.is_empty() {
             return Vec::new();
         }
@@ -85,8 +87,8 @@ impl SubjectQuery<'_> {
         let compared = self.compared(&found, &sentence);
         let is_framed = |candidate: &SubjectCandidate<'_>| {
             let key = self.key(candidate);
-            // With more words it is a sentence about something, whether documents have them or not. "manage notes" says what
-            // to do: then verbs decide, and not the names of what it is done to.
+            // A query with more words is a sentence about something, whether documents have the words or not. For
+            // "manage notes", verbs decide and not the names of objects.
             if sentence.words_beside(key, self.rules) >= MEETS.len()
                 || sentence.has_verb_before(key, self.rules)
                 || sentence.has_code_beside(key, self.understanding.container.as_deref())
@@ -123,7 +125,7 @@ impl SubjectQuery<'_> {
         &self.forms[candidate.form].key
     }
 
-    /// The names within the query that a few documents of a project have, in the order of the query.
+    /// The names within the query that few documents of a project have, in the order of the query.
     fn candidates<'a>(
         &self,
         names: impl Iterator<Item = (DocumentId, NameKind, usize)>,
@@ -153,7 +155,7 @@ impl SubjectQuery<'_> {
         candidates
     }
 
-    /// The places of the terms that a text has.
+    /// Indexes of the terms of a text.
     fn terms_of(&self, text: &str) -> Vec<usize> {
         let words: Vec<&str> = tokens(text).map(|token| &text[token.range]).collect();
         let is_own = |term: &LookupTerm| words.iter().any(|word| term.text.eq_ignore_ascii_case(word));
@@ -176,7 +178,7 @@ impl SubjectQuery<'_> {
         })
     }
 
-    /// Whether the words beside a name, and beside some others, only frame it.
+    /// Whether the words beside a name, except those at the indexes `beside`, only frame it.
     fn is_framed(&self, candidate: &SubjectCandidate<'_>, beside: &[usize], evidence: &Evidence) -> bool {
         let place = self.understanding.container.as_deref();
         let place = place.map_or_else(Vec::new, |place| self.terms_of(place));
@@ -219,7 +221,7 @@ impl SubjectQuery<'_> {
         most < if is_general { least * IN_BODY } else { least }
     }
 
-    /// Whether a name is a word for a kind of things, or a general one: `operator`, `type`.
+    /// Whether a name is a kind of thing or a generic term: `operator`, `type`.
     fn is_general(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         let tables = self.rules.tables();

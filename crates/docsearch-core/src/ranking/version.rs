@@ -1,17 +1,17 @@
-//! Versions of what is documented: which of two is newer, and which pages are versions of one page.
+//! Versions of documented products: which is newer, and which pages are versions of one page.
 
 use std::collections::HashMap;
 
-/// Words that stand for the newest version.
+/// Names of the newest version.
 const LATEST_ALIASES: [&str; 3] = ["latest", "current", "stable"];
-/// Words after a number that say nothing about its order.
+/// Words after a number that do not affect its order.
 const IGNORED_SUFFIXES: [&str; 7] = ["x", "final", "ga", "release", "lts", "stable", "docs"];
-/// Words that begin what comes after a release.
+/// Words that begin a version after a release.
 const POST_RELEASE_TAGS: [&str; 5] = ["post", "p", "sp", "patch", "hotfix"];
 
-/// A version, ordered by age: numbers are compared one by one (`1.10` is newer than `1.9`), missing ones
-/// count as 0, pre-releases (`2.0-rc1`) come before their release and patches (`2.0-p1`) after it. Words
-/// without a number (`nightly`) come before everything, `latest`, `current` and `stable` after it.
+/// A version, ordered by age. Numbers are compared one by one: `1.10` is newer than `1.9`, and missing numbers are 0.
+/// Pre-releases (`2.0-rc1`) come before their release, patches (`2.0-p1`) after it. Words without a number
+/// (`nightly`) come before everything, `latest`, `current` and `stable` after everything.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
     sort: Sort,
@@ -33,7 +33,7 @@ enum Stage {
     After(Vec<Part>),
 }
 
-/// A number of any length: the count of its digits and then they themselves decide.
+/// A number of any length. The count of its digits decides, then the digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Number(usize, String);
 
@@ -46,7 +46,7 @@ impl Number {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Part {
     Number(Number),
-    /// How near to the release, and the word.
+    /// Order of the stage before a release, and the word.
     Word(u8, String),
 }
 
@@ -72,7 +72,7 @@ impl Part {
 }
 
 impl Version {
-    /// Reads a version; `None` for a text without letters and digits. What follows a `+` is not read.
+    /// Parses a version. `None` for a text without letters and digits. A `+` and all that follows is ignored.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.split('+').next().unwrap_or_default().to_lowercase();
         let parts: Vec<Part> = tokens(&text).into_iter().map(Part::read).collect();
@@ -108,8 +108,8 @@ impl Version {
         })
     }
 
-    /// The version that a name says: `4.10` of `v4.10.0`, `whatsnew-4.10`, `Kit 4.10 release notes` and `release_4_10`. Of
-    /// several numbers it is the first with parts, of words behind it those that say how near to a release it is.
+    /// The version in a name: `4.10` of `v4.10.0`, `whatsnew-4.10`, `Kit 4.10 release notes` and `release_4_10`. Of
+    /// several numbers, the first with parts. Words after it count if they are stages before a release.
     pub fn within(name: &str) -> Option<Self> {
         let starts = name.char_indices().filter(|&(at, c)| {
             let before = &name[..at];
@@ -146,7 +146,7 @@ impl Version {
         segments
     }
 
-    /// What stands before the version in a segment of a slug.
+    /// The text before the version in a segment of a slug.
     fn stem<'a>(&self, segment: &'a str) -> Option<&'a str> {
         let is_numbered = self.sort == Sort::Numbered;
         if is_numbered && !segment.contains(|c: char| c.is_ascii_digit()) {
@@ -191,7 +191,7 @@ fn numbers(text: &str) -> &str {
             let part = Part::read(&token);
             !matches!(part, Part::Word(3, _)) || part.is_word(&POST_RELEASE_TAGS)
         };
-        // "4-2 days" has no second number that belongs to it, but "4.2" and "4-2" have.
+        // In "4-2 days" the second number is not part of a version; in "4.2" and "4-2" it is.
         if length == 0 || !(digits && (end == 0 || mark > 0 || staged) || is_stage) {
             return &text[..end];
         }
@@ -216,12 +216,12 @@ fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// A document with what decides of which page it is which version.
+/// A document with what identifies its page and version.
 #[derive(Clone, Copy, Debug)]
 pub struct DocumentVersion<'a, D> {
     /// The document.
     pub document: D,
-    /// Its project: a page has its versions in one.
+    /// Its project. Versions of a page are in one project.
     pub project: i64,
     /// Its slug.
     pub slug: &'a str,
@@ -229,7 +229,7 @@ pub struct DocumentVersion<'a, D> {
     pub version: &'a str,
 }
 
-/// The documents of whose page there is a newer version, with the place of the newest one.
+/// The documents of a page with a newer version, with the index of the newest.
 pub fn superseded<D: Copy>(documents: &[DocumentVersion<'_, D>]) -> Vec<(D, usize)> {
     // Most projects have few versions, and many only one.
     let mut read: HashMap<&str, Option<Version>> = HashMap::new();
@@ -426,7 +426,7 @@ mod tests {
         }
 
         #[test]
-        fn a_release_stands_between_its_candidates_and_its_patches(number in "[0-9]{1,3}(\\.[0-9]{1,3}){0,3}") {
+        fn a_release_is_between_its_candidates_and_its_patches(number in "[0-9]{1,3}(\\.[0-9]{1,3}){0,3}") {
             let [before, after, next] = ["-rc1", "-p1", ".1"].map(|end| version(&format!("{number}{end}")));
             let release = version(&number);
             prop_assert!(before < release && release < after && after < next);

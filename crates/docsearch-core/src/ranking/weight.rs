@@ -1,5 +1,5 @@
-//! Every number of ranking that can be set: one table, from which the keys of `config` and of projects, some of the settings
-//! `docsearch.*`, `docsearch.settings()` and the reference come.
+//! The table of all weights of ranking. Keys of `config` and of projects, some settings `docsearch.*`,
+//! `docsearch.settings()` and the reference come from it.
 
 use std::collections::BTreeMap;
 
@@ -13,28 +13,28 @@ use crate::ranking::rank::{Mix, QuestionMix};
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weight {
-    /// Its key in `config` and in the settings of a project; with `docsearch.` before it the name of the setting.
+    /// Its key in `config` and in projects; with `docsearch.` before it, the name of the setting.
     pub name: &'static str,
-    /// Whether it is a setting of the server, too, for a session, role or database. What only decides how a project's pages
-    /// are ranked is none: nobody knows a good value for all projects of a database.
+    /// Whether it is also a setting, for a session, role or database. A weight that depends on the pages of a project
+    /// is none: no value is right for all projects of a database.
     pub is_setting: bool,
     /// Whether it is a whole number.
     pub is_whole: bool,
-    /// What it is unless somebody says otherwise.
+    /// Default value.
     pub default: f64,
     /// Least value.
     pub min: f64,
     /// Greatest value.
     pub max: f64,
-    /// What it counts.
+    /// Unit.
     pub unit: &'static str,
-    /// What it does, in a sentence.
+    /// Its effect, in a sentence.
     pub help: &'static str,
-    /// Where the default comes from: a measurement on development sets, a behaviour of the specification, or a decision.
+    /// Source of the default: a measurement on development sets, a behaviour of the specification, or a decision.
     pub source: &'static str,
 }
 
-/// The numbers that a weight may be.
+/// Types of numbers that a weight can have.
 trait Number {
     const IS_WHOLE: bool;
 }
@@ -86,11 +86,11 @@ macro_rules! weights {
         }
 
         impl Weights {
-            /// Asks for the value of each row, given with its place in [`WEIGHTS`].
+            /// Reads the value of each row, by its index in [`WEIGHTS`].
             ///
             /// # Errors
             ///
-            /// The first one of `value`.
+            /// The first error of `value`.
             pub fn from_fn<E>(mut value: impl FnMut(usize, &'static Weight) -> Result<f64, E>) -> Result<Self, E> {
                 let mut rows = WEIGHTS.iter().enumerate();
                 Ok(Self {
@@ -98,7 +98,7 @@ macro_rules! weights {
                 })
             }
 
-            /// The same weights but for those in `own`, by their names. What is out of bounds counts as the bound.
+            /// The same weights, with those in `own` replaced by name. Values are clamped to their bounds.
             #[must_use]
             pub fn with_own(self, own: &BTreeMap<String, f64>) -> Self {
                 Self {
@@ -295,7 +295,7 @@ weights! {
     #[setting]
     candidates: i64 = 200 in 10..=10_000, "documents",
         "Number of documents that keywords retrieve in the first pass; vectors retrieve their share of it in sections.",
-        "scifact, python-docs, postgres-docs and tldr-commands: nDCG@10 the same within .001 whether the dense leg brings all of them or its half";
+        "scifact, python-docs, postgres-docs and tldr-commands: nDCG@10 the same within .001 whether vectors retrieve all of them or half";
     #[setting]
     keyword_budget: i64 = 800 in 10..=1_000_000, "sections",
         "Keyword search retrieves by the rarest words that together are in no more than this many sections.",
@@ -322,7 +322,7 @@ impl Weights {
         *self.hybrid_of(class)
     }
 
-    /// The share that a class of queries has of its own.
+    /// The share for a class of queries.
     fn hybrid_of(&mut self, class: Class) -> &mut f32 {
         match class {
             Class::Identifier => &mut self.hybrid_weight_identifier,
@@ -333,7 +333,7 @@ impl Weights {
         }
     }
 
-    /// How much the words of a query count beside each other.
+    /// Weights of the words of a query.
     pub fn terms(&self) -> TermWeights {
         TermWeights {
             part: self.part_weight,
@@ -342,7 +342,7 @@ impl Weights {
         }
     }
 
-    /// The same weights with shares of the dense score that are not greater than this.
+    /// The same weights, with shares of the dense score capped at this.
     #[must_use]
     pub fn with_hybrid_at_most(mut self, share: f32) -> Self {
         self.hybrid_weight = self.hybrid_weight.min(share);
@@ -353,8 +353,8 @@ impl Weights {
         self
     }
 
-    /// How the legs are mixed for a query of this class, with this share of the dense score and the baseline of the model,
-    /// see [`Mix::baseline`].
+    /// How both retrievers are combined for a class of queries, with this share of the dense score and the
+    /// [`Mix::baseline`] of the model.
     pub fn mix(&self, class: Class, hybrid: f32, baseline: f32) -> Mix {
         Mix {
             hybrid,

@@ -26,16 +26,17 @@ pub const MAX_WORDINGS: usize = 5;
 /// Greatest length of further wordings together, in characters.
 pub const MAX_WORDING_CHARS: usize = MAX_QUERY_CHARS;
 
-/// What likeness and agreement count in a link, and what is taken off.
+/// Weights of likeness and agreement in a link, and the offset.
 const LIKENESS: f32 = 10.0;
 const AGREEMENT: f32 = 10.0;
 const DOUBT: f32 = 12.5;
-/// The same where there are no vectors. Chosen between what wordings of the same question agree in and those of others.
+/// The same without vectors. Chosen between the agreement of wordings of one question and that of different
+/// questions.
 const AGREEMENT_ALONE: f32 = 30.0;
 const DOUBT_ALONE: f32 = 27.0;
-/// How much of its trust the question counts: what is meant as the documentation would say it finds more.
+/// Factor of the trust in the question: a wording in the words of the documentation finds more.
 const QUESTION: f32 = 0.5;
-/// How often trust is passed on from one wording to the next: more changes little.
+/// Number of rounds in which trust spreads between wordings. More change little.
 const ROUNDS: usize = 4;
 
 /// Why wordings are refused.
@@ -47,19 +48,19 @@ pub enum WordingError {
     TooLong,
 }
 
-/// What a wording is compared by: without case, repeated blanks and the punctuation at its end.
+/// A wording as it is compared: without case, repeated blanks and punctuation at its end.
 fn compared(text: &str) -> String {
     let spaced = text.split_whitespace().collect::<Vec<&str>>().join(" ");
     let said = spaced.trim_end_matches(['.', '?', '!', ':', ' ']);
     if said.is_empty() { spaced } else { said.to_lowercase() }
 }
 
-/// A question and its further wordings, without blank ones, each once, in an order that does not depend on how they were given.
-/// What does nothing but exclude is no wording: it counts as if it was written behind the question.
+/// A question and its further wordings: without blank ones, each once, in an order independent of the given one. A
+/// wording of excluded words alone is appended to the question.
 ///
 /// # Errors
 ///
-/// [`WordingError`]: more than [`MAX_WORDINGS`] are given, blank ones counted, or too long ones.
+/// [`WordingError`]: more than [`MAX_WORDINGS`] are given, blank ones counted, or they are too long.
 pub fn distinct_wordings<'a>(
     query: Query,
     given: impl IntoIterator<Item = Option<&'a str>>,
@@ -91,29 +92,29 @@ pub fn distinct_wordings<'a>(
     Ok((query, others))
 }
 
-/// What a wording found. Of several the first is the question as it was written.
+/// Results of a wording. The first of several is the question as written.
 #[derive(Debug)]
 pub struct WordingRanking {
     /// Its vector, if it has one.
     pub vector: Option<Vec<f32>>,
-    /// Of the documents that any of the wordings found.
+    /// Results, for all documents that any wording found.
     pub found: RankedDocuments,
-    /// Whether a language model gave it, and not the caller.
+    /// Whether it comes from a language model and not from the caller.
     pub by_model: bool,
 }
 
-/// What several wordings found together.
+/// Merged results of several wordings.
 #[derive(Debug, Default)]
 pub struct MergedRanking {
-    /// The documents, each as the wording found it that says most for it.
+    /// The documents, each as found by the wording that supports it most.
     pub found: RankedDocuments,
-    /// How far each wording counts; all together are 1.
+    /// Share of each wording; the sum is 1.
     pub shares: Vec<f32>,
-    /// The score of each document by each wording.
+    /// Scores of each document by all wordings.
     pub scores: Map<DocumentId, Vec<f32>>,
 }
 
-/// The scores of the documents by each wording, 0 where it does not rank one.
+/// Scores of the documents by all wordings, 0 where a wording did not find one.
 fn scores(worded: &[WordingRanking]) -> Map<DocumentId, Vec<f32>> {
     let mut scores: Map<DocumentId, Vec<f32>> = Map::default();
     for (wording, found) in worded.iter().enumerate() {
@@ -127,7 +128,8 @@ fn scores(worded: &[WordingRanking]) -> Map<DocumentId, Vec<f32>> {
     scores
 }
 
-/// How far two wordings put the same document first: the greatest sum of both scores over the sum of the greatest ones, 0 to 1.
+/// Whether two wordings put the same document first: the greatest sum of both scores over the sum of the greatest
+/// scores, 0 to 1.
 fn agreement(scores: &[&[f32]], a: usize, b: usize) -> f32 {
     let evidence = |own: &[f32], wording: usize| own[wording].min(EVIDENCE_CAP);
     let greatest = |score: &dyn Fn(&[f32]) -> f32| scores.iter().map(|own| score(own)).fold(0.0, f32::max);
@@ -136,7 +138,7 @@ fn agreement(scores: &[&[f32]], a: usize, b: usize) -> f32 {
     if apart > 0.0 { together / apart } else { 0.0 }
 }
 
-/// How far two wordings say that they mean the same, 0 to 1.
+/// How surely two wordings mean the same, 0 to 1.
 fn link(likeness: Option<f32>, agreement: f32) -> f32 {
     let evidence = match likeness {
         Some(likeness) => LIKENESS * likeness + AGREEMENT * agreement - DOUBT,
@@ -145,7 +147,7 @@ fn link(likeness: Option<f32>, agreement: f32) -> f32 {
     1.0 / (1.0 + (-evidence).exp())
 }
 
-/// How far each wording is trusted, 0 to 1: by its links with those that are trusted, which begins with the question.
+/// Trust in each wording, 0 to 1, by its links to trusted wordings. The question is trusted first.
 fn trust(links: &[Vec<f32>]) -> Vec<f32> {
     let mut trust: Vec<f32> = (0..links.len()).map(|wording| f32::from(wording == 0)).collect();
     for _ in 0..ROUNDS {
@@ -162,7 +164,7 @@ fn trust(links: &[Vec<f32>]) -> Vec<f32> {
     trust
 }
 
-/// How much each wording counts, of 1 for all together.
+/// Share of each wording; the sum is 1.
 fn shares(trust: &[f32]) -> Vec<f32> {
     let weight = |(wording, trust): (usize, &f32)| trust * if wording == 0 { QUESTION } else { 1.0 };
     let weights: Vec<f32> = trust.iter().enumerate().map(weight).collect();
@@ -170,25 +172,25 @@ fn shares(trust: &[f32]) -> Vec<f32> {
     weights.into_iter().map(|weight| weight / all).collect()
 }
 
-/// The score of a document from those of the wordings. An exact name in any of them counts as one; the less the wording is
-/// trusted, the less it outweighs other evidence.
+/// Score of a document by all wordings. An exact name in any wording is one; the less its wording is trusted, the
+/// less it exceeds other evidence.
 fn together(scores: &[f32], trust: &[f32], shares: &[f32]) -> f32 {
     let evidence = scores.iter().zip(shares);
     let evidence = evidence.map(|(score, share)| share * score.min(EVIDENCE_CAP)).sum();
     let named = scores.iter().zip(trust).filter(|(score, _)| **score > EVIDENCE_CAP);
-    let named = named.map(|(score, trust)| EVIDENCE_CAP + (score - EVIDENCE_CAP) * trust.max(LEAST_NAMED));
+    let named = named.map(|(score, trust)| EVIDENCE_CAP + (score - EVIDENCE_CAP) * trust.max(MIN_NAME_SHARE));
     named.fold(evidence, f32::max)
 }
 
-/// The least trust in a wording by which an answer is graded and certain: half of that in the question. An exact name in a
-/// wording of a language model that is trusted less is none: it may guess any name.
-const TRUSTED: f32 = 0.5;
+/// Trust from which on a wording counts for grades and certainty: half of that in the question. An exact name in a
+/// less trusted wording of a language model does not count: a model may guess any name.
+const MIN_TRUST: f32 = 0.5;
 
-/// What an exact name in a wording that nothing else speaks for keeps of what it has above other evidence. Chosen.
-const LEAST_NAMED: f32 = 0.1;
+/// Least share of its excess over other evidence that an exact name keeps in an untrusted wording. Chosen.
+const MIN_NAME_SHARE: f32 = 0.1;
 
-/// Brings together what wordings of one question found. `baseline` is the model's, see [`crate::ranking::rank::Mix::baseline`].
-/// `added` is a document that none of them found, which is judged all the same: how far they are trusted does not depend on it.
+/// Merges the results of several wordings. `baseline` is [`crate::ranking::rank::Mix::baseline`]. `added` is a
+/// document that is ranked although no wording found it; it does not affect trust.
 pub fn merge_wordings(worded: Vec<WordingRanking>, baseline: f32, added: Option<DocumentId>) -> MergedRanking {
     let mut scores = scores(&worded);
     let found_by_one = scores.iter().filter(|(document, _)| Some(**document) != added);
@@ -206,13 +208,13 @@ pub fn merge_wordings(worded: Vec<WordingRanking>, baseline: f32, added: Option<
     let trust = trust(&links);
     let shares = shares(&trust);
     for (wording, _) in worded.iter().enumerate().filter(|(_, worded)| worded.by_model) {
-        if trust[wording] < TRUSTED {
+        if trust[wording] < MIN_TRUST {
             for own in scores.values_mut() {
                 own[wording] = own[wording].min(EVIDENCE_CAP);
             }
         }
     }
-    // Of each document the wording that says most for it, and what that found; and the same of those that are trusted.
+    // For each document, the best wording and its result, and the same among trusted wordings.
     let mut best: Map<DocumentId, (usize, Ranked)> = Map::default();
     let mut best_trusted: Map<DocumentId, (f32, Ranked)> = Map::default();
     let mut sections: Vec<Map<DocumentId, TargetSection>> = Vec::new();
@@ -224,7 +226,7 @@ pub fn merge_wordings(worded: Vec<WordingRanking>, baseline: f32, added: Option<
         for ranked in own.ranked {
             let own = &scores[&ranked.document.document];
             let says = |wording: usize| (own[wording] > EVIDENCE_CAP, trust[wording] * own[wording]);
-            if trust[wording] >= TRUSTED {
+            if trust[wording] >= MIN_TRUST {
                 let says = says(wording).1;
                 let known = best_trusted.get(&ranked.document.document);
                 if known.is_none_or(|(said, _)| says > *said) {
@@ -242,10 +244,10 @@ pub fn merge_wordings(worded: Vec<WordingRanking>, baseline: f32, added: Option<
         let asked = sections[wording].remove(&document);
         found.sections.extend(asked.map(|asked| (document, asked)));
         found.wordings.insert(document, wording);
-        let doubted = trust[wording] < TRUSTED;
+        let doubted = trust[wording] < MIN_TRUST;
         if let Some((_, trusted)) = best_trusted.remove(&document).filter(|_| doubted) {
             let of_trusted = scores[&document].iter().zip(&trust);
-            let of_trusted = of_trusted.map(|(score, trust)| match *trust >= TRUSTED {
+            let of_trusted = of_trusted.map(|(score, trust)| match *trust >= MIN_TRUST {
                 true => *score,
                 false => score.min(EVIDENCE_CAP),
             });
@@ -263,8 +265,8 @@ pub fn merge_wordings(worded: Vec<WordingRanking>, baseline: f32, added: Option<
 }
 
 impl MergedRanking {
-    /// Adds what the wordings made of the score by the question to the steps of the first documents, as many as are `explained`,
-    /// and of `focus`; the steps of all others are dropped.
+    /// Adds the steps by other wordings to those of the first `explained` documents and of `focus`. Drops the steps
+    /// of all others.
     pub fn explain(&mut self, wordings: &[&str], explained: usize, focus: Option<DocumentId>) {
         let mut steps = std::mem::take(&mut self.found.steps);
         for (place, ranked) in self.found.ranked.iter().enumerate() {
@@ -278,7 +280,7 @@ impl MergedRanking {
         }
     }
 
-    /// The steps that lead from the score of a document by the question to that by all wordings.
+    /// The steps from the score of a document by the question to that by all wordings.
     fn steps(&self, document: DocumentId, score: f32, wordings: &[&str]) -> Vec<Step> {
         let scores = &self.scores[&document];
         let mut before = scores[0];

@@ -1,7 +1,7 @@
-//! The words of a query that a document has, strongest first.
+//! The terms of a query that a document has, strongest first.
 
-/// Matches that count, strongest first: by S2.8 many earn less than twice what one does, and each `diminishing_factor`
-/// (0.8) of the one before. Three earn 1.92 times as much, four would earn 2.05.
+/// Matches that count. S2.8: many matches earn less than twice as much as one, and each earns `diminishing_factor`
+/// (0.8) of the one before. Three earn 1.92 times as much; four would earn 2.05.
 const MAX_MATCHES: usize = 3;
 
 /// A verb or an object of the query that a document has.
@@ -31,8 +31,8 @@ impl Matches {
         }
     }
 
-    /// The matches that count, each with its factor: `factor^(n - 1)` for n of them. As many of the
-    /// strongest as make the most of it, so that a further match never takes anything away.
+    /// The matches that count, each with its factor: `factor^(n - 1)` for n matches. n is chosen for the greatest
+    /// sum, so that a further match never lowers the score.
     pub(crate) fn counted(&self, factor: f32) -> impl Iterator<Item = TermMatch> {
         let mut sum = 0.0;
         let (mut best, mut count, mut share) = (0.0, 0, 1.0);

@@ -1,19 +1,19 @@
-//! Whether the names of a page are what a query asks for.
+//! Whether the names of a page are those of a query.
 
 use super::QueryFeatures;
 use crate::documents::page_keys::Parts;
 use crate::ranking::page::Page;
 use crate::text::title::symbol;
 
-/// Shares of `boost_in_pattern` where the path of a page is X in Y, and where its words are. Chosen within the bounds
-/// of S0.6, not measured.
+/// Shares of `boost_in_pattern` where the path of a page matches X in Y, and where its words do. Chosen within the
+/// bounds of S0.6, not measured.
 const PATH_SHARE: f32 = 0.75;
 const WORDS_SHARE: f32 = 0.5;
-/// Share of `boost_api_name` in another spelling: 0.3 of 0.4, by S0.9.
+/// Share of `boost_api_name` for another spelling: 0.3 of 0.4, by S0.9.
 const SPELLING_SHARE: f32 = 0.75;
 
 impl QueryFeatures<'_> {
-    /// Whether a text with this key is what the query asks for, whole or without its container and kind.
+    /// Whether this is the key of the query's name, or of the whole query.
     pub(super) fn matches_name(&self, key: &[u8]) -> bool {
         !self.key.is_empty() && (key == self.key.as_bytes() || key == self.whole_key.as_bytes())
     }
@@ -23,7 +23,7 @@ impl QueryFeatures<'_> {
             (keys.leaf == child.as_bytes() || keys.symbol == child.as_bytes())
                 && keys.segments().any(|segment| segment == parent.as_bytes())
         });
-        let placed = inside || self.containers.is_empty();
+        let is_inside_or_none = inside || self.containers.is_empty();
         let is_named = || {
             [keys.title.key, keys.leaf, keys.symbol]
                 .into_iter()
@@ -31,7 +31,7 @@ impl QueryFeatures<'_> {
         };
         if inside && is_named() {
             Some(("title", 1.0))
-        } else if qualified && placed {
+        } else if qualified && is_inside_or_none {
             Some(("path", PATH_SHARE))
         } else if inside && every_word {
             Some(("container", WORDS_SHARE))

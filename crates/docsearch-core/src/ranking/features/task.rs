@@ -1,4 +1,4 @@
-//! Pages that are called after what a short query says to do: `write_file` for `save a text file`.
+//! Pages that are named after the task of a short query: `write_file` for `save a text file`.
 
 use super::QueryFeatures;
 use crate::documents::page_keys::Label;
@@ -6,12 +6,12 @@ use crate::query::understanding::{Role, Understanding};
 use crate::text::identifier::words;
 use crate::text::word::folded;
 
-/// Most terms of such a query: a longer one says more than the name of a page can. Chosen, not measured.
+/// Most terms of such a query. A longer one says more than the name of a page can. Chosen, not measured.
 const MAX_TASK_TERMS: usize = 4;
 
 impl QueryFeatures<'_> {
-    /// How close the verb of a title is to the query's, if the title has no word but such a verb, as it is said to somebody who
-    /// is to do it, and words of the query, the object among them. 0 for other titles.
+    /// Closeness of the verb of a title to the query's. The title must be an order: its words are the verb as it is
+    /// written, stop words, and words of the query, with the object among them. 0 for other titles.
     pub(super) fn task(&self, title: Label<'_>, buffer: &mut Vec<u8>) -> f32 {
         let terms = &self.understanding.terms;
         let Some(object) = self.object else { return 0.0 };
@@ -34,8 +34,8 @@ impl QueryFeatures<'_> {
         if has_object && !has_other { verb } else { 0.0 }
     }
 
-    /// The term that says what something is done to: the last of the first objects that follow each other, `file` of `save a
-    /// text file`, `accounts` of `list all accounts in my subscription`.
+    /// The term that a verb acts on: the last of the first objects in a row. `file` of `save a text file`, `accounts`
+    /// of `list all accounts in my subscription`.
     pub(super) fn object(understanding: &Understanding) -> Option<usize> {
         let terms = &understanding.terms;
         let topic = &understanding.topic;

@@ -1,4 +1,4 @@
-//! The words that satisfy the terms of a query.
+//! The words that match the terms of a query: the terms and their expansions.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::query::understanding::Understanding;
 use crate::text::word::{Word, stem};
 use crate::values::id::Map;
 
-/// A word that satisfies a term.
+/// A word that matches a term.
 #[derive(Debug)]
 pub(super) struct TermWord {
     pub(super) word: Word,
@@ -26,10 +26,10 @@ impl TermWord {
     }
 }
 
-/// All of them. A word of a page can only match those that begin with the same byte.
+/// All such words. Only those with the first byte of a page's word can match it.
 #[derive(Debug)]
 pub(super) struct TermWords {
-    /// In the order of their first bytes.
+    /// Sorted by first byte.
     forms: Vec<TermWord>,
     by_start: Vec<Range<usize>>,
     by_stem: Map<Vec<u8>, Vec<usize>>,
@@ -53,12 +53,12 @@ impl TermWords {
         }
     }
 
-    /// Whether a form begins with this byte.
+    /// Whether a word begins with this byte.
     pub(super) fn begin_with(&self, first: u8) -> bool {
         !self.by_start[usize::from(first)].is_empty()
     }
 
-    /// The forms that a word of a text matches (see [`Word::matches`]); the word is in lower case.
+    /// The words that a word of a text, in lower case, matches (see [`Word::matches`]).
     pub(super) fn matching<'s>(&'s self, word: &'s str) -> impl Iterator<Item = &'s TermWord> {
         let mut known: Option<Cow<'_, str>> = None;
         self.beginning_as(word.as_bytes()).iter().filter(move |form| {
@@ -67,7 +67,7 @@ impl TermWords {
         })
     }
 
-    /// The same for a word whose stem is known. `buffer` is written to.
+    /// The same for a word whose stem is known. `buffer` is overwritten.
     pub(super) fn matching_key<'s>(
         &'s self,
         word: &KeyWord<'s>,

@@ -44,7 +44,7 @@ const VERSIONS: [Page; 5] = [
 ];
 
 #[test]
-fn s1_8_dates_tell_first_and_the_newest_date_comes_first() {
+fn s1_8_dates_decide_first_and_the_newest_date_comes_first() {
     let newest_first = ["posts/spring", "posts/winter", "posts/summer", "posts/autumn"];
     assert_eq!(slugs("what's new?", &DATED), newest_first);
     let mixed: Vec<Page> = VERSIONS.into_iter().chain(DATED).collect();
@@ -54,7 +54,7 @@ fn s1_8_dates_tell_first_and_the_newest_date_comes_first() {
 }
 
 #[test]
-fn s1_8_without_dates_the_versions_of_release_notes_tell() {
+fn s1_8_without_dates_the_versions_of_release_notes_decide() {
     for query in ["what's new?", "latest version", "release notes"] {
         assert_eq!(
             slugs(query, &VERSIONS),
@@ -77,7 +77,7 @@ fn s1_8_without_dates_the_versions_of_release_notes_tell() {
 }
 
 #[test]
-fn s2_22_release_notes_that_are_asked_for_come_before_other_news() {
+fn s2_22_release_notes_come_before_other_news_if_the_query_asks_for_them() {
     let pages = [
         ("blog/fast", "Twice as fast", Some(1)),
         ("releases/2.10", "Gull 2.10", Some(40)),
@@ -91,7 +91,7 @@ fn s2_22_release_notes_that_are_asked_for_come_before_other_news() {
         slugs("what's new?", &pages),
         ["blog/fast", "releases/2.9.8", "releases/2.10"]
     );
-    // Where there are none, dates tell.
+    // Without release notes, dates decide.
     assert_eq!(slugs("latest release", &DATED)[0], "posts/spring");
 }
 
@@ -113,7 +113,8 @@ fn s1_36_pages_of_the_period_come_first() {
     assert_eq!(slugs("news in july", &pages)[0], "posts/summer");
 }
 
-/// What is not known to be of the period that is asked for is no answer to be sure of: without the period the same page is.
+/// Release notes that are not known to be of the query's period are no certain answer. Without the period the same
+/// page is.
 #[test]
 fn s1_36_release_notes_outside_of_the_period_keep_less() {
     let best = |query: &str, pages: &[Page]| order(query, pages).first().map(|&(_, share)| share);
@@ -128,7 +129,7 @@ fn s1_36_release_notes_outside_of_the_period_keep_less() {
                 best(with, &pages).expect("a page"),
                 best(without, &pages).expect("a page"),
             );
-            assert!(with <= NEWS_OUTSIDE_PERIOD.max(LEAST_DATED + 0.01), "{with} {without}");
+            assert!(with <= NEWS_OUTSIDE_PERIOD.max(MIN_DATED + 0.01), "{with} {without}");
         }
         assert!(best(with, &VERSIONS) < best(without, &VERSIONS));
     }

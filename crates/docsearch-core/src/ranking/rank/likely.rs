@@ -1,4 +1,4 @@
-//! Scores of documents without their sections: which are likely to come first.
+//! Scores of documents without their sections, to preselect those that may come first.
 
 use super::{BestQuestion, Evidence, Mix, chunk_lexical, lexical_score, question_lexical, with_question};
 use crate::documents::question_chunk::is_question;
@@ -6,27 +6,27 @@ use crate::index::bm25::Frequencies;
 use crate::index::corpus::Corpora;
 use crate::values::id::{DocumentId, Map};
 
-/// What [`rank`] knows of a document as a whole.
+/// Scores of a document as a whole, as [`rank`] computes them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DocumentScore {
     /// Which document.
     pub document: DocumentId,
     /// [`ScoredDocument::similarity`].
     pub similarity: Option<f32>,
-    /// What its questions have.
+    /// Its questions.
     asked: BestQuestion,
     /// [`ScoredDocument::lexical`].
     pub lexical: f32,
 }
 
 impl DocumentScore {
-    /// [`ScoredDocument::dense`]; `unknown` is the similarity where none was compared.
+    /// [`ScoredDocument::dense`]; `unknown` is the similarity to assume if none was compared.
     pub fn dense(&self, unknown: Option<f32>, mix: &Mix) -> f32 {
         self.asked.of_document(self.similarity.or(unknown), mix)
     }
 }
 
-/// A document while its sections are added up.
+/// Sums over the sections of a document.
 struct Sum {
     similarity: Option<f32>,
     asked: BestQuestion,
@@ -37,7 +37,7 @@ struct Sum {
     from: usize,
 }
 
-/// The scores of all candidates that have a section, in no order: those of [`rank`], without their sections.
+/// The scores of all candidates that have a section, in no order: those of [`rank`].
 pub fn document_scores(evidence: &Evidence, corpora: &Corpora, mix: &Mix) -> Vec<DocumentScore> {
     let mut places: Map<DocumentId, usize> = Map::default();
     let mut sums: Vec<(DocumentId, Sum)> = Vec::new();

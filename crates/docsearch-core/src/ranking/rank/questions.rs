@@ -1,4 +1,4 @@
-//! What questions add that sections answer.
+//! Scores of the questions that sections answer.
 
 use super::{Mix, ScoredChunk, base_score, chunk_base};
 use crate::documents::question_chunk::{is_heading, section_chunk};
@@ -6,27 +6,26 @@ use crate::index::bm25::Frequencies;
 use crate::values::cosine::dense_score;
 use crate::values::id::{ChunkId, DocumentId, Map};
 
-/// How the best question of a section, or of a document, counts beside its text.
+/// How much the best question of a section or document counts beside its text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QuestionMix {
-    /// Share of its similarity, where that is greater than the text's, 0 to 1 (`question_vector_share`).
+    /// Share of its similarity beyond the text's, 0 to 1 (`question_vector_share`).
     pub dense: f32,
-    /// Share of its keyword score, likewise (`question_word_share`).
+    /// Share of its keyword score beyond the text's, 0 to 1 (`question_word_share`).
     pub lexical: f32,
-    /// How often a word counts that is in any question of a document, beside the words of its text
-    /// (`weight_question`).
+    /// Frequency of a word that any question of a document has, added to that of its text (`weight_question`).
     pub frequency: f32,
-    /// What both scores of a document with questions lose, so that others keep up (`question_allowance`).
+    /// Taken off both scores of a document with questions, so that other documents keep up (`question_allowance`).
     pub allowance: f32,
 }
 
-/// What a text and a question for it have together: the text's, and a share of what the question has more.
+/// Score of a text, raised by a share of what a question scores more.
 pub(super) fn with_question(text: f32, question: Option<f32>, share: f32) -> f32 {
     text + share * (question.unwrap_or(text) - text).max(0.0)
 }
 
 impl QuestionMix {
-    /// Notes that a term is in a question: it counts once, in however many.
+    /// Counts a term that a question has: once, whatever the number of questions.
     pub(super) fn note(&self, asked: &mut Frequencies, found: &Frequencies) {
         if found.closeness > 0.0 {
             asked.body = self.frequency;
@@ -46,7 +45,7 @@ pub struct ScoredQuestion {
     pub lexical: f32,
 }
 
-/// What the questions of a document have at best.
+/// Best scores of the questions of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct BestQuestion {
     pub(super) similarity: Option<f32>,
@@ -54,7 +53,7 @@ pub(super) struct BestQuestion {
 }
 
 impl BestQuestion {
-    /// The words of a heading are those of its text.
+    /// The words of a heading are those of the text already.
     pub(super) fn add(&mut self, question: ChunkId, similarity: Option<f32>, lexical: f32) {
         self.similarity = self.similarity.into_iter().chain(similarity).max_by(f32::total_cmp);
         if !is_heading(question.chunk) {
@@ -62,7 +61,7 @@ impl BestQuestion {
         }
     }
 
-    /// A score of a document, less what pages without questions are allowed. Headings cost nothing: each page has some.
+    /// A score of a document less the allowance. Questions that are headings cost nothing: each page has some.
     pub(super) fn allowing(&self, score: f32, mix: &Mix) -> f32 {
         match self.lexical {
             Some(_) => (score - mix.questions.allowance).max(0.0),
@@ -86,7 +85,7 @@ impl BestQuestion {
     }
 }
 
-/// Gives each section the best question that it answers. Sections of which nothing else was found are added.
+/// Gives each section its best question. Sections that only their questions retrieved are added.
 pub(super) fn ask(document: DocumentId, chunks: &mut Vec<ScoredChunk>, mut questions: Vec<ScoredQuestion>, mix: &Mix) {
     let base = |question: &ScoredQuestion| chunk_base(question.similarity, question.lexical, mix);
     questions.sort_by(|a, b| base(b).total_cmp(&base(a)).then(a.id.cmp(&b.id)));

@@ -93,7 +93,7 @@ fn names_are_stronger_by_kind_then_as_written_and_weaker_elsewhere() {
         assert_near(name_strength(kind, true, true), in_place + 0.004);
         assert_near(name_strength(kind, false, false), in_place - 0.05);
     }
-    // The least and the greatest that the documentation promises.
+    // The least and the greatest strength that the documentation promises.
     assert_near(name_strength(NameKind::Alias, false, false), 0.94);
     assert_near(name_strength(NameKind::Title, true, true), 0.999);
 }
@@ -119,11 +119,11 @@ fn a_keyword_score_is_the_share_of_what_the_words_can_reach() {
         ..corpora()[&1].clone()
     };
     let score = |found, idf| chunk_lexical(&two_terms(found), &corpus(idf), &MIX.bm25);
-    // In a chunk of mean length a term that stands k1 times reaches half of what it can.
+    // In a chunk of mean length, a term with k1 occurrences reaches half of its maximum.
     assert_near(score([(1.2, 1.0), (1.2, 1.0)], [3.0, 1.0]), 0.5);
     assert_near(score([(1.2, 1.0), (0.0, 0.0)], [3.0, 1.0]), 0.5 * 3.0 / 4.0);
     assert_near(score([(0.0, 0.0), (1.2, 1.0)], [3.0, 1.0]), 0.5 * 1.0 / 4.0);
-    // What stands in for a term counts by its closeness.
+    // An expansion of a term counts by its closeness.
     assert_near(score([(1.2, 0.8), (0.0, 0.0)], [3.0, 1.0]), 0.8 * 0.5 * 3.0 / 4.0);
     assert_eq!(
         score([(1.2, 1.0), (0.0, 0.0)], [0.0, 0.0]),
@@ -207,7 +207,7 @@ fn a_question_counts_for_the_section_that_answers_it_and_is_none_itself() {
     // .4 of the text, and half of the .4 that the question has more, less what pages without questions are allowed.
     assert_near(ranked[0].dense, 0.4 + 0.5 * 0.4 - 0.05);
     assert_near(ranked[0].similarity.unwrap(), 0.43 + 0.5 * 0.38);
-    // The document has the word twice, as weight_question says, of k1 1.2 at the mean length; the question has it all.
+    // The document has the word twice, by weight_question, of k1 1.2 at the mean length; the question has all of it.
     assert!(ranked[0].lexical > 0.5);
 }
 

@@ -120,7 +120,7 @@ proptest! {
         let others = kept.iter().filter(|id| !named.contains(&id.document) && Some(**id) != focus).count();
         prop_assert!(others <= most);
         prop_assert!(ranked.len() > most || left_out == 0);
-        // Of those whose vectors were compared, none that is left out is better than one that is kept.
+        // Of the documents with compared vectors, no dropped one is better than a kept one.
         let is_compared = |found: &&crate::ranking::rank::ScoredDocument| found.similarity.is_some();
         let compared = || ranked.iter().filter(is_compared);
         let least = compared()

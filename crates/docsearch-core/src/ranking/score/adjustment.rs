@@ -1,4 +1,4 @@
-//! What changes a score after its boosts: a table, in the order in which its rows apply.
+//! Changes to a score after its boosts: a table, in the order of application.
 
 use super::ledger::Ledger;
 use super::{EVIDENCE_CAP, flag};
@@ -7,40 +7,42 @@ use crate::ranking::page::Page;
 use crate::ranking::rank::noisy_or;
 use crate::ranking::weight::Weights;
 
-/// Evidence up to here counts as it is; what is above is pressed below [`EVIDENCE_CAP`]. Chosen, not measured.
-const SOFT_CAP: f32 = 0.9;
+/// Where the soft cap begins: greater scores are scaled to end at [`EVIDENCE_CAP`]. Chosen, not measured.
+const SOFT_CAP_START: f32 = 0.9;
 
-/// Strength of the release notes of the version that is asked for. Chosen: as a near name.
+/// Strength of the release notes of the version that the query asks for. Chosen: as of a near name.
 const NEWS_OF_VERSION: f32 = 0.7;
-/// Strength of a page of today where nothing but new pages is asked for. Chosen: the answer is sure, as far as it goes.
+/// Strength of a page of today, if the query asks for nothing but what is new. Chosen: nothing makes the answer more
+/// certain.
 const ONLY_RECENT: f32 = 0.85;
-/// What a page keeps of its score then if it is not known to be new. Chosen: too little for more than low confidence.
+/// Share that a page keeps for such a query if it is not known to be new. Chosen: too little for more than low
+/// confidence.
 const NOT_NEW: f32 = 0.1;
-/// What a page of another project than the one that the query names keeps of its newness. Chosen.
+/// Share of its newness that a page outside of the query's project keeps. Chosen.
 const ELSEWHERE_NEW: f32 = 0.4;
-/// Share that a page loses which was not published in the period that is asked for, where another one was. Chosen.
+/// Share that a page outside of the query's period loses if another page is in it. Chosen.
 const OUTSIDE_PERIOD: f32 = 0.4;
 
-/// How much less a verb counts that is further from the one asked for. Chosen: `save` means `write` before `edit`, whatever
-/// their descriptions say.
+/// Power of the closeness of a verb. Chosen: for `save`, `write` comes before `edit`, whatever their descriptions
+/// are.
 const TASK_POWER: f32 = 1.5;
 
-/// A page, and what the rules see of a query in it.
+/// A page with its features for a query.
 pub(super) struct Case<'c> {
-    pub(super) asked: &'c QueryFeatures<'c>,
+    pub(super) query: &'c QueryFeatures<'c>,
     pub(super) weights: &'c Weights,
     pub(super) page: &'c Page,
-    pub(super) found: &'c PageFeatures,
+    pub(super) features: &'c PageFeatures,
 }
 
-/// How a score changes by an amount.
+/// How an amount changes a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// It keeps this share.
+    /// Multiplies it.
     Scale,
-    /// It gains this share of what it lacks to 1, see [`noisy_or`].
+    /// Raises it by this share of its distance to 1, see [`noisy_or`].
     Boost,
-    /// It is pressed below this, from the knee on.
+    /// Scales what is above [`SOFT_CAP_START`].
     SoftCap,
 }
 
@@ -50,7 +52,7 @@ struct Amount {
     raw: f32,
     /// [`super::Step::weight`].
     weight: f32,
-    /// What the effect goes by.
+    /// Operand of the effect.
     by: f32,
 }
 
@@ -60,7 +62,7 @@ pub(super) struct Adjustment {
     step: &'static str,
     pub(super) rule: &'static str,
     pub(super) effect: Effect,
-    /// `None` where it does not apply.
+    /// `None` if the row does not apply.
     amount: fn(&Case<'_>) -> Option<Amount>,
     matched: fn(&Case<'_>) -> String,
 }
@@ -81,13 +83,13 @@ pub(super) const ADJUSTMENTS: [Adjustment; 17] = [
     name("near_name", near_name, title),
     name("version", news_of_version, slug),
     penalty("news", news, slug),
-    // After definitions: a line that lists a name can look like one.
+    // After definitions: an entry of a list can look like a definition.
     penalty("list", list, slug),
-    CAP,
+    SOFT_CAP,
     name("exact_name", |case| whole(case.page.name), title),
 ];
 
-const CAP: Adjustment = Adjustment {
+const SOFT_CAP: Adjustment = Adjustment {
     step: "name",
     rule: "ceiling",
     effect: Effect::SoftCap,
@@ -144,26 +146,26 @@ impl Adjustment {
 }
 
 impl Effect {
-    /// `None` if there is nothing to change.
+    /// `None` if nothing changes.
     fn after(self, score: f32, by: f32) -> Option<f32> {
         match self {
             Self::Scale => Some(score * by),
             Self::Boost => Some(noisy_or(score, by)),
-            Self::SoftCap => Some(below(by, score)).filter(|kept| *kept < score),
+            Self::SoftCap => Some(soft_cap(by, score)).filter(|capped| *capped < score),
         }
     }
 }
 
-/// Presses what is above the knee between it and the ceiling, keeping the order.
-pub(super) fn below(ceiling: f32, score: f32) -> f32 {
-    if score <= SOFT_CAP {
+/// Maps scores from [`SOFT_CAP_START`] to 1 to those up to `cap`, in the same order.
+pub(super) fn soft_cap(cap: f32, score: f32) -> f32 {
+    if score <= SOFT_CAP_START {
         score
     } else {
-        SOFT_CAP + (score - SOFT_CAP) * (ceiling - SOFT_CAP) / (1.0 - SOFT_CAP)
+        SOFT_CAP_START + (score - SOFT_CAP_START) * (cap - SOFT_CAP_START) / (1.0 - SOFT_CAP_START)
     }
 }
 
-/// A strength that counts as it is, if there is one.
+/// The amount of a strength. `None` for 0.
 fn whole(strength: f32) -> Option<Amount> {
     (strength > 0.0).then_some(Amount {
         raw: strength,
@@ -172,7 +174,7 @@ fn whole(strength: f32) -> Option<Amount> {
     })
 }
 
-/// What is left where a page loses this share, if it loses something.
+/// The amount of a loss of this share. `None` for 0.
 fn without(share: f32, raw: f32, weight: f32) -> Option<Amount> {
     let share = share.clamp(0.0, 1.0);
     (share > 0.0).then_some(Amount {
@@ -182,25 +184,25 @@ fn without(share: f32, raw: f32, weight: f32) -> Option<Amount> {
     })
 }
 
-/// What a page loses for something that it has or has not, by a weight.
+/// A loss of this weight, if the page has the feature.
 fn lost(has: bool, weight: f32) -> Option<Amount> {
     without(flag(has) * weight, 1.0, weight)
 }
 
 fn conflict(case: &Case<'_>) -> Option<Amount> {
-    let (found, penalty) = (case.found, case.weights.penalty_intent_conflict);
-    let share = found.conflict * penalty * found.intent;
-    without(share, found.conflict, penalty * found.intent)
+    let (features, penalty) = (case.features, case.weights.penalty_intent_conflict);
+    let share = features.conflict * penalty * features.intent;
+    without(share, features.conflict, penalty * features.intent)
 }
 
-/// What the rules see in a page whose name says what the query says to do.
+/// Features of a page whose name is the task of the query.
 fn with_task<'c>(case: &Case<'c>) -> Option<&'c PageFeatures> {
-    Some(case.found).filter(|found| found.task > 0.0 && case.weights.weight_task > 0.0)
+    Some(case.features).filter(|features| features.task > 0.0 && case.weights.weight_task > 0.0)
 }
 
 fn further_verb(case: &Case<'_>) -> Option<Amount> {
-    let found = with_task(case)?;
-    let kept = 1.0 - (1.0 - found.task / found.closest_task.max(found.task)) * found.intent;
+    let features = with_task(case)?;
+    let kept = 1.0 - (1.0 - features.task / features.closest_task.max(features.task)) * features.intent;
     (kept < 1.0).then_some(Amount {
         raw: 1.0 - kept,
         weight: 1.0,
@@ -209,35 +211,36 @@ fn further_verb(case: &Case<'_>) -> Option<Amount> {
 }
 
 fn task(case: &Case<'_>) -> Option<Amount> {
-    let found = with_task(case)?;
-    let by = (case.weights.weight_task * found.task.powf(TASK_POWER) * found.intent).clamp(0.0, 1.0);
+    let features = with_task(case)?;
+    let by = (case.weights.weight_task * features.task.powf(TASK_POWER) * features.intent).clamp(0.0, 1.0);
     Some(Amount {
-        raw: found.task,
-        weight: by / found.task,
+        raw: features.task,
+        weight: by / features.task,
         by,
     })
 }
 
 fn elsewhere(case: &Case<'_>) -> Option<Amount> {
-    lost(case.found.elsewhere, case.weights.penalty_elsewhere)
+    lost(case.features.elsewhere, case.weights.penalty_elsewhere)
 }
 
 fn other_platform(case: &Case<'_>) -> Option<Amount> {
-    lost(case.found.other_platform, case.weights.penalty_elsewhere)
+    lost(case.features.other_platform, case.weights.penalty_elsewhere)
 }
 
 fn older_version(case: &Case<'_>) -> Option<Amount> {
     lost(case.page.newer.is_some(), case.weights.penalty_older_version)
 }
 
-/// Where nothing but what is new is asked for, words say nothing of it: how new the page is, in the place that is asked for.
+/// Newness of a page in the query's container, if the query asks for nothing but what is new. Words do not count
+/// then.
 fn newness(case: &Case<'_>) -> Option<f32> {
     let newness = case.page.newness.filter(|_| case.weights.boost_recency > 0.0)?;
-    let is_elsewhere = case.asked.is_placed() && !case.found.inside;
+    let is_elsewhere = case.query.is_placed() && !case.features.inside;
     Some(newness * if is_elsewhere { ELSEWHERE_NEW } else { 1.0 })
 }
 
-/// A page that is not known to be new is a weak match then.
+/// A page that is not known to be new is a weak match for such a query.
 fn age(case: &Case<'_>) -> Option<Amount> {
     newness(case).map(|share| {
         let kept = if share > 0.0 { 0.0 } else { NOT_NEW };
@@ -274,11 +277,11 @@ fn near_name(case: &Case<'_>) -> Option<Amount> {
 }
 
 fn news_of_version(case: &Case<'_>) -> Option<Amount> {
-    whole(NEWS_OF_VERSION).filter(|_| case.found.news_of_version)
+    whole(NEWS_OF_VERSION).filter(|_| case.features.news_of_version)
 }
 
 fn news(case: &Case<'_>) -> Option<Amount> {
-    lost(case.found.news, case.weights.penalty_news)
+    lost(case.features.news, case.weights.penalty_news)
 }
 
 fn list(case: &Case<'_>) -> Option<Amount> {
@@ -299,7 +302,7 @@ fn slug(case: &Case<'_>) -> String {
 }
 
 fn container(case: &Case<'_>) -> String {
-    case.asked.container().to_owned()
+    case.query.container().to_owned()
 }
 
 fn newer_version(case: &Case<'_>) -> String {

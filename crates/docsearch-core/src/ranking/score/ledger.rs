@@ -1,4 +1,4 @@
-//! The steps that lead to a score, written down if a caller reads them.
+//! The steps that lead to a score, recorded if a caller wants them.
 
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// What another search, which gives the document the score `raw`, adds to the query's own.
+    /// The step of another search that scores the document `raw`.
     pub fn other(rule: &'static str, query: &str, raw: f32, share: f32, before: f32, after: f32) -> Self {
         Self {
             step: "transform",
@@ -45,7 +45,7 @@ impl Step {
         }
     }
 
-    /// What another wording of the question, which gives the document the score `raw`, makes of the score before it.
+    /// The step of another wording of the question that scores the document `raw`.
     pub fn wording(rule: &'static str, wording: &str, raw: f32, share: f32, before: f32, after: f32) -> Self {
         Self {
             step: "wording",
@@ -54,7 +54,7 @@ impl Step {
     }
 }
 
-/// Writes down the steps, if there is somebody to read them.
+/// Computes a score, and records the steps if a caller wants them.
 pub(super) struct Ledger<'t> {
     score: f32,
     /// Score before the boosts.
@@ -102,12 +102,12 @@ impl<'t> Ledger<'t> {
         self.score = after;
     }
 
-    /// Begins the boosts: they count from the score so far.
+    /// Begins the boosts: they all apply to this score.
     pub(super) fn begin_boosts(&mut self) {
         self.base = self.score;
     }
 
-    /// Ends the boosts: the score has all of them.
+    /// Ends the boosts: applies them.
     pub(super) fn end_boosts(&mut self) {
         if self.boosts > 0.0 {
             self.score = self.boosted();
@@ -119,7 +119,7 @@ impl<'t> Ledger<'t> {
             return;
         }
         self.boosts = (self.boosts + raw * weight).min(self.greatest_boost);
-        // Nobody looks at the score between two boosts unless it is explained.
+        // The score between two boosts is needed for the explanation only.
         if self.steps.is_some() {
             self.step("boost", rule, matched, (raw, weight), self.boosted());
         }

@@ -18,7 +18,7 @@ fn understood(query: &str) -> (Understanding, &'static Rules) {
     (Understanding::read(query, &RULES, &known), &RULES)
 }
 
-/// Scores of words and vectors where a test is about other things.
+/// Scores of words and vectors in tests that are about something else.
 const BASE: BaseScores = BaseScores {
     dense: 0.4,
     lexical: 0.4,
@@ -96,7 +96,7 @@ fn s2_7_an_object_does_not_outweigh_the_opposite_verb() {
                 ..page(opposite, opposite)
             };
             let score = score_from(base, query, &described);
-            // A verb in the description may count, but not what it is done to.
+            // The verb in the description counts, its object does not.
             let verb = 1.0 - (1.0 - base).powf(1.0 + 0.2 * 1.2);
             assert!(
                 score <= verb * (1.0 - least) + 1e-6,
@@ -185,7 +185,7 @@ fn s2_4_a_verb_that_stands_in_earns_its_factor() {
     let found = steps("save a text file", &write);
     let synonym = found.iter().find(|step| step.rule == "intent_synonym").expect("a step");
     assert!((synonym.raw - 0.4 * 1.2).abs() < 1e-6);
-    // The verb itself is never beaten by what stands in for it.
+    // An expansion of the verb never beats the verb itself.
     assert!(score("write a file", &write) > score("write a file", &page("save_file", "save_file")));
 }
 

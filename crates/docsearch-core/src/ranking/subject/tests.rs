@@ -16,7 +16,7 @@ fn document(number: i64) -> DocumentId {
     }
 }
 
-/// What a query is about, of pages called `names`, where `sections` are the words of other pages, and no page has any other.
+/// The subjects of a query over pages called `names`, where `sections` are the words of other pages.
 fn about(query: &str, names: &[&str], sections: &[&str]) -> Vec<(String, NameRole)> {
     let rules = Rules::english();
     let understanding = Understanding::read(query, &rules, &KnownNames::default());

@@ -19,7 +19,7 @@ fn id(document: i64) -> DocumentId {
     DocumentId { project: 1, document }
 }
 
-/// A wording that gives documents these scores, the first document the first, and has this vector.
+/// A wording with these scores of documents 1, 2, ... and this vector.
 fn worded(scores: &[f32], vector: Option<&[f32]>) -> WordingRanking {
     WordingRanking {
         vector: vector.map(<[f32]>::to_vec),
@@ -28,7 +28,7 @@ fn worded(scores: &[f32], vector: Option<&[f32]>) -> WordingRanking {
     }
 }
 
-/// The same, given by a language model.
+/// The same, from a language model.
 fn by_model(scores: &[f32], vector: Option<&[f32]>) -> WordingRanking {
     WordingRanking {
         by_model: true,
@@ -72,7 +72,7 @@ fn blanks_and_repetitions_are_no_wordings() {
 }
 
 #[test]
-fn what_only_excludes_stands_behind_the_question() {
+fn what_only_excludes_is_appended_to_the_question() {
     let of = |question: &str, given: &[Option<&str>]| {
         let (query, also) = distinct_wordings(query(question), given.iter().copied()).expect("few and short");
         let also = also.into_iter().map(|query| query.text).collect::<Vec<String>>();
@@ -213,7 +213,7 @@ fn all(lists: &[Vec<f32>], vectors: &[Option<[f32; 3]>]) -> MergedRanking {
 #[test]
 fn s1_45_a_name_that_a_model_guesses_is_no_name() {
     let (near, far) = ([0.8, 0.6], [0.6, -0.8]);
-    // What it is not about, and what it is about.
+    // A vector that is unrelated, and one that is near.
     let guessed = vec![worded(&[0.3, 0.02], Some(&near)), by_model(&[0.01, 0.97], Some(&far))];
     let guessed = merge_wordings(guessed, BASELINE, None);
     assert_eq!(order_of(&guessed), [0, 1]);
@@ -221,7 +221,7 @@ fn s1_45_a_name_that_a_model_guesses_is_no_name() {
     let meant = vec![worded(&[0.3, 0.6], Some(&near)), by_model(&[0.2, 0.97], Some(&near))];
     let meant = merge_wordings(meant, BASELINE, None);
     assert!(scores_of(&meant)[&1] > EVIDENCE_CAP);
-    // The caller knows which names he gives.
+    // Callers know the names that they give.
     let given = vec![worded(&[0.3, 0.02], Some(&near)), worded(&[0.01, 0.97], Some(&far))];
     assert!(scores_of(&merge_wordings(given, BASELINE, None))[&1] > EVIDENCE_CAP);
 }

@@ -29,7 +29,7 @@ fn step_of(
     Some((found.raw, found.weight, found.before, found.after))
 }
 
-/// Checks what a step does to a score, and that it is not there if it does nothing.
+/// Checks what a step does to a score, and that it is not shown if it does nothing.
 fn assert_step(
     found: Option<(f32, f32, f32, f32)>,
     none: Option<(f32, f32, f32, f32)>,
@@ -55,7 +55,7 @@ fn a_penalty_takes_its_share_of_the_score() {
         let rule = ("penalty", "intent_conflict");
         step_of(&weights, intent, "save a text file", &page("read_text_file", "x"), rule)
     };
-    // The rules take .3 from a page that reads where one that writes is asked for.
+    // By the rules, a page that reads loses .3 for a query that writes.
     assert_step(conflict(0.5, 1.0), conflict(0.0, 1.0), (0.3, 0.5), |before| {
         before * (1.0 - 0.15)
     });
@@ -84,8 +84,8 @@ fn a_penalty_takes_its_share_of_the_score() {
 }
 
 #[test]
-fn phrases_definitions_and_near_names_lift_by_a_share_of_what_is_left() {
-    let lifted = |phrase, definition, near_name, name, rule| {
+fn phrases_definitions_and_near_names_raise_by_a_share_of_what_is_left() {
+    let boosted = |phrase, definition, near_name, name, rule| {
         let weights = Weights {
             weight_definition: 0.6,
             ..Weights::default()
@@ -100,22 +100,22 @@ fn phrases_definitions_and_near_names_lift_by_a_share_of_what_is_left() {
         step_of(&weights, 1.0, "something", &page, rule)
     };
     let left = |share: f32| move |before: f32| 1.0 - (1.0 - before) * (1.0 - share);
-    let phrase = |value| lifted(value, 0.0, 0.0, 0.0, ("phrase", "exact_phrase"));
+    let phrase = |value| boosted(value, 0.0, 0.0, 0.0, ("phrase", "exact_phrase"));
     assert_step(phrase(0.4), phrase(0.0), (0.4, 1.0), left(0.4));
-    let definition = |value| lifted(0.0, value, 0.0, 0.0, ("name", "definition"));
+    let definition = |value| boosted(0.0, value, 0.0, 0.0, ("name", "definition"));
     assert_step(definition(0.5), definition(0.0), (0.5, 0.6), left(0.3));
-    let near_name = |value| lifted(0.0, 0.0, value, 0.0, ("name", "near_name"));
+    let near_name = |value| boosted(0.0, 0.0, value, 0.0, ("name", "near_name"));
     assert_step(near_name(0.5), near_name(0.0), (0.5, 1.0), left(0.5));
-    let name = |value| lifted(0.0, 0.0, 0.0, value, ("name", "exact_name"));
+    let name = |value| boosted(0.0, 0.0, 0.0, value, ("name", "exact_name"));
     assert_step(name(0.95), name(0.0), (0.95, 1.0), left(0.95));
 }
 
 #[test]
-fn evidence_is_pressed_below_the_ceiling_from_the_knee_on() {
+fn evidence_above_the_start_of_the_soft_cap_is_scaled() {
     for (score, kept) in [(0.0, 0.0), (0.5, 0.5), (0.9, 0.9), (0.95, 0.915), (1.0, 0.93)] {
-        assert_near(adjustment::below(EVIDENCE_CAP, score), kept);
+        assert_near(adjustment::soft_cap(EVIDENCE_CAP, score), kept);
     }
-    let ceiling = |near_name| {
+    let cap_step = |near_name| {
         let page = Page {
             near_name,
             ..page("Other", "x")
@@ -123,7 +123,7 @@ fn evidence_is_pressed_below_the_ceiling_from_the_knee_on() {
         step_of(&Weights::default(), 1.0, "something", &page, ("name", "ceiling"))
     };
     // Evidence of .4 and a near name of .9 make .94.
-    assert_step(ceiling(0.9), ceiling(0.5), (0.93, 1.0), |_| 0.9 + 0.04 * 0.3);
+    assert_step(cap_step(0.9), cap_step(0.5), (0.93, 1.0), |_| 0.9 + 0.04 * 0.3);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn distance_from_the_query_takes_from_the_dense_score_alone() {
 }
 
 #[test]
-fn legs_are_shown_with_their_share() {
+fn retrievers_are_shown_with_their_share() {
     let weights = Weights {
         hybrid_weight_words: 0.75,
         ..Weights::default()
@@ -295,7 +295,7 @@ fn another_search_is_a_step_that_adds_the_difference() {
     );
 }
 
-/// What the adjustments do to a score, a line for each run of rows with the same effect.
+/// The formula of the adjustments: a line for each run of rows with the same effect.
 fn formula() -> Vec<String> {
     ADJUSTMENTS
         .chunk_by(|a, b| a.effect == b.effect)
@@ -304,14 +304,14 @@ fn formula() -> Vec<String> {
             match rows[0].effect {
                 Effect::Scale => format!("score = score{product}\n"),
                 Effect::Boost => format!("score = 1 - (1 - score){product}\n"),
-                Effect::SoftCap => format!("score = score, pressed below {EVIDENCE_CAP}\n"),
+                Effect::SoftCap => format!("score = soft_cap(score, {EVIDENCE_CAP})\n"),
             }
         })
         .collect()
 }
 
 #[test]
-fn the_formula_is_told_as_it_is() {
+fn the_documented_formula_is_that_of_the_code() {
     let indented = |before: &str| {
         formula()
             .iter()

@@ -1,4 +1,4 @@
-//! Everything that can be told of a query before a document is read.
+//! The query: parsing and everything that is known of it before a document is read.
 
 pub mod container;
 pub mod exclusion;

@@ -10,7 +10,7 @@ use crate::ranking::score::{EVIDENCE_CAP, Step};
 use crate::values::cosine::cosine;
 use crate::values::id::{ChunkId, DocumentId, Map};
 
-// PageOfHits, not measured, all three.
+// All three are chosen, not measured.
 /// Sections of a result's document that are shown beside it, at most.
 pub const SECTION_MATCHES: usize = 5;
 /// Chunks that are read for them: several may be of one section.

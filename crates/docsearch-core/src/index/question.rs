@@ -174,7 +174,7 @@ pub fn ends_as_question(text: &str) -> bool {
 fn is_question_heading(heading: &str, rules: &Rules) -> bool {
     let words: Vec<String> = heading.split_whitespace().map(str::to_lowercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let opened = rules.frames().opened(&words);
+    let opened = rules.question_patterns().opening_length(&words);
     ends_as_question(heading) || understanding::is_question(heading, rules) || (opened > 1 && opened < words.len())
 }
 

@@ -1,20 +1,20 @@
-//! Whether a text has what a query excludes.
+//! Finds excluded words in texts.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// What may be around the blanks between two words of a phrase: the marks of Markdown and of quotations.
+/// Signs around the blanks between two words of a phrase: markup and quotation marks.
 const BETWEEN_WORDS: [char; 11] = ['*', '`', '"', '\'', '(', ')', '[', ']', '>', '“', '”'];
 
-/// A word, a name of code, a version or a phrase that a result must not have, as it is written but for capitals.
+/// A word, name of code, version or phrase that a result must not have. Case does not matter.
 #[derive(Clone, Debug)]
 pub struct ExcludedText {
     words: Vec<String>,
 }
 
 impl ExcludedText {
-    /// Prepares what is excluded. A blank text is in no text.
+    /// Prepares an excluded text. A blank one is in no text.
     pub fn new(excluded: &str) -> Self {
         let folded = folded(excluded);
         let words = folded.split_whitespace().map(|word| word.trim_matches(BETWEEN_WORDS));
@@ -23,7 +23,7 @@ impl ExcludedText {
         }
     }
 
-    /// Whether a text has it whole: `TextLayout` does not have `text`, and `3.0.1` not `3.0`. Qualified names have each of
+    /// Whether a text has it as a whole: `TextLayout` does not have `text`, nor `3.0.1` `3.0`. Qualified names have
     /// their parts: `asyncio.run` has `run`.
     pub fn is_in(&self, text: &str) -> bool {
         let Some((first, rest)) = self.words.split_first() else {
@@ -42,7 +42,7 @@ impl ExcludedText {
     }
 }
 
-/// Whether what is between two places of a text is no part of a longer word, name, version or option.
+/// Whether a range of a text is no part of a longer word, name, version or option.
 fn is_whole(text: &str, start: usize, end: usize) -> bool {
     let (before, inside, after) = (&text[..start], &text[start..end], &text[end..]);
     let is_version = inside.starts_with(|c: char| c.is_ascii_digit());
@@ -62,8 +62,8 @@ fn is_whole(text: &str, start: usize, end: usize) -> bool {
     begins && ends
 }
 
-/// Whether the last character of a text and the first of the next one are in one word. In scripts without blanks between
-/// words none are.
+/// Whether the last character of a text and the first of the next are in one word. Scripts without blanks between
+/// words join none.
 fn joins(before: &str, after: &str) -> bool {
     let (Some(last), Some(first)) = (before.chars().next_back(), after.chars().next()) else {
         return false;
@@ -72,7 +72,7 @@ fn joins(before: &str, after: &str) -> bool {
     is_part && [last, first].iter().collect::<String>().split_word_bounds().count() == 1
 }
 
-/// Compatibility-normalised (NFKC), in lower case, and without the backslashes that escape marks in Markdown.
+/// Compatibility-normalised (NFKC), in lower case, and without the backslashes that escape signs in Markdown.
 fn folded(text: &str) -> String {
     let text = text.replace("\\_", "_");
     if text.is_ascii() {

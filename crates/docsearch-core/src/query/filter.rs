@@ -1,9 +1,9 @@
 //! The grammar of `filter`: which documents a search may return.
 //!
-//! A scalar matches equality, or membership where the document holds an array; an array matches any
-//! of its values; what names a platform, a place or a kind is compared without regard to capitals; `{"not": …}` excludes; `{"from": …, "to": …}` is a range with both ends included.
-//! `category`, `version`, `kind`, `after` and `before` are fields of the document, everything else
-//! is looked up in its metadata. The version `latest` is that of each page's newest.
+//! A scalar matches equality, or membership in an array of the document. An array matches any of its values. Names of
+//! platforms, containers and kinds match in any case. `{"not": …}` excludes. `{"from": …, "to": …}` is a range with
+//! both ends. `category`, `version`, `kind`, `after` and `before` are fields of the document; everything else is a
+//! key of its metadata. The version `latest` is the newest of each page.
 
 use serde_json::{Map, Value};
 
@@ -11,19 +11,18 @@ use crate::text::name::CONTAINER_KEYS;
 
 /// Fields of the document that a filter may name.
 const FIELDS: [&str; 3] = ["category", "version", "kind"];
-/// Fields of the document, and metadata beside those of [`CONTAINER_KEYS`], whose values are names that authors write with
-/// capitals or without.
+/// Fields of the document, and keys of metadata beside [`CONTAINER_KEYS`], whose values match in any case.
 const LABELS: [&str; 3] = ["category", "kind", "platform"];
-/// Longest pattern, in bytes, for values that are compared without regard to capitals; longer ones are compared as they are.
+/// Longest pattern, in bytes, for values that match in any case. Longer ones have to be equal.
 const MAX_PATTERN_BYTES: usize = 4096;
 /// Largest filter as text, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
 /// Longest date or timestamp, in bytes.
 const MAX_DATE_BYTES: usize = 128;
-/// The version that stands for the newest one of each page.
+/// Name of the newest version of each page.
 const LATEST: &str = "latest";
 
-/// A filter that could not be understood.
+/// Why a filter is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
     /// The filter is not an object.
@@ -32,13 +31,13 @@ pub enum FilterError {
     /// The filter is too large to be evaluated for each document.
     #[error("filter is larger than {MAX_BYTES} bytes")]
     TooLarge,
-    /// A value has a form that the grammar does not know.
+    /// A value that the grammar does not have.
     #[error("filter key \"{key}\" has a value that cannot be matched")]
     Value {
         /// The key.
         key: String,
     },
-    /// `latest` is not the only version that is asked for.
+    /// Other versions beside `latest`.
     #[error("filter key \"version\" combines \"{LATEST}\" with something else")]
     Latest,
     /// `after` or `before` is not a text.
@@ -49,7 +48,7 @@ pub enum FilterError {
     },
 }
 
-/// A filter in the forms that SQL evaluates: each part is a parameter of a fixed statement.
+/// A filter as parameters of a fixed SQL statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// `jsonpath` predicate over the document's metadata.
@@ -60,12 +59,12 @@ pub struct Filter {
     pub after: Option<String>,
     /// Published at or before this time.
     pub before: Option<String>,
-    /// Of the versions of a page only the newest, see [`crate::ranking::version::superseded`].
+    /// Only the newest version of each page, see [`crate::ranking::version::superseded`].
     pub latest: bool,
 }
 
 impl Filter {
-    /// Reads a filter. `null` and `{}` match every document.
+    /// Parses a filter. `null` and `{}` match every document.
     pub fn parse(filter: &Value) -> Result<Self, FilterError> {
         let conditions = match filter {
             Value::Null => return Ok(Self::default()),
@@ -92,7 +91,7 @@ impl Filter {
         Ok(parsed)
     }
 
-    /// A filter for each key of a filter, with the key.
+    /// A filter for each key, with the key.
     pub fn by_key(filter: &Value) -> Result<Vec<(&str, Self)>, FilterError> {
         let keys = filter.as_object().into_iter().flatten();
         let alone = keys.map(|(key, value)| {
@@ -102,7 +101,7 @@ impl Filter {
         alone.collect()
     }
 
-    /// Where the values of a key are: `jsonpath`s into the metadata. `None` for a field of the document.
+    /// `jsonpath`s to the values of a key in the metadata. `None` for a field of the document.
     pub fn values_of(key: &str) -> Option<[String; 2]> {
         let is_field = FIELDS.contains(&key) || ["after", "before"].contains(&key);
         let paths = || spellings(key).map(|key| format!("$.{}[*]", Value::String(key)));
@@ -115,7 +114,7 @@ impl Filter {
     }
 }
 
-/// Whether a value has `latest` somewhere within, where it is no text to be compared.
+/// Whether a value has `latest` anywhere but as the only text.
 fn names_latest(value: &Value) -> bool {
     match value {
         Value::Array(values) => values.iter().any(|value| value == LATEST),
@@ -124,7 +123,7 @@ fn names_latest(value: &Value) -> bool {
     }
 }
 
-/// People write `platform` where the documents say `platforms`, and the other way round.
+/// People write `platform` for `platforms` of the documents, and the other way round.
 fn spellings(key: &str) -> [String; 2] {
     let other = key.strip_suffix('s').map_or_else(|| format!("{key}s"), str::to_owned);
     [key.to_owned(), other]
@@ -142,8 +141,8 @@ fn all(conditions: Vec<String>) -> Option<String> {
     (!conditions.is_empty()).then(|| joined(&conditions, "&&"))
 }
 
-/// Conditions with an operator between them. Parentheses halve them again and again: Postgres reads and evaluates a
-/// row of operators by recursion, as deep as the row is long.
+/// Joins conditions by an operator. Parentheses halve them again and again: Postgres recurses once for each operator
+/// of a row.
 fn joined(conditions: &[String], operator: &str) -> String {
     match conditions {
         [] => String::new(),
@@ -165,7 +164,7 @@ fn condition(key: &str, spellings: &[String], value: &Value) -> Result<String, F
     }
 }
 
-/// Whether one of the values is there. Texts are compared by one pattern where capitals do not count.
+/// Whether one of the values is there. One pattern compares texts that match in any case.
 fn any_equal(
     key: &str,
     spellings: &[String],
@@ -189,7 +188,7 @@ fn any_equal(
     Ok(joined(&any, "||"))
 }
 
-/// A text as a regular expression (XQuery's, and PostgreSQL's advanced ones) that matches just it.
+/// A regular expression (XQuery's, and PostgreSQL's advanced ones) that matches exactly a text.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -233,7 +232,7 @@ fn comparison(spellings: &[String], operator: &str, value: &Value) -> String {
     alternatives(spellings, |key| format!("$.{key} {operator} {value}"))
 }
 
-/// A predicate for each spelling of a key. In lax mode it looks into arrays by itself. JSON strings are `jsonpath` strings.
+/// A predicate for each spelling of a key. Lax mode looks into arrays. JSON strings are `jsonpath` strings.
 fn alternatives(spellings: &[String], predicate: impl Fn(Value) -> String) -> String {
     let sides: Vec<String> = spellings
         .iter()
@@ -276,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn s0_15_names_of_platforms_and_places_are_compared_without_capitals() {
+    fn s0_15_names_of_platforms_and_containers_match_in_any_case() {
         let metadata = |filter| Filter::parse(&filter).map(|filter| filter.metadata.unwrap_or_default());
         let sides = |pattern: &str| {
             Ok(format!(
@@ -327,7 +326,7 @@ mod tests {
             filter.fields.as_deref(),
             Some(r#"($."kind" like_regex "^(?:guide)$" flag "i")"#)
         );
-        // It is refused rather than compared as a text.
+        // It is refused and not compared as a text.
         for other in [
             json!({"not": "latest"}),
             json!(["latest"]),

@@ -4,14 +4,14 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::query::rule::Rules;
 
-/// Longest query, in characters, that is read; what follows is ignored, with a notice.
+/// Most characters of a query that are read. The rest is ignored, with a notice.
 pub const MAX_QUERY_CHARS: usize = 8_000;
 
 /// Fewest words of a query of several sentences whose questions are searched apart. Chosen, not measured.
 const MIN_POST_WORDS: usize = 12;
-/// A question with fewer words that say something is about what stands before it: "How can I fix this?". Chosen.
+/// A question with fewer significant words is about the sentence before it: "How can I fix this?". Chosen.
 const MIN_CONTENT_WORDS: usize = 3;
-/// Questions of one query that are searched apart, at most: each is a search more.
+/// Most questions of a query that are searched apart: each is one more search.
 const MAX_SEPARATE_QUESTIONS: usize = 2;
 
 /// A query as written.
@@ -24,7 +24,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// Reads a query. `None` if it is blank.
+    /// Parses a query. `None` if it is blank.
     pub fn parse(text: &str) -> Option<Self> {
         let trimmed = text.trim();
         if trimmed.is_empty() {
@@ -37,10 +37,10 @@ impl Query {
         })
     }
 
-    /// The questions of a query of several sentences, such as a post in a forum: greeting and context say little of what is
-    /// asked. Those with the most words that say something, in order; one with few of them comes with the sentence before it, or
-    /// not at all if that is a question.
-    /// None if the query is one sentence, or asks nothing.
+    /// The questions of a query of several sentences, such as a post in a forum, whose greeting and context are not
+    /// about the question. Those with the most significant words, in order. A question with few of them comes with
+    /// the sentence before it, or not at all if that is a question. Empty if the query is one sentence, or no
+    /// question.
     pub fn questions(&self, rules: &Rules) -> Vec<String> {
         if self.text.split_whitespace().count() < MIN_POST_WORDS {
             return Vec::new();
@@ -81,7 +81,7 @@ fn is_question(sentence: &str, rules: &Rules) -> bool {
     sentence[end..].contains('?') || rules.tables().question_words.contains(&opener)
 }
 
-/// How many words say something.
+/// Number of significant words.
 fn content_word_count(text: &str, rules: &Rules) -> usize {
     let words = text.unicode_words().map(str::to_lowercase);
     words.filter(|word| !rules.is_stop_word(word)).count()
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_question_of_a_post_stands_apart() {
+    fn the_question_of_a_post_is_searched_apart() {
         let post = "Hi all! I have been running our shop on three machines since spring and it is mostly fine. \
                     How do I keep sessions when a machine restarts? Thanks a lot.";
         assert_eq!(questions(post), ["How do I keep sessions when a machine restarts?"]);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_says_little_comes_with_what_it_is_about() {
+    fn a_question_of_few_words_comes_with_the_sentence_before_it() {
         let post = "After the last upgrade the worker stops with a segmentation fault. How can I fix this?";
         assert_eq!(questions(post), Vec::<String>::new(), "that is the whole post");
         let greeted = format!("Good morning to the whole list. {post}");
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_questions_that_say_most_are_asked_in_order() {
+    fn the_questions_with_the_most_words_are_in_order() {
         let post = "How do I mount a remote folder at boot? Is that wise? Why does the daemon refuse the signed token of another cluster? \
                     Where does the cluster write its audit records by default?";
         let asked = questions(post);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn one_sentence_and_few_words_are_asked_as_a_whole() {
+    fn one_sentence_and_few_words_are_one_query() {
         for text in [
             "How do I mount a remote folder at boot so that every user of the machine can read and write it?",
             "It fails. Why?",

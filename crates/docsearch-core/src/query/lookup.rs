@@ -1,4 +1,4 @@
-//! What the keyword leg looks up for a query: its words, what stands for them, and how much each counts.
+//! The terms that the keyword retriever looks up for a query: its words, their expansions, and their weights.
 
 use std::collections::HashMap;
 
@@ -6,19 +6,17 @@ use crate::query::rule::Rules;
 use crate::query::understanding::Understanding;
 use crate::text::token::{TokenKind, tokens};
 
-/// How well a synonym, abbreviation or acronym stands for its word. Chosen: as well as the nearest verbs
-/// of the shipped rules for each other.
+/// Closeness of a synonym, abbreviation or acronym. Chosen: as of the nearest verbs in the shipped rules.
 pub(crate) const SYNONYM_CLOSENESS: f32 = 0.8;
-/// Verbs that stand for another this well or better are looked up with it. Chosen, not measured.
+/// Verbs of at least this closeness are looked up with a verb. Chosen, not measured.
 const MIN_VERB_CLOSENESS: f32 = 0.6;
 
-/// With more words a query is a sentence, and those that say little are its grammar. With 10 times less weight for them
-/// nDCG@10 of queries of seven to twenty words rises in seven of eight groups of the development sets, and of shorter ones
-/// falls in seven of ten.
+/// A query with more words is a sentence with stop words as its grammar. With a tenth of the weight for them, nDCG@10
+/// of queries of seven to twenty words rises in seven of eight groups of the development sets. That of shorter
+/// queries falls in seven of ten.
 const MAX_PHRASE_TOKENS: usize = 6;
 
-/// The tokens of a text that are looked up, in order, without gaps; then what the synonyms of the rules
-/// add for them, and for the verbs that were understood.
+/// The tokens of a text, in order and without gaps, followed by expansions of the tokens and of the verbs.
 pub fn query_tokens(text: &str, understood: Option<&Understanding>, rules: &Rules) -> Vec<QueryToken> {
     let mut tokens = plain_tokens(text, None, rules);
     let mut expansions = Vec::new();
@@ -43,7 +41,7 @@ pub fn query_tokens(text: &str, understood: Option<&Understanding>, rules: &Rule
         let own = |token: &QueryToken| token.text.eq_ignore_ascii_case(&term.word.text);
         let at = match tokens.iter().position(own) {
             Some(at) => at,
-            // The words of "get rid of" say little; verbs that mean it stand in for them.
+            // The words of "get rid of" are stop words. The nearest verb is looked up instead.
             None => {
                 let Some((best, _)) = synonyms.first().copied() else {
                     continue;
@@ -69,7 +67,7 @@ pub fn query_tokens(text: &str, understood: Option<&Understanding>, rules: &Rule
 
 fn plain_tokens(text: &str, expands: Option<(usize, f32)>, rules: &Rules) -> Vec<QueryToken> {
     let alone = !text.contains(char::is_whitespace);
-    // A text that is all capitals says nothing by them.
+    // In a text of capitals alone, they mark no names.
     let shouted = !text.contains(char::is_lowercase);
     tokens(text)
         .filter(|token| token.kind != TokenKind::Gap)
@@ -85,7 +83,7 @@ fn plain_tokens(text: &str, expands: Option<(usize, f32)>, rules: &Rules) -> Vec
         .collect()
 }
 
-/// Whether a token is written as a name. A capital at the beginning of a text alone is none.
+/// Whether a token is spelled as a name. A capital at the beginning of a text is not enough.
 fn is_name(token: &str, within: bool) -> bool {
     let mut letters = token.chars();
     let first = letters.next().is_some_and(char::is_uppercase);
@@ -93,61 +91,60 @@ fn is_name(token: &str, within: bool) -> bool {
     later || (first && within)
 }
 
-/// How much words count beside those that are whole and say something, 0 to 1.
+/// Weights of words, relative to significant words that are whole, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TermWeights {
-    /// Parts of identifiers: they say less than the identifier whole.
+    /// Parts of identifiers: less specific than the whole.
     pub part: f32,
-    /// Words that say stop_word: stop words, and those that open questions.
+    /// Stop words and question words.
     pub stop_word: f32,
-    /// Whether they only frame a sign, in however few words.
+    /// Whether they only frame a sign. The weight then applies to a query of any length.
     pub framed: bool,
 }
 
 /// A token of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryToken {
-    /// Kind, which decides the dictionaries it goes through.
+    /// Kind, which selects its dictionaries.
     pub kind: TokenKind,
     /// As written.
     pub text: String,
-    /// Whether it is a part of an identifier that the query holds whole, or of an expansion of
-    /// several words.
+    /// Whether it is a part of an identifier of the query, or of an expansion of several words.
     pub part: bool,
-    /// Whether it stands in the query.
+    /// Whether it is in the query.
     pub written: bool,
-    /// Whether it is a word that says little.
+    /// Whether it is a stop word or a question word.
     pub stop_word: bool,
-    /// Whether it is written as a name.
+    /// Whether it is spelled as a name.
     pub name: bool,
-    /// The place of the token that it stands for, and how well, 0 to 1.
+    /// Index of the token that it expands, and its closeness, 0 to 1.
     pub expands: Option<(usize, f32)>,
 }
 
-/// A term to look up: lexemes that mean the same, and how much the term counts.
+/// A term to look up: lexemes of one meaning, and their weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LookupTerm {
-    /// What the dictionaries made of the word, and the word itself where that differs: identifiers
-    /// are indexed unstemmed, so `asyncimage` has to find `AsyncImage`.
+    /// Lexemes of the word, and the word itself if it is no lexeme: identifiers are indexed unstemmed, so
+    /// `asyncimage` has to find `AsyncImage`.
     pub lexemes: Vec<String>,
-    /// Lexemes that stand for it, synonyms or guesses, with how well they do, 0 to 1.
+    /// Lexemes of synonyms and guesses, with their closeness, 0 to 1.
     pub expansions: Vec<(String, f32)>,
     /// Factor of the term's score, 0 to 1.
     pub weight: f32,
-    /// Whether it is a word or identifier of the query itself, or the verb that a phrase of it means.
+    /// Whether it is a word or identifier of the query, or the verb for a phrase of it.
     pub whole: bool,
-    /// Whether it stands in the query: what holds the query word for word has it.
+    /// Whether it is in the query: a text with the query word for word has it.
     pub written: bool,
     /// As it is written there.
     pub text: String,
-    /// Whether it is a word that says little.
+    /// Whether it is a stop word or a question word.
     pub stop_word: bool,
-    /// Whether it is written as a name: an identifier, a capital within the query, a digit.
+    /// Whether it is spelled as a name: an identifier, a capital within the query, a digit.
     pub name: bool,
 }
 
 impl LookupTerm {
-    /// All lexemes with how well they stand for the term.
+    /// All lexemes with their closeness.
     pub fn looked_up(&self) -> impl Iterator<Item = (&str, f32)> {
         let own = self.lexemes.iter().map(|lexeme| (lexeme.as_str(), 1.0));
         own.chain(
@@ -158,8 +155,8 @@ impl LookupTerm {
     }
 }
 
-/// Merges tokens and the lexemes that the dictionaries gave for each into terms without duplicates.
-/// Words that say little count less in sentences alone: of few words each is meant.
+/// Merges tokens and their lexemes into distinct terms. Stop words weigh less in sentences only: in a short query
+/// each word is meant.
 pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], weights: TermWeights) -> Vec<LookupTerm> {
     let words = tokens.iter().filter(|token| token.written && !token.part);
     let stop_word_weight = if weights.framed || words.count() > MAX_PHRASE_TOKENS {
@@ -266,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn s2_3_verbs_are_looked_up_with_those_that_stand_for_them() {
+    fn s2_3_verbs_are_looked_up_with_their_synonyms() {
         let rules = Rules::english();
         let terms = |text: &str| {
             let understood = Understanding::read(text, &rules, &KnownNames::default());
@@ -284,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_phrase_means_is_expanded_and_does_not_stand_in_the_query() {
+    fn what_a_phrase_means_is_expanded_and_is_not_in_the_query() {
         let rules = Rules::english();
         let text = "get rid of a file";
         let understood = Understanding::read(text, &rules, &KnownNames::default());
@@ -319,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_stands_twice_counts_as_the_stronger() {
+    fn a_repeated_word_counts_as_the_stronger() {
         // First a part of an identifier, then a word of its own.
         let terms = terms_of(&tokens_of("table_view view"));
         let view = terms.iter().find(|term| term.lexemes == ["view"]).expect("a term");
@@ -365,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_say_little_count_less_in_sentences_alone() {
+    fn stop_words_weigh_less_in_sentences_only() {
         let weight = |text: &str, word: &str| {
             let term = terms_of(&tokens_of(text))
                 .into_iter()

@@ -1,4 +1,4 @@
-//! What a query marks by its form: names of code, quoted phrases, excluded words.
+//! Names of code, quoted phrases and excluded words, by their form in a query.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,12 +19,11 @@ pub struct Identifier {
     pub words: Vec<String>,
 }
 
-/// What joins the parts of a qualified name, longest first.
+/// Separators of qualified names, longest first.
 const QUALIFIERS: [&str; 5] = ["::", "->", ".", "#", "/"];
 
 impl Identifier {
-    /// What the name is qualified by, longest first: `datetime.date` and `datetime` of
-    /// `datetime.date.today`.
+    /// Its qualifiers, longest first: `datetime.date` and `datetime` of `datetime.date.today`.
     pub fn qualifiers(&self) -> impl Iterator<Item = &str> {
         let end = self.text.find(['(', '<', '[']).unwrap_or(self.text.len());
         let segments = qualified_segments(&self.text[..end]);
@@ -36,8 +35,8 @@ impl Identifier {
             .filter(|qualifier| !qualifier.is_empty())
     }
 
-    /// Reads one word of a query. `None` if it is not a name of code: numbers, versions, addresses
-    /// and words of a language are not.
+    /// Parses a word of a query. `None` if it is no name of code: a number, a version, an address or an ordinary
+    /// word.
     pub fn read(word: &str) -> Option<Self> {
         let text = word
             .trim_matches(['"', '\'', '`', '“', '”', '‘', '’', ',', ';', '?', '!'])
@@ -80,7 +79,7 @@ fn is_abbreviation(text: &str) -> bool {
     text.contains('.') && text.split('.').all(|part| part.chars().count() <= 1)
 }
 
-/// `v2.0`, `3.11rc1`, `2nd`: what begins with a digit is no name.
+/// `v2.0`, `3.11rc1`, `2nd`: names do not begin with a digit.
 fn is_version(text: &str) -> bool {
     let digits = text.strip_prefix(['v', 'V']).unwrap_or(text);
     digits.starts_with(|c: char| c.is_ascii_digit())
@@ -101,7 +100,7 @@ pub fn identifiers(text: &str) -> Vec<Identifier> {
     found
 }
 
-/// What stands between double quotation marks, without blanks around it, if no dash excludes it.
+/// Texts between double quotation marks, trimmed, unless a dash excludes them.
 pub fn quoted_phrases(text: &str) -> Vec<String> {
     let marks: Vec<usize> = text.match_indices(['"', '“', '”']).map(|(at, _)| at).collect();
     marks
@@ -114,10 +113,10 @@ pub fn quoted_phrases(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// What stands before an excluded word: keyboards of phones write other dashes.
+/// Dashes before an excluded word: keyboards of phones type others.
 const DASHES: [char; 6] = ['-', '‐', '‑', '–', '—', '−'];
 
-/// Shortest excluded word, in characters, that `is_known` does not have to know: options are shorter.
+/// Fewest characters of an excluded word that `is_known` need not know: options are shorter.
 const MIN_EXCLUDED_CHARS: usize = 4;
 
 /// Marks around a phrase.
@@ -125,19 +124,18 @@ const PHRASE_MARKS: [char; 3] = ['"', '“', '”'];
 /// Marks around a word or phrase.
 const WORD_MARKS: [char; 5] = ['"', '“', '”', '\'', '`'];
 
-/// What the words of a query with a dash before them say.
+/// Words of a query with a dash before them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exclusion {
     /// Words, names of code, versions and quoted phrases that a result must not have.
     pub excluded: Vec<String>,
-    /// What has a dash before it and was read as an option of a command, as written.
+    /// Words with a dash that are options of a command, as written.
     pub options: Vec<String>,
 }
 
 impl Exclusion {
-    /// Reads `-word`, beside a word that is asked for. Options of commands look the same, so a query with marks of
-    /// a command (paths, pipes, `--flag`, `-x`) excludes nothing, and short words without quotation marks have to be known
-    /// ones.
+    /// Parses `-word` beside another word. Options look the same. So a query with signs of a command (paths, pipes,
+    /// `--flag`, `-x`) excludes nothing, and short words without quotation marks have to be known.
     pub fn read(text: &str, is_known: impl Fn(&str) -> bool) -> Self {
         let (dashed, asked): (Vec<&str>, Vec<&str>) = words_and_phrases(text).partition(|word| is_dashed(word));
         let is_mark = |word: &str| {
@@ -165,7 +163,7 @@ impl Exclusion {
     }
 }
 
-/// Whether each word of a text has a dash before it and is too long for an option of a command, or is in quotation marks.
+/// Whether each word of a text has a dash before it and is quoted or too long for an option.
 pub(crate) fn excludes_only(text: &str) -> bool {
     words_and_phrases(text).all(|dashed| {
         let is_long =
@@ -174,7 +172,7 @@ pub(crate) fn excludes_only(text: &str) -> bool {
     })
 }
 
-/// The words of a text; what stands in quotation marks behind a dash is one.
+/// The words of a text. A quotation after a dash is one word.
 pub(crate) fn words_and_phrases(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text.trim_start();
     std::iter::from_fn(move || {
@@ -193,7 +191,8 @@ pub(crate) fn words_and_phrases(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What stands behind the dash of a word, without quotation marks around it and punctuation after it. `None` without dash.
+/// The text after the dash of a word, without quotation marks around it and punctuation after it. `None` without a
+/// dash.
 pub(crate) fn undashed(word: &str) -> Option<&str> {
     let word = word.strip_prefix(DASHES)?;
     let word = word
@@ -202,7 +201,7 @@ pub(crate) fn undashed(word: &str) -> Option<&str> {
     Some(word.trim_end_matches("()"))
 }
 
-/// Whether a text is something with a dash before it that may be excluded.
+/// Whether a text may be excluded by the dash before it.
 fn is_dashed(text: &str) -> bool {
     undashed(text).is_some_and(|inside| {
         let quoted = is_quoted(text) && inside.contains(char::is_alphanumeric);
@@ -226,7 +225,7 @@ fn is_word(text: &str) -> bool {
             .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '+' | '#'))
 }
 
-/// Whether a text is the number of a version: `3.0`, `2.x`.
+/// Whether a text is a version number: `3.0`, `2.x`.
 fn is_number(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit())
         && text.contains('.')
@@ -310,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_not_excluded_and_told() {
+    fn options_are_not_excluded_and_reported() {
         let read = |text| Exclusion::read(text, |word| word == "ios");
         for (command, options) in [
             ("tar -xzf", vec!["-xzf"]),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Openings and closings of questions, ready to be looked up.
+/// Openings and closings of questions, prepared for lookups.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct QuestionPatterns {
     openings: Patterns,
@@ -35,13 +35,13 @@ impl QuestionPatterns {
         frames
     }
 
-    /// How many words at the beginning are openings.
-    pub(crate) fn opened(&self, words: &[&str]) -> usize {
+    /// Number of words at the beginning that are openings.
+    pub(crate) fn opening_length(&self, words: &[&str]) -> usize {
         longest(&self.openings, words)
     }
 
-    /// How many words at the end are closings.
-    pub(crate) fn closed(&self, words: &[&str]) -> usize {
+    /// Number of words at the end that are closings.
+    pub(crate) fn closing_length(&self, words: &[&str]) -> usize {
         let reversed: Vec<&str> = words.iter().rev().copied().collect();
         longest(&self.closings, &reversed)
     }
@@ -69,7 +69,7 @@ fn slots(pattern: &str) -> Vec<Slot> {
     pattern.split_whitespace().map(slot).collect()
 }
 
-/// How many of the words are patterns, one after the other, each as long as it can be.
+/// Number of words that match patterns one after the other, each as long as possible.
 fn longest(patterns: &Patterns, words: &[&str]) -> usize {
     let mut at = 0;
     while let Some(first) = words.get(at) {
@@ -82,9 +82,9 @@ fn longest(patterns: &Patterns, words: &[&str]) -> usize {
     at
 }
 
-/// Most words at the beginning of these that are made like a pattern.
+/// Greatest number of words at the beginning that match a pattern.
 fn matched(pattern: &[Slot], words: &[&str]) -> Option<usize> {
-    // By the number of words so far, whether the slots so far can be those words.
+    // Whether the slots so far can match this number of words.
     let mut reached = vec![false; pattern.len() + 1];
     reached[0] = true;
     for slot in pattern {

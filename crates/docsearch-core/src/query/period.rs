@@ -1,4 +1,6 @@
-//! Periods that queries name: `last month`, `since last week`, `in March`.
+//! Periods in queries: `last month`, `since last week`, `in March`.
+//!
+//! Its words are a file and not rules: they only work together, as numbers, units and names of months.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::values::calendar::{Day, Month};
 
-/// Years that a number of four digits can be.
+/// Numbers of four digits that are years.
 const FOUR_DIGIT_YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
-/// Most units that are counted: what lies further back has no end that matters.
+/// Most units of a period. What is further back makes no difference.
 const MAX_COUNT: i32 = 1_000;
 
-/// How long something takes.
+/// A unit of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -29,15 +31,15 @@ pub enum Unit {
     Year,
 }
 
-/// A period as a query names it, whatever day it is.
+/// A period in words, whatever today is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NamedPeriod {
-    /// The one so many before the present one, 0 for that itself: `last month`, `2 weeks ago`.
+    /// The unit this number before the present one, or 0 for the present one: `last month`, `2 weeks ago`.
     Before(Unit, i32),
-    /// So many up to today: `past 30 days`.
+    /// This number of units up to today: `past 30 days`.
     Past(Unit, i32),
-    /// The last month of this number, or that of a year: `in March`, `March 2024`.
+    /// The last month with this number, or that of a year: `in March`, `March 2024`.
     Month(u8, Option<i32>),
     /// A year: `in 2024`.
     Year(i32),
@@ -48,7 +50,7 @@ pub enum NamedPeriod {
 pub struct Period {
     /// Which one.
     pub named: NamedPeriod,
-    /// Whether everything since then is meant.
+    /// Whether it goes on until today.
     pub since: bool,
 }
 
@@ -56,7 +58,7 @@ pub struct Period {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mention {
     pub(crate) period: Period,
-    /// Places of the words, with those that lead to it: `from last month`.
+    /// Indexes of its words, and of the words that lead to it: `from last month`.
     pub(crate) words: Range<usize>,
 }
 
@@ -79,7 +81,7 @@ struct PeriodWords {
     short_months: Vec<Vec<String>>,
 }
 
-/// What a word can be in the name of a period.
+/// Meanings of a word in a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PeriodPart {
     This,
@@ -92,7 +94,7 @@ enum PeriodPart {
     Yesterday,
     Unit(Unit),
     Month(u8),
-    /// `dec`, which is a month only before a year: `from dec to hex`.
+    /// `dec` is a month only before a year: `from dec to hex`.
     ShortMonth(u8),
 }
 
@@ -165,7 +167,7 @@ fn year(word: Option<&String>) -> Option<i32> {
     digits.parse().ok().filter(|year| FOUR_DIGIT_YEARS.contains(year))
 }
 
-/// The first period that words, in lower case, name.
+/// The first period in words in lower case.
 pub(crate) fn mention(words: &[String]) -> Option<Mention> {
     (0..words.len()).find_map(|at| {
         let is_led =
@@ -187,7 +189,7 @@ pub(crate) fn mention(words: &[String]) -> Option<Mention> {
     })
 }
 
-/// The period that begins with a word, and of how many words its name is. `is_led`: a preposition is before it.
+/// The period that begins with a word, and its number of words. `is_led`: a preposition is before it.
 fn named(words: &[String], at: usize, is_led: bool) -> Option<(NamedPeriod, usize)> {
     let word = |ahead: usize| words.get(at + ahead);
     let (this, last) = (can_be(word(0), PeriodPart::This), can_be(word(0), PeriodPart::Last));
@@ -227,7 +229,7 @@ fn named(words: &[String], at: usize, is_led: bool) -> Option<(NamedPeriod, usiz
 }
 
 impl Period {
-    /// Its days, the last one excluded, where today is this day.
+    /// Its days up to the day after the last, if today is this day.
     pub fn days(&self, today: Day) -> Range<Day> {
         let Range { start, end } = self.named.days(today);
         let end = if self.since {
@@ -245,7 +247,7 @@ impl Period {
         }
         let Range { start, end } = self.days(today);
         let (first, last) = match (self.named, self.since) {
-            // A week belongs to the month that has most of it, and the present one to the present month.
+            // A week belongs to the month with most of its days, the present week to the present month.
             (NamedPeriod::Before(Unit::Week, 0), false) => (today.month(), today.month()),
             (NamedPeriod::Before(Unit::Week, _), false) => (start.later(3).month(), start.later(3).month()),
             _ => (start.month(), end.later(-1).max(start).month()),
@@ -294,7 +296,7 @@ impl NamedPeriod {
     }
 }
 
-/// The same day of another month, or its last one.
+/// The same day of another month, or the last day of it.
 fn same_day(day: Day, months: i32) -> Day {
     let month = day.month();
     let of_month = u8::try_from(day.0 - month.first().0 + 1).unwrap_or(1);

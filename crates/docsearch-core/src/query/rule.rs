@@ -1,5 +1,5 @@
-//! Rules of ranking as data: verbs, synonyms, names of frameworks, generic terms and the rest of
-//! what is known of a language. The defaults are English; rows of tables change them.
+//! Rules of ranking as data: verbs, synonyms, names of frameworks, generic terms and other words of a language. The
+//! defaults are English. Rows of tables change them.
 
 mod news;
 mod row;
@@ -23,28 +23,28 @@ pub const MAX_RULE_PHRASE_WORDS: usize = 3;
 /// Most words between a verb and its particle.
 const MAX_SEPARATED: usize = 4;
 
-/// What a verb does to the thing it is applied to.
+/// The effect of a verb on its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Intent {
-    /// Looks at it.
+    /// Reads it.
     Read,
     /// Changes or stores it.
     Write,
-    /// Makes it.
+    /// Creates it.
     Create,
-    /// Takes it away.
+    /// Deletes it.
     Delete,
 }
 
-/// A verb asked for that a page's verbs speak against.
+/// A verb of a query that conflicts with the verbs of a page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conflict {
     /// Intent of the query's verb.
     pub asked: Intent,
     /// Intent of all verbs in the page's name.
     pub found: Intent,
-    /// Share of the score that is taken away, 0 to 1.
+    /// Share of the score that the page loses, 0 to 1.
     pub penalty: f32,
 }
 
@@ -52,45 +52,45 @@ pub struct Conflict {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tables {
-    /// Verbs, with what they do, if it is one of the four intents.
+    /// Verbs and their intents, if they have one of the four.
     pub actions: BTreeMap<String, Option<Intent>>,
-    /// Verb, then verbs that may stand for it in a page's name, with their closeness, 0 to 1.
+    /// For each verb, verbs of pages that match it, with their closeness, 0 to 1.
     pub action_synonyms: BTreeMap<String, BTreeMap<String, f32>>,
     /// Intents that exclude each other.
     pub conflicts: Vec<Conflict>,
-    /// Words that say little of a page they name, with the boost they earn, 0 to 1.
+    /// Generic terms, with their boosts, 0 to 1.
     pub generic_terms: BTreeMap<String, f32>,
-    /// Abbreviations, acronyms and words, with what they also mean.
+    /// Abbreviations, acronyms and words, with their synonyms.
     pub synonyms: BTreeMap<String, BTreeSet<String>>,
     /// Spellings of frameworks and languages, with the canonical one.
     pub framework_aliases: BTreeMap<String, String>,
-    /// Words for platforms, with the value that metadata has for them.
+    /// Words for platforms, with their names in metadata.
     pub platforms: BTreeMap<String, String>,
-    /// What a thing can be: in `View protocol`, `protocol` is not part of the name.
+    /// Kinds of things: in `View protocol`, `protocol` is not part of the name.
     pub kind_words: BTreeSet<String>,
     /// Words and phrases that ask for recent pages.
     pub recency_words: BTreeSet<String>,
-    /// Words that open questions.
+    /// Words that begin questions.
     pub question_words: BTreeSet<String>,
-    /// Words that carry no meaning of their own.
+    /// Stop words.
     pub stop_words: BTreeSet<String>,
-    /// Names of pages that tell what was new, as keys (see [`name::key`]).
+    /// Names of folders and pages with news, as keys (see [`name::key`]).
     pub news_names: BTreeMap<NewsNamePosition, BTreeSet<String>>,
-    /// Those of these names that release notes and changelogs have, and blogs have not.
+    /// Names among them that release notes and changelogs have, and blogs have not.
     pub release_names: BTreeSet<String>,
-    /// Words and phrases of queries that ask for what is new.
+    /// Words and phrases of queries for what is new.
     pub asking_words: BTreeMap<NewsQueryPart, BTreeSet<String>>,
-    /// Words that ask for such pages.
+    /// Words that ask for news.
     pub news_words: BTreeSet<String>,
-    /// Words that ask, beside the number of a version, for what changed with it.
+    /// Words that ask for changes, beside a version number.
     pub change_words: BTreeSet<String>,
-    /// Words that say what about a name is asked, and not what it is: `parameters` of `Grid parameters`.
+    /// Words for the aspect of a name that a query asks about: `parameters` of `Grid parameters`.
     pub framing_words: BTreeSet<String>,
-    /// Words with which names are compared: `vs`.
+    /// Words that compare names: `vs`.
     pub comparing_words: BTreeSet<String>,
-    /// Words that tell one kind of objects from others: `large` of `delete all large files`.
+    /// Words that say which objects are meant: `large` of `delete all large files`.
     pub modifiers: BTreeSet<String>,
-    /// Words that say how many are meant: `all`.
+    /// Words for a number of objects: `all`.
     pub scopes: BTreeSet<String>,
     /// Words between a name and what it belongs to: `in` of `Button in SwiftUI`.
     pub before_container: BTreeSet<String>,
@@ -100,16 +100,16 @@ pub struct Tables {
     pub infinitive: BTreeSet<String>,
     /// Words between a verb and its object.
     pub articles: BTreeSet<String>,
-    /// How questions open, before what is asked: patterns of words in lower case, divided where there are spaces or
-    /// apostrophes. `a|b` is one of them, `a|b?` one or none. Several may follow each other.
+    /// Patterns of words before a task, in lower case, divided by spaces or apostrophes. `a|b` is one of them, `a|b?`
+    /// one or none. Several may follow each other.
     pub openings: BTreeSet<String>,
-    /// How they close.
+    /// Patterns of words after a task.
     pub closings: BTreeSet<String>,
-    /// Advice for weak answers, by its place.
+    /// Advice for weak answers, by number.
     pub tips: BTreeMap<i32, String>,
 }
 
-/// One rule as a row: what a table of rules holds.
+/// A rule as a row of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Rule {
@@ -117,10 +117,10 @@ pub enum Rule {
     Action {
         /// The verb.
         verb: String,
-        /// What it does.
+        /// Its intent.
         intent: Option<Intent>,
     },
-    /// A verb that may stand for another.
+    /// A verb of pages that matches a verb of queries.
     ActionSynonym {
         /// Verb of the query.
         verb: String,
@@ -131,18 +131,18 @@ pub enum Rule {
     },
     /// Intents that exclude each other.
     IntentConflict(Conflict),
-    /// A word that says little.
+    /// A generic term.
     GenericTerm {
         /// The word.
         term: String,
-        /// The boost it earns, 0 to 1.
+        /// Its boost, 0 to 1.
         boost: f32,
     },
-    /// What a word also means.
+    /// A synonym.
     Synonym {
         /// The word.
         term: String,
-        /// Its other meaning, one or more words.
+        /// Its synonym of one or more words.
         expansion: String,
     },
     /// A spelling of a framework.
@@ -156,10 +156,10 @@ pub enum Rule {
     Platform {
         /// The word.
         word: String,
-        /// The value that metadata has.
+        /// Its name in metadata.
         platform: String,
     },
-    /// What a thing can be.
+    /// A kind of thing.
     KindWord {
         /// The word or phrase.
         word: String,
@@ -169,19 +169,19 @@ pub enum Rule {
         /// The word or phrase.
         word: String,
     },
-    /// A word that opens questions.
+    /// A word that begins questions.
     QuestionWord {
         /// The word.
         word: String,
     },
-    /// A word without meaning of its own.
+    /// A stop word.
     StopWord {
         /// The word.
         word: String,
     },
-    /// How pages that tell what was new are called.
+    /// A name of folders or pages with news.
     NewsName {
-        /// What bears the name.
+        /// Where the name is.
         place: NewsNamePosition,
         /// The name.
         name: String,
@@ -191,37 +191,37 @@ pub enum Rule {
     },
     /// A word or phrase of queries that ask for what is new.
     AskingWord {
-        /// What it does.
+        /// Its part in a query.
         asking: NewsQueryPart,
         /// The word or phrase.
         word: String,
     },
-    /// A word that asks for them.
+    /// A word that asks for news.
     NewsWord {
         /// The word.
         word: String,
     },
-    /// A word that asks for what changed with a version.
+    /// A word that asks for changes, beside a version number.
     ChangeWord {
         /// The word.
         word: String,
     },
-    /// One of the words that say what about a name is asked, and not what it is: `parameters` of `Grid parameters`.
+    /// A word for the aspect of a name that a query asks about: `parameters` of `Grid parameters`.
     FramingWord {
         /// The word.
         word: String,
     },
-    /// One of the words with which names are compared: `vs`.
+    /// A word that compares names: `vs`.
     ComparingWord {
         /// The word.
         word: String,
     },
-    /// One of the words that tell one kind of objects from others: `large` of `delete all large files`.
+    /// A word that says which objects are meant: `large` of `delete all large files`.
     ModifierWord {
         /// The word.
         word: String,
     },
-    /// One of the words that say how many are meant: `all`.
+    /// A word for a number of objects: `all`.
     ScopeWord {
         /// The word.
         word: String,
@@ -246,19 +246,19 @@ pub enum Rule {
         /// The word.
         word: String,
     },
-    /// How questions open.
+    /// A pattern before a task.
     OpeningPattern {
         /// The pattern.
         word: String,
     },
-    /// How they close.
+    /// A pattern after a task.
     ClosingPattern {
         /// The pattern.
         word: String,
     },
     /// Advice for weak answers.
     SearchTip {
-        /// Its place.
+        /// Its number.
         number: i32,
         /// The sentence.
         tip: String,
@@ -268,14 +268,14 @@ pub enum Rule {
 /// A rule that is added, changed or, with `enabled` false, switched off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// The rule; its words are the key, its numbers the value.
+    /// The rule. Its words are the key, its numbers the value.
     #[serde(flatten)]
     pub rule: Rule,
     /// Whether it applies.
     pub enabled: bool,
 }
 
-/// What is wrong with a row.
+/// Why a row is refused.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RuleError {
     /// A word is missing.
@@ -289,12 +289,12 @@ pub enum RuleError {
         /// Its value.
         value: f32,
     },
-    /// A phrase is too long to be recognised.
+    /// A phrase has too many words.
     #[error("\"{0}\" has more than {MAX_RULE_PHRASE_WORDS} words")]
     LongPhrase(String),
 }
 
-/// Rules, ready to be looked up. Build them once and keep them: a query reads them many times.
+/// Rules, prepared for lookups. Build them once and keep them: a query reads them many times.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     tables: Tables,
@@ -367,26 +367,26 @@ impl Rules {
     }
 
     /// The patterns of [`Tables::openings`] and [`Tables::closings`].
-    pub(crate) fn frames(&self) -> &QuestionPatterns {
+    pub(crate) fn question_patterns(&self) -> &QuestionPatterns {
         &self.frames
     }
 
-    /// What the words of pages are looked up in.
+    /// The rules about words of pages.
     pub(crate) fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
     }
 
-    /// Names of pages that tell what was new.
+    /// Names of folders and pages with news.
     pub fn news(&self) -> &NewsNames {
         &self.news
     }
 
-    /// Whether a word, in lower case, says little: stop words, and those that open questions.
+    /// Whether a word, in lower case, is a stop word or a question word.
     pub fn is_stop_word(&self, word: &str) -> bool {
         self.vocabulary.is_stop_word(word.as_bytes())
     }
 
-    /// The verb that a word is a form of, as the rules spell it. `None` if it is no form of a known verb.
+    /// The verb of which a word is a form. `None` if it is no form of a known verb.
     pub fn verb(&self, word: &str) -> Option<&str> {
         if !self.vocabulary.begins_like_a_verb(word.as_bytes()) {
             return None;
@@ -397,9 +397,8 @@ impl Rules {
         }
     }
 
-    /// The phrasal verb that begins with the first of the words, and the places of its other words: `get
-    /// rid of`, or `throw ... away` with up to [`MAX_SEPARATED`] words between. Words are in lower case.
-    /// `None` if none does.
+    /// The phrasal verb that begins with the first word, and the indexes of its other words: `get rid of`, or `throw
+    /// ... away` with up to [`MAX_SEPARATED`] words between. Words are in lower case. `None` if there is none.
     pub fn phrasal_verb(&self, words: &[String]) -> Option<(&str, Vec<usize>)> {
         let verbs = self.phrasal.get(stem(words.first()?).as_ref())?;
         verbs.iter().find_map(|(rest, verb)| {
@@ -416,7 +415,7 @@ impl Rules {
         })
     }
 
-    /// What a verb, as the rules spell it, does. `None` if the rules know no such verb, or not what it does.
+    /// The intent of a verb of the rules. `None` if the verb or its intent is not known.
     pub fn intent(&self, verb: &str) -> Option<Intent> {
         self.tables.actions.get(verb).copied().flatten()
     }
@@ -426,8 +425,8 @@ impl Rules {
         self.frameworks.get(key).map(String::as_str)
     }
 
-    /// Share of the score that `verb` asked for takes from a page whose name has these verbs. 0 if
-    /// one of them does what is asked, or any of them does not conflict with it.
+    /// Share of the score that a page with verbs of the intents `found` loses for a query with intent `asked`. 0 if
+    /// one of them is the same or does not conflict.
     pub fn conflict(&self, asked: Intent, found: impl IntoIterator<Item = Intent>) -> f32 {
         let penalty = |found| {
             self.tables

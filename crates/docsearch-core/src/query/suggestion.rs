@@ -1,4 +1,4 @@
-//! What a person may have meant: completions and corrections of what was typed.
+//! Suggestions: completions and corrections of a typed text.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::text::name;
 use crate::text::similarity::{NearName, Nearness, near};
 use crate::values::decimal::decimal;
 
-/// What is less near is nobody's meaning: long titles of which the initials happen to hold what was typed.
+/// Least score of a suggestion. Below it are long titles whose initials happen to have the typed letters.
 const MIN_SCORE: f32 = 0.35;
 
 /// Why something is suggested.
@@ -22,24 +22,24 @@ const MIN_SCORE: f32 = 0.35;
 pub enum SuggestionKind {
     /// It is a name.
     Name,
-    /// It goes on where the text ends.
+    /// It continues the text.
     Completion,
     /// The text is a misspelling of it.
     Correction,
-    /// It says what to do in plainer words.
+    /// It uses a plainer verb.
     Phrasing,
-    /// It is what many documents are about; nothing nearer was found.
+    /// Many documents are about it; nothing nearer was found.
     Topic,
 }
 
 impl SuggestionKind {
-    /// The word for the column `kind`.
+    /// Its name in the column `kind`.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 }
 
-/// A name or a word of the documents that may have been meant.
+/// A name or a word of the documents that may be suggested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuggestionSource<'a> {
     /// A page's name, with the page's slug.
@@ -60,16 +60,16 @@ pub struct Suggestion {
     pub suggestion: String,
     /// Why.
     pub kind: SuggestionKind,
-    /// The page, if it is one's name.
+    /// Slug of the page, if it is the name of one.
     pub slug: Option<String>,
-    /// How near it is, 0 to 1; 1 is the name itself.
+    /// Nearness, 0 to 1; 1 is the name itself.
     #[serde(serialize_with = "decimal")]
     pub score: f32,
 }
 
-/// Suggestions for a text, best first, at most `limit`, each text once. Names are compared with the
-/// whole text, words of the vocabulary with each of its words. Of equal scores, the shorter one comes
-/// first, then the alphabet decides, so the order of the sources does not matter.
+/// Up to `limit` suggestions for a text, best first, each text once. Names are compared with the whole text, words
+/// with each of its words. Of equal scores the shorter comes first, then alphabetical order decides, so that the
+/// order of the sources does not matter.
 pub fn suggestions<'a>(
     text: &str,
     sources: impl IntoIterator<Item = SuggestionSource<'a>>,
@@ -100,7 +100,7 @@ pub fn suggestions<'a>(
     found
 }
 
-/// Leaves out words that are suggested as names of pages, too.
+/// Removes words that are also suggested as names of pages.
 pub fn without_named(found: &mut Vec<Suggestion>) {
     let named = found.iter().filter(|suggestion| suggestion.slug.is_some());
     let named: HashSet<String> = named.map(|suggestion| suggestion.suggestion.to_lowercase()).collect();
@@ -130,7 +130,7 @@ fn kind_of(nearness: Nearness) -> SuggestionKind {
     }
 }
 
-/// A word of the vocabulary in the place of one of the text.
+/// A word of the vocabulary that replaces one of the text.
 #[derive(Clone, Copy, Debug)]
 struct Replacement<'a> {
     at: usize,
@@ -139,7 +139,7 @@ struct Replacement<'a> {
 }
 
 impl Replacement<'_> {
-    /// The text with this word, and with the nearest ones in the places of others that are mistyped: a text with a mistake left
+    /// The text with this replacement, and with the nearest ones for other mistyped words: a text with a mistake left
     /// finds no more than before.
     fn with_others(&self, words: &[&str], all: &[Replacement<'_>]) -> Suggestion {
         let mut written: Vec<&str> = words.to_vec();
@@ -170,7 +170,7 @@ impl Replacement<'_> {
     }
 }
 
-/// The word of the text in whose place the word is nearest. Only the last word can be unfinished.
+/// The replacement of the nearest word of the text. Only the last word can be incomplete.
 fn of_word<'a>(words: &[&str], known: &'a str) -> Option<Replacement<'a>> {
     if words.iter().any(|word| word.eq_ignore_ascii_case(known)) {
         return None;
@@ -185,8 +185,7 @@ fn of_word<'a>(words: &[&str], known: &'a str) -> Option<Replacement<'a>> {
     Some(Replacement { at, known, near })
 }
 
-/// The query with its verb replaced by plainer ones, closest first: `manage data` gives
-/// `update data`.
+/// The query with plainer verbs, closest first: `update data` for `manage data`.
 pub fn phrasings(understanding: &Understanding, rules: &Rules, limit: usize) -> Vec<Suggestion> {
     let Some(action) = understanding.terms.iter().find(|term| term.role == Role::Action) else {
         return Vec::new();
@@ -219,7 +218,7 @@ pub fn phrasings(understanding: &Understanding, rules: &Rules, limit: usize) -> 
         .collect()
 }
 
-/// A page that was found, best first.
+/// A page of the results.
 #[derive(Clone, Copy, Debug)]
 pub struct TitledPage<'a> {
     /// The title.
@@ -230,11 +229,11 @@ pub struct TitledPage<'a> {
     pub score: f32,
 }
 
-/// Most words of a title that says what to do.
+/// Most words of a title that is a task.
 const MAX_ORDER_WORDS: usize = 5;
 
-/// Whether a text of several words says of what it asks and not what to do with it: `user search functionality`, `work with
-/// files`, `file operations`.
+/// Whether a text of several words names an object and no clear task: `user search functionality`, `work with files`,
+/// `file operations`.
 pub fn is_vague(asked: &Understanding, rules: &Rules) -> bool {
     let verb = asked.terms.iter().find_map(|term| term.verb.as_deref());
     let says_nothing = |verb: &str| is_vague_verb(verb, rules);
@@ -253,13 +252,13 @@ pub fn is_vague(asked: &Understanding, rules: &Rules) -> bool {
         )
 }
 
-/// Fewest intents of the verbs that do for one that says nothing: `manage` is to read, to write, to create and to delete.
+/// A verb whose synonyms have at least this number of intents is vague: `manage` reads, writes, creates and deletes.
 const WIDE_INTENTS: usize = 3;
-/// How close a verb with an intent is that says what another means: `load` for `import`.
+/// Closeness from which on a synonym with an intent makes a verb clear: `load` for `import`.
 const MIN_CLEAR_CLOSENESS: f32 = 0.7;
 
-/// Whether a verb says nothing of what is done: it is wide, or one that does for it is (`handle`, by `manage`), or one that
-/// does for that (`process`, by `handle`).
+/// Whether a verb is vague: by its own synonyms, by a vague synonym (`handle`, by `manage`), or by a synonym of that
+/// (`process`, by `handle`).
 fn is_vague_verb(verb: &str, rules: &Rules) -> bool {
     let expansions = |verb: &str| rules.tables().action_synonyms.get(verb).into_iter().flatten();
     let is_open = |verb: &str| rules.intent(verb).is_none();
@@ -274,13 +273,13 @@ fn is_vague_verb(verb: &str, rules: &Rules) -> bool {
     leads_there(verb) || is_open(verb) && expansions(verb).any(|(other, _)| leads_there(other))
 }
 
-/// Whether a word says what something is done to.
+/// Whether a word is an object of a task.
 fn is_object(term: &Term, rules: &Rules) -> bool {
     term.role != Role::Action && !rules.tables().kind_words.contains(&term.word.text)
 }
 
-/// What pages are called that do something to what the query asks for, the verb first: `search users` for
-/// `user search functionality`. In the order of the pages.
+/// Titles of pages that are tasks with the query's object, the verb first: `search users` for `user search
+/// functionality`. In the order of the pages.
 pub fn orders<'a>(
     asked: &Understanding,
     rules: &Rules,
@@ -315,8 +314,8 @@ pub fn orders<'a>(
     found
 }
 
-/// A regular expression (PostgreSQL's advanced ones) for the words that begin with a lexeme: the stemmer
-/// makes an "i" of a final "y", and all other characters mean themselves.
+/// A regular expression (PostgreSQL's advanced ones) for words that begin with a lexeme. The stemmer turns a final
+/// "y" into an "i". All other characters match themselves.
 pub fn beginning(lexeme: &str) -> String {
     let stem = lexeme.strip_suffix('i');
     let mut pattern = String::with_capacity(lexeme.len() + 3);
@@ -399,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn s2_23_what_names_its_object_first_is_said_in_orders_that_pages_are_called_after() {
+    fn s2_23_a_text_that_names_its_object_first_gets_titles_that_are_tasks() {
         let rules = Rules::english();
         let read = |text: &str| Understanding::read(text, &rules, &KnownNames::default());
         let pages = [

@@ -1,19 +1,19 @@
-//! What a query asks to do, without the words around it: `silence an alarm` of `what is the best way to silence an alarm?`.
+//! The task of a query, without the words around it: `silence an alarm` of `what is the best way to silence an
+//! alarm?`.
 
 use std::ops::Range;
 
 use crate::query::rule::Rules;
 
-/// Fewest words of a query whose sign at the end only says that it is a question, unless it begins with a verb. Chosen:
+/// Fewest words of a query whose final question mark is no part of a name, unless it begins with a verb. Chosen:
 /// `Int?` and `Optional Int?` are names.
 const MIN_WORDS: usize = 3;
 /// Most words before an opening that are left out with it: `ok so how do I`. Chosen.
 const MAX_BEFORE: usize = 3;
-/// What ends a sentence.
+/// Signs that end a sentence.
 const SENTENCE_ENDS: [char; 8] = ['?', '!', '.', '…', '？', '！', '。', '¿'];
 
-/// A query without what only says that it is a question, and how it is asked: the openings and closings of the rules, and
-/// the sign that ends a question. All of it, if nothing but words that say little would be left.
+/// A query without openings, closings and the question mark. The whole query, if only stop words would be left.
 pub(crate) fn task<'a>(text: &'a str, rules: &Rules) -> &'a str {
     let words = words(text);
     let (start, end) = inner(&words, rules);
@@ -37,40 +37,42 @@ pub(crate) fn task<'a>(text: &'a str, rules: &Rules) -> &'a str {
     without_end(task, framed)
 }
 
-/// The words that no opening or closing has.
+/// The range of words without openings and closings.
 fn inner(words: &[Word], rules: &Rules) -> (usize, usize) {
     let lower: Vec<&str> = words.iter().map(|word| word.lower.as_str()).collect();
     let asks = |word: &str| rules.tables().question_words.contains(word);
     let before = |word: &&&str| {
         word.is_empty() || rules.tables().framing_words.contains(**word) || (rules.is_stop_word(word) && !asks(word))
     };
-    let mut start = rules.frames().opened(&lower);
+    let mut start = rules.question_patterns().opening_length(&lower);
     if start == 0 {
         let most = lower.iter().take(MAX_BEFORE).take_while(before).count();
-        // A single word behind others is a word of the task.
+        // A single word after others is a word of the task.
         start = (1..=most)
-            .map(|at| (at, rules.frames().opened(&lower[at..])))
+            .map(|at| (at, rules.question_patterns().opening_length(&lower[at..])))
             .find(|&(_, length)| length > 1)
             .map_or(0, |(at, length)| at + length);
     }
     let signs = words[start..].iter().rev().take_while(|word| word.ends).count();
-    let closed = rules.frames().closed(&lower[start..lower.len() - signs]);
-    // Signs that stand alone end a question with an opening or a closing; of other words they are some.
+    let closed = rules
+        .question_patterns()
+        .closing_length(&lower[start..lower.len() - signs]);
+    // Signs of their own after an opening or a closing are punctuation. After other words they are words.
     let signs = if start + closed > 0 { signs } else { 0 };
     (start, words.len() - signs - closed)
 }
 
 /// A word of a query.
 struct Word {
-    /// In lower case, without signs around it.
+    /// In lower case, without punctuation around it.
     lower: String,
-    /// Where it is in the query, with the signs.
+    /// Its range in the query, with the punctuation.
     range: Range<usize>,
     /// Whether it is nothing but signs that end a sentence.
     ends: bool,
 }
 
-/// Words are divided by spaces, and by apostrophes, as patterns write them: `what s`, `j aimerais`.
+/// Words are divided by spaces and apostrophes, as in patterns: `what s`, `j aimerais`.
 fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut from = 0;
@@ -88,7 +90,7 @@ fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// A text without the sign that ends a question. Behind other signs it is a part of them: `->>?`.
+/// A text without its final question mark. After other signs it is a part of them: `->>?`.
 fn without_end(text: &str, framed: bool) -> &str {
     let bare = text.trim_end_matches(SENTENCE_ENDS);
     let apart = bare.ends_with(char::is_whitespace);

@@ -1,7 +1,7 @@
-//! What a query could have said: abbreviations written out, words of the documents for vague queries, and when
-//! "today" is.
+//! Transforms a query: writes abbreviations out, adds words of documents to vague queries, and the month to queries
+//! about time.
 //!
-//! The words of the query always stay; what is added says where it comes from.
+//! The words of the query always stay. Each added term has its source.
 
 use std::collections::BTreeSet;
 
@@ -15,26 +15,26 @@ use crate::text::name::key;
 use crate::values::calendar::Day;
 use crate::values::decimal::decimal;
 
-/// Most terms that are added.
+/// Most added terms.
 pub const MAX_ADDED: usize = 8;
-/// Most words of the documents that are added.
+/// Most added words of documents.
 const MAX_RELATED: usize = 3;
-/// Most words of the documents that are weighed.
+/// Most words of documents that are weighed.
 const MAX_WEIGHED: usize = 40;
-/// A query with so many words that carry meaning, or fewer, is vague if nothing in it is a name.
+/// A query with up to this number of significant words is vague if none is a name.
 const VAGUE_TERMS: usize = 2;
-/// A question with so many words that carry meaning, or more, is well formed.
+/// A question with at least this number of significant words is well formed.
 const WELL_FORMED_TERMS: usize = 2;
-/// Roles of reStructuredText and MyST that no reader writes: debris of markup.
+/// Roles of reStructuredText and MyST: markup that no reader types.
 const ROLES: &str = include_str!("../../data/roles.txt");
 
-/// Where an added term comes from.
+/// Source of an added term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TermSource {
     /// The table of synonyms, abbreviations and acronyms.
     Synonym,
-    /// What documents that hold the query's words are about.
+    /// Keywords of documents with the query's words.
     Vocabulary,
     /// The calendar.
     Time,
@@ -42,42 +42,42 @@ pub enum TermSource {
     Model,
 }
 
-/// A term that was added.
+/// An added term.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AddedTerm {
     /// The term.
     pub term: String,
-    /// Where it comes from.
+    /// Its source.
     pub source: TermSource,
-    /// Why, in words.
+    /// The reason, in words.
     pub reason: String,
 }
 
-/// A query and what became of it.
+/// A query and its transformation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Transformation {
     /// The query as written.
     pub query: String,
-    /// The query with what was added, or the wordings of a language model; the query itself if there is neither.
+    /// The query with the added terms, or the wordings of a language model; the query itself without either.
     pub transformed: String,
-    /// Further wordings of the query, by a language model, which are searched together with it.
+    /// Wordings by a language model, which are searched with the query.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wordings: Vec<String>,
-    /// Whether they differ.
+    /// Whether `query` and `transformed` differ.
     pub changed: bool,
-    /// Characters of the transformed query over those of the query.
+    /// Length of the transformed query in characters, divided by that of the query.
     #[serde(serialize_with = "decimal")]
     pub length_ratio: f32,
-    /// What was added, in order.
+    /// The added terms, in order.
     pub added_terms: Vec<AddedTerm>,
     /// Whether recent pages are preferred.
     pub recency: bool,
-    /// Why the query was changed or left alone, in words.
+    /// Why the query was changed or not, in words.
     pub reason: String,
 }
 
 impl Transformation {
-    /// A query that is left as it is.
+    /// A query that is not changed.
     pub fn unchanged(query: &str, recency: bool, reason: &str) -> Self {
         Self {
             query: query.to_owned(),
@@ -118,8 +118,8 @@ impl Transformation {
         self.added_terms.iter().any(|added| added.source == TermSource::Model)
     }
 
-    /// The `earlier` wordings that a language model gave for the query, and those of its answer; `None` if all of these are
-    /// earlier ones, the query, or in `also`, where the caller has given some.
+    /// The `earlier` wordings of a language model, and those in its answer. `None` if none in the answer is new: all
+    /// are earlier ones, the query, or in `also`, the caller's wordings.
     pub fn by_model(query: &str, also: &[&str], earlier: &[String], answer: &str, recency: bool) -> Option<Self> {
         let reason = "worded by the language model";
         let earlier_texts = earlier.iter().map(String::as_str);
@@ -152,21 +152,21 @@ fn length_ratio(query: &str, transformed: &str) -> f32 {
     transformed.chars().count() as f32 / query.chars().count().max(1) as f32
 }
 
-/// What a query needs.
+/// What is added to a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Nothing: it says what it means.
+    /// Nothing: it is clear.
     Nothing,
     /// Abbreviations written out.
     Synonyms,
-    /// Words of documents that hold its words, too.
+    /// Words of documents with its words.
     Context,
-    /// It has no words of its own: words of the newest documents.
+    /// Words of the newest documents: it has no significant words.
     Topics,
 }
 
-/// What a query needs. A well-formed question and a name of code say what they mean; so does the name of a page,
-/// which the caller knows.
+/// What is added to a query: nothing to a well-formed question, a name of code, or the name of a page, which the
+/// caller knows.
 pub fn need(asked: &Understanding, rules: &Rules) -> Need {
     let recency = &rules.tables().recency_words;
     let of_time = |word: &str| recency.iter().any(|phrase| phrase.split(' ').any(|part| part == word));
@@ -188,12 +188,12 @@ pub fn need(asked: &Understanding, rules: &Rules) -> Need {
     }
 }
 
-/// Whether it is a question, also one that is searched as its task.
+/// Whether it is a question, or is searched as the task of one.
 fn asks(asked: &Understanding) -> bool {
     asked.framed || asked.class == Class::Question
 }
 
-/// Whether a query is nothing but an abbreviation that the rules know, such as `FFI`.
+/// Whether a query is nothing but a known abbreviation, such as `FFI`.
 fn is_one_abbreviation(asked: &Understanding) -> bool {
     let [term] = asked.terms.as_slice() else {
         return false;
@@ -201,29 +201,28 @@ fn is_one_abbreviation(asked: &Understanding) -> bool {
     asked.topic.chars().all(char::is_alphanumeric) && term.written_out().is_some()
 }
 
-/// Whether a word of a query is short for others, as the rules know it.
+/// Whether a word of a query is a known abbreviation.
 pub fn has_acronym(asked: &Understanding, rules: &Rules) -> bool {
     asked.terms.iter().any(|term| is_acronym(term, rules))
 }
 
-/// Whether a word is short for others by its letters, and is neither a word of its own that says little nor one that frames
-/// a name.
+/// Whether a word abbreviates others by its letters, and is neither a stop word nor a framing word.
 fn is_acronym(term: &Term, rules: &Rules) -> bool {
     let frames = rules.tables().framing_words.contains(&term.word.text);
     term.role != Role::Generic && !frames && term.written_out().is_some()
 }
 
-/// What the documents have of the abbreviations of a query.
+/// How documents use the abbreviations of a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage {
-    /// Those that documents use as words.
+    /// Abbreviations that documents have as words.
     pub used: BTreeSet<String>,
-    /// Those of which documents have all words that they are short for.
+    /// Abbreviations that documents have written out.
     pub written_out: BTreeSet<String>,
 }
 
 impl Usage {
-    /// Whether an abbreviation in small letters may be an ordinary word: the plural of one that says little (`ids`), or one
+    /// Whether an abbreviation in small letters may be an ordinary word: the plural of a stop word (`ids`), or a word
     /// that documents use and never write out.
     fn is_word(&self, word: &str, rules: &Rules) -> bool {
         let is_plural = word
@@ -233,8 +232,8 @@ impl Usage {
     }
 }
 
-/// Adds to a query what the rules know, and of `related`, words of the documents, the first three. A query that asks for what
-/// is new gets the month and the year of `today`, or those of the period that it names, and never a day.
+/// Adds to a query what the rules know, and the first three of `related`, words of documents. A query for what is new
+/// gets the month and the year of `today`, or of its period, and never a day.
 pub fn transform(
     asked: &Understanding,
     rules: &Rules,
@@ -272,7 +271,7 @@ pub fn transform(
 }
 
 struct Addition {
-    /// Keys of the words that are there.
+    /// Keys of the words in the query.
     known: BTreeSet<String>,
     terms: Vec<AddedTerm>,
 }
@@ -307,7 +306,7 @@ impl Addition {
     }
 }
 
-/// Whether a word of a text, given in lower case, stands for others by its form: capitals and digits, up to six
+/// Whether a word, given in lower case, is an abbreviation by its form in the text: capitals and digits, up to six
 /// (`RBAC`, `k8s`, `i18n`).
 fn is_abbreviation(text: &str, word: &str) -> bool {
     let short = (2..=6).contains(&word.chars().count());
@@ -321,7 +320,7 @@ fn is_abbreviation(text: &str, word: &str) -> bool {
     short && (capitals || numeronym)
 }
 
-/// Whether a keyword names a thing: it has nothing of markup or code, no word that says little, and no participle.
+/// Whether a keyword names a thing: it has no markup or code, no generic word, and no participle.
 fn is_content(keyword: &str, rules: &Rules) -> bool {
     let plain = keyword
         .chars()
@@ -339,8 +338,8 @@ fn is_content(keyword: &str, rules: &Rules) -> bool {
     plain && !is_stop_word(keyword) && keyword.split_whitespace().all(is_content)
 }
 
-/// What documents are about: the keywords that several of them share, without those of the query, and how many share
-/// them; most shared first.
+/// Keywords that several documents share, without those of the query, and the number of these documents; most shared
+/// first.
 pub fn related<'a>(
     asked: &Understanding,
     rules: &Rules,
@@ -369,7 +368,8 @@ pub fn related<'a>(
     counts
 }
 
-/// The same, those first that say most of these documents: `idf` is how rare each is in all of them.
+/// The same words, the most specific for these documents first. `idf` is their inverse document frequency in all
+/// documents.
 pub fn telling(related: Vec<(String, usize)>, idf: &[f32]) -> Vec<String> {
     let weighed = related.into_iter().zip(idf);
     let mut weighed: Vec<(String, f32)> = weighed
@@ -379,12 +379,11 @@ pub fn telling(related: Vec<(String, usize)>, idf: &[f32]) -> Vec<String> {
     weighed.into_iter().map(|(keyword, _)| keyword).collect()
 }
 
-/// Final score of a document that the query found with one score and the transformed query with another: the query's
-/// own, and of what the other one gives more, a share. Below `ceiling`, where exact names begin, unless the query
-/// itself is above.
-pub fn fused(own: f32, transformed: f32, share: f32, ceiling: f32) -> f32 {
+/// Final score of a document by the query and the transformed query: the query's own, and a share of the excess of
+/// the other. It stays below `cap`, where exact names begin, unless the query's own score is above.
+pub fn fused(own: f32, transformed: f32, share: f32, cap: f32) -> f32 {
     let raised = own + share.clamp(0.0, 1.0) * (transformed - own).max(0.0);
-    raised.min(ceiling.max(own))
+    raised.min(cap.max(own))
 }
 
 #[cfg(test)]

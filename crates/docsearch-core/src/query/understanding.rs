@@ -1,4 +1,4 @@
-//! What a query asks for, as far as its text and the rules tell.
+//! Parses a query by its text and the rules: class, names, container, terms and time.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -28,12 +28,12 @@ pub(crate) use sentence::{Sentence, frames};
 pub use term::{Role, Term};
 use term::{scope, terms};
 
-// Chosen, not measured, all four.
+// All four are chosen, not measured.
 /// Most words of X in "X in Y" for the query to be of that class.
 const MAX_SYMBOL_WORDS: usize = 4;
 /// Fewest words of a question.
 pub(crate) const MIN_QUESTION_WORDS: usize = 3;
-/// Most words of a query that is embedded with what they are short for, and of one that names the page of it.
+/// Most words of a query whose abbreviations are written out for its vector and for the names of pages.
 const MAX_WRITTEN_OUT: usize = 3;
 /// Letters of an acronym.
 const ACRONYM: RangeInclusive<usize> = 2..=6;
@@ -53,88 +53,88 @@ pub enum Class {
     Question,
     /// Words.
     Words,
-    /// Nothing but words that say little: `init`.
+    /// Generic terms alone: `init`.
     Generic,
 }
 
 impl Class {
-    /// Every class.
+    /// All classes.
     pub const ALL: &'static [Self] = Self::VARIANTS;
 
-    /// The word that output and settings have for it.
+    /// Its name in output and settings.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 }
 
-/// What a query asks for.
+/// A parsed query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Understanding {
     /// The query, trimmed and cut at [`MAX_QUERY_CHARS`].
     pub text: String,
-    /// What is searched: the query without excluded words, quotation marks and the words of a period, and without what only
-    /// says that it is a question (see `crate::query::task`).
+    /// The searched text: the query without excluded words, quotation marks, the words of a period and the words
+    /// around a task (see `crate::query::task`).
     pub topic: String,
-    /// Whether such words were left out.
+    /// Whether words around a task were left out.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub framed: bool,
     /// Its class.
     pub class: Class,
-    /// The name that is asked for, if the query says more than it: X of "X in Y", what is left
-    /// without a framework or without the kind of thing.
+    /// The name, if the query has more words: X of "X in Y", or what is left without a framework or without the kind
+    /// of thing.
     pub symbol: Option<String>,
-    /// `X` of `X in Y` with the words for what kind of thing it is.
+    /// `X` of `X in Y`, with the kind of thing.
     pub subject: Option<String>,
-    /// Where it is: Y of "X in Y", in the canonical spelling if it is a known one.
+    /// Y of "X in Y", in the documents' spelling if they have it.
     pub container: Option<String>,
     /// The container, if the rules or the known names have it.
     pub framework: Option<String>,
-    /// Whether the container stands without "in".
+    /// Whether the container is written without "in".
     pub implicit: bool,
     /// Whether documents say that they belong to the container.
     pub known_container: bool,
-    /// What kind of thing it is: `protocol` of `View protocol`.
+    /// Kind of thing: `protocol` of `View protocol`.
     pub kind: Option<String>,
-    /// What the symbol is a member of: `AsyncImagePhase` of `AsyncImagePhase.failure`.
+    /// Parent of the symbol: `AsyncImagePhase` of `AsyncImagePhase.failure`.
     pub parent: Option<String>,
     /// The member: `failure` of `AsyncImagePhase.failure`.
     pub child: Option<String>,
-    /// The names that the query is about, and what they are compared with: what documents are called, see
-    /// [`Understanding::add_subject`].
+    /// Names of documents that the query is about or compares with, see [`Understanding::add_subject`].
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub subjects: Vec<Subject>,
     /// Names of code in the query.
     pub identifiers: Vec<Identifier>,
-    /// What stands in quotation marks.
+    /// Text in quotation marks.
     pub phrases: Vec<String>,
-    /// What must not occur: words, names of code, versions and phrases (`-word`).
+    /// Excluded words, names of code, versions and phrases (`-word`).
     pub excluded: Vec<String>,
-    /// Words with a dash that were read as options of a command.
+    /// Words with a dash that are options of a command.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub options: Vec<String>,
-    /// Words that carry meaning, in order, without those of the framework.
+    /// Significant words, in order, without those of the framework.
     pub terms: Vec<Term>,
-    /// Words that say how many are meant, which are no terms: `all`.
+    /// Words for a number of objects, which are no terms: `all`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub scope: Vec<Term>,
-    /// Platforms, as metadata spell them.
+    /// Platforms, as metadata spells them.
     pub platforms: Vec<String>,
-    /// Whether recent pages are asked for.
+    /// Whether the query asks for recent pages.
     pub recent: bool,
-    /// Whether nothing else is asked for: `what's new today?`.
+    /// Whether it asks for nothing else: `what's new today?`.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub only_recent: bool,
-    /// Whether release notes and changelogs are asked for, and nothing else: `latest version`.
+    /// Whether it asks for release notes and changelogs and nothing else: `latest version`.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub releases: bool,
-    /// The period that is asked for: `last month`.
+    /// The period in the query: `last month`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub period: Option<Period>,
 }
 
 impl Understanding {
-    /// What is embedded: the topic, and in a query of few words what they are short for, which a model of language may
-    /// not know. Other words for the same it knows; adding those took P@1 of the shipped set of intents from .933 to .917.
+    /// The text for the vector: the topic, and in a query of few words their abbreviations written out, which a model
+    /// may not know. Models know other synonyms; adding those took P@1 of the shipped set of intents from .933 to
+    /// .917.
     pub fn embedded(&self) -> Cow<'_, str> {
         let few = self.class != Class::Question && self.terms.len() <= MAX_WRITTEN_OUT;
         let mut text = Cow::Borrowed(self.topic.as_str());
@@ -145,7 +145,7 @@ impl Understanding {
         text
     }
 
-    /// Reads a query. A blank one is understood as no words.
+    /// Parses a query. A blank one has no words.
     pub fn read(query: &str, rules: &Rules, known: &KnownNames) -> Self {
         let trimmed = query.trim();
         let end = trimmed
@@ -168,18 +168,18 @@ impl Understanding {
             period,
             rest,
         } = timing(task, rules, known);
-        // No text holds when it was published.
+        // Texts do not say when they were published.
         let topic = rest.filter(|_| phrases.is_empty()).unwrap_or_else(|| task.to_owned());
         let is_question = is_question(&topic, rules) || (asked.trim_end().ends_with('?') && asks_at_end(&topic, rules));
         let container = QueryContainer::read(&topic, is_question, rules, known);
-        // Words and vectors would tell the spellings of a place apart.
+        // For words and vectors, spellings of a container would be different words.
         let topic = container.canonical.clone().unwrap_or(topic);
         let without_kind = without_kind(container.symbol.as_deref().unwrap_or(&topic), is_question, rules);
         let kind = without_kind.as_ref().map(|(_, kind)| kind.clone());
         let symbol = without_kind.map(|(symbol, _)| symbol).or(container.symbol.clone());
         let (parent, child) = member(symbol.as_deref().unwrap_or(&topic), container.container.is_some()).unzip();
         let identifiers = identifiers(&topic);
-        // "List in Layout" asks for a page; "list all hosts in a pool" says what to do.
+        // "List in Layout" is a name; "list all hosts in a pool" is a task.
         let most = if container.framework.is_some() {
             MAX_SYMBOL_WORDS
         } else {
@@ -224,17 +224,17 @@ impl Understanding {
         understanding
     }
 
-    /// What may be a name: the symbol, or else the topic.
+    /// The possible name: the symbol, or else the topic.
     pub fn name(&self) -> &str {
         self.symbol.as_deref().unwrap_or(&self.topic)
     }
 
-    /// Whether a verb says what is to be done.
+    /// Whether it has a verb as a task.
     pub fn has_action(&self) -> bool {
         self.terms.iter().any(|term| term.role == Role::Action)
     }
 
-    /// Whether it asks for several things and changes nothing: its first object is a plural, and its verbs, if it has any,
+    /// Whether it asks for several things and changes nothing: its first object is a plural, and its verbs, if any,
     /// read.
     pub fn asks_for_many(&self, rules: &Rules) -> bool {
         let reads = |verb: &str| rules.intent(verb) == Some(Intent::Read);
@@ -246,20 +246,20 @@ impl Understanding {
         self.terms.iter().filter_map(|term| term.verb.as_deref()).all(reads) && objects.next().is_some_and(is_plural)
     }
 
-    /// The command of a line of a shell: `git push` of `git push --delete`. `None` for another query.
+    /// The command of a shell command line: `git push` of `git push --delete`. `None` for another query.
     pub fn command(&self) -> Option<String> {
         command::command(&self.text, &self.options)
     }
 
-    /// The options of a line of a shell, in their order: the keys (see [`name::key`]) of those with two dashes, `delete` of
-    /// `git push --delete`, and the first letters of those with one, as they are written. Empty for another query.
+    /// The options of a shell command line, in order. Long options are keys (see [`name::key`]): `delete` of `git
+    /// push --delete`. Of short options the dash and the first letter. Empty for another query.
     pub fn command_options(&self) -> Vec<String> {
         self.command()
             .map_or_else(Vec::new, |_| command::options(&self.text, &self.options))
     }
 
-    /// Whether it is a question about a name without letters, such as an operator, to which the words of the question say
-    /// nothing.
+    /// Whether it is a question about a name without letters, such as an operator, and has no other significant
+    /// words.
     pub fn asks_about_sign(&self, rules: &Rules) -> bool {
         (self.framed || self.class == Class::Question) && sentence::is_about_sign(&self.topic, rules)
     }
@@ -287,8 +287,7 @@ impl Understanding {
         }
     }
 
-    /// The container's [`name::key`]s, in every spelling that the rules have for it; empty without a
-    /// container.
+    /// [`name::key`]s of the container in every spelling of the rules. Empty without a container.
     pub fn container_keys(&self, rules: &Rules) -> Vec<String> {
         let Some(container) = &self.container else {
             return Vec::new();
@@ -306,8 +305,8 @@ impl Understanding {
     }
 }
 
-/// The query without quotation marks around phrases and without excluded words. If nothing but them
-/// is there, the query.
+/// The query without quotation marks around phrases and without excluded words, or the whole query if nothing else is
+/// in it.
 fn topic(text: &str, phrases: &[String], excluded: &[String]) -> String {
     if phrases.is_empty() && excluded.is_empty() {
         return without_question_mark(text);
@@ -323,7 +322,7 @@ fn topic(text: &str, phrases: &[String], excluded: &[String]) -> String {
     }
 }
 
-/// `what is ->>` of `what is ->>?`: a text without the mark of a question behind a sign.
+/// A text without the question mark after a sign: `what is ->>` of `what is ->>?`.
 fn without_question_mark(text: &str) -> String {
     let Some((before, sign)) = text.rsplit_once(char::is_whitespace) else {
         return text.to_owned();
@@ -338,7 +337,7 @@ fn without_question_mark(text: &str) -> String {
     }
 }
 
-/// Whether a text of several words is a question: it begins with a word that opens some, or ends with the sign.
+/// Whether a text of several words is a question: it begins with a question word, or ends with a question mark.
 pub(crate) fn is_question(topic: &str, rules: &Rules) -> bool {
     let mut words = topic.split_whitespace();
     let opener = words.next().unwrap_or_default().to_lowercase();
@@ -347,14 +346,14 @@ pub(crate) fn is_question(topic: &str, rules: &Rules) -> bool {
     asks && words.count() + 1 >= MIN_QUESTION_WORDS
 }
 
-/// Whether the last word asks: `vacuum works how`.
+/// Whether the last word is a question word: `vacuum works how`.
 fn asks_at_end(topic: &str, rules: &Rules) -> bool {
     let last = topic.split_whitespace().last().map(folded);
     last.is_some_and(|word| rules.tables().question_words.contains(word.as_str()))
         && topic.split_whitespace().count() >= MIN_QUESTION_WORDS
 }
 
-/// Takes the kind of thing off a name: `View protocol`, `module curses.textpad`, `NOT (operator)`.
+/// Splits a name and its kind of thing: `View protocol`, `module curses.textpad`, `NOT (operator)`.
 fn without_kind(name: &str, is_question: bool, rules: &Rules) -> Option<(String, String)> {
     let words: Vec<&str> = name.split_whitespace().collect();
     if is_question || !(2..=MAX_RULE_PHRASE_WORDS + 2).contains(&words.len()) {
@@ -374,8 +373,8 @@ fn without_kind(name: &str, is_question: bool, rules: &Rules) -> Option<(String,
         })
 }
 
-/// Whether a text begins by saying what to do, and does not name a thing that is called after it: `create a page`, `delete page`,
-/// but not `View protocol` or `print function`.
+/// Whether a text is a task and not a name: `create a page`, `delete page`, but not `View protocol` or `print
+/// function`.
 fn opens_with_order(topic: &str, rules: &Rules) -> bool {
     let mut words = topic.split_whitespace();
     let verb = words
@@ -390,7 +389,7 @@ fn is_plain(text: &str) -> bool {
     !text.contains(char::is_uppercase)
 }
 
-/// Parent and child of a qualified name, or, in a container, of two words and more.
+/// Parent and child of a qualified name. Within a container, also of a name of several words.
 fn member(name: &str, in_container: bool) -> Option<(String, String)> {
     let words: Vec<&str> = name.split_whitespace().collect();
     match words.as_slice() {
@@ -405,7 +404,7 @@ fn member(name: &str, in_container: bool) -> Option<(String, String)> {
     }
 }
 
-/// A single word that is a name of code, written in capitals, or nothing but marks.
+/// Whether a text is one word that is a name of code, in capitals, or without letters.
 fn is_name_of_code(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let (Some(word), None) = (words.next(), words.next()) else {

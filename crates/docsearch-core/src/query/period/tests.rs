@@ -85,7 +85,7 @@ fn words_for_months_and_years_alone_are_no_periods() {
 }
 
 #[test]
-fn the_words_of_a_period_are_told_from_the_rest() {
+fn the_words_of_a_period_are_separated_from_the_rest() {
     let words = |query| read(query).map(|mention| mention.words);
     assert_eq!(words("pump news from last month please"), Some(2..5));
     assert_eq!(words("since the last week"), Some(0..4));

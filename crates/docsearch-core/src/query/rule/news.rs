@@ -1,4 +1,4 @@
-//! How what is new is told from other pages, and queries for it from others.
+//! Recognises news (release notes, changelogs, blogs), and queries for what is new.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::documents::page_keys::Parts;
 use crate::text::name::{key, slug_leaf};
 use crate::values::id::Map;
 
-/// What bears a name by which pages that tell what was new are told.
+/// Where a news name applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NewsNamePosition {
@@ -23,34 +23,33 @@ pub enum NewsNamePosition {
     Ending,
 }
 
-/// What a word does in a query that asks for what is new.
+/// Part of a word in a query for what is new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NewsQueryPart {
-    /// It asks for what is new, where nothing but such words and stop words are in the query.
+    /// Asks for what is new, if the query has nothing but such words and stop words.
     New,
-    /// It does so beside a word for a time or a question word: `added`.
+    /// Asks for it beside a word for a time or a question word: `added`.
     Happened,
-    /// It is for a time: `lately`.
+    /// A time: `lately`.
     When,
-    /// It is for pages of any kind: `articles`.
+    /// Pages of any kind: `articles`.
     Thing,
-    /// After `new`, it is something to be made: `new page`.
+    /// After a word of [`NewsQueryPart::Creates`], something to create: `page` of `new page`.
     Made,
-    /// It asks for release notes and changelogs.
+    /// Asks for release notes and changelogs.
     Release,
-    /// It begins a query for what is new, as question words do: `whats`.
+    /// Begins such a query as question words do: `whats`.
     Asks,
-    /// Before a word of [`NewsQueryPart::Made`], it says that something is to be made: `new`.
+    /// Before a word of [`NewsQueryPart::Made`], says that it is to be created: `new`.
     Creates,
-    /// It asks for what is new as the only word of a query.
+    /// Asks for what is new as the only word.
     Alone,
-    /// It means nothing beside words that ask for what is new: `show`.
+    /// Without meaning beside such words: `show`.
     Filler,
 }
 
-/// The names of pages that tell what was new, ready to be looked up by keys. The value is whether such pages are release
-/// notes or changelogs, and no other news.
+/// Names of news, prepared for lookups by keys. The value is true for release notes and changelogs.
 #[derive(Clone, Debug, Default)]
 pub struct NewsNames {
     folders: Map<Vec<u8>, bool>,
@@ -77,12 +76,12 @@ impl NewsNames {
         }
     }
 
-    /// Whether a page is one of them, by its slug and title.
+    /// Whether a page is news, by its slug and title.
     pub fn is_news(&self, slug: &str, title: &str) -> bool {
         self.is_named(slug, title, |_| true)
     }
 
-    /// Whether a page is release notes or a changelog, and no other news.
+    /// Whether a page is release notes or a changelog.
     pub fn is_release(&self, slug: &str, title: &str) -> bool {
         self.is_named(slug, title, |releases| releases)
     }
@@ -98,7 +97,7 @@ impl NewsNames {
         self.are_named(above, leaf.as_bytes(), title.as_bytes(), counts)
     }
 
-    /// Whether keys of folders, of the end of a slug and of a title have one of the names that count.
+    /// Whether keys of folders, of the end of a slug or of a title are names that count.
     fn are_named(
         &self,
         above: impl Iterator<Item = impl AsRef<[u8]>>,

@@ -1,4 +1,4 @@
-//! Rows of rules put into their tables, and taken out of them.
+//! Applies rows of rules, and lists rules as rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -152,7 +152,7 @@ fn share(name: &'static str, value: f32) -> Result<f32, RuleError> {
 }
 
 impl Rules {
-    /// Every rule that applies, as rows.
+    /// All rules as rows.
     pub fn rows(&self) -> Vec<Row> {
         let tables = &self.tables;
         let actions = tables.actions.iter().map(|(verb, &intent)| Rule::Action {

@@ -38,7 +38,7 @@ fn every_form_of_a_verb_is_recognised() {
 }
 
 #[test]
-fn s2_3_verbs_stand_for_each_other() {
+fn s2_3_verbs_are_synonyms_of_each_other() {
     let rules = Rules::english();
     let synonyms = &rules.tables().action_synonyms;
     for (verb, expected) in [

@@ -1,14 +1,14 @@
-//! Words of the rules, looked up by the words of a page.
+//! Rules about words, for the words of pages.
 
 use super::{Intent, Tables};
 use crate::documents::page_keys::KeyWord;
 use crate::text::word::stem;
 use crate::values::id::{Map, Set};
 
-/// The first bytes of a word; 0 where it is shorter.
+/// The first bytes of a word; 0 after its end.
 type Beginning = [u8; 3];
 
-/// The first bytes of a text, `length` at most.
+/// The first `length` bytes of a text.
 fn beginning(text: &[u8], length: usize) -> Beginning {
     let mut beginning = Beginning::default();
     for (to, from) in beginning.iter_mut().zip(text.iter().take(length)) {
@@ -17,12 +17,12 @@ fn beginning(text: &[u8], length: usize) -> Beginning {
     beginning
 }
 
-/// Verbs, what they do, and words that say little.
+/// Verbs, their intents, and stop words.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Vocabulary {
-    /// How verbs begin, so that few other words have to be stemmed.
+    /// Beginnings of verbs: other words need no stemming.
     beginnings: Set<Beginning>,
-    /// For each first byte a bit for each length that such a beginning has.
+    /// For each first byte, a bit for each length of such a beginning.
     lengths: Vec<u8>,
     /// Stems of verbs of one word.
     verbs: Set<Vec<u8>>,
@@ -33,7 +33,7 @@ pub(crate) struct Vocabulary {
 impl Vocabulary {
     pub(super) fn new(tables: &Tables) -> Self {
         let verbs = tables.actions.keys();
-        // Stemming changes the end of a word and at most the last letter of what is left.
+        // Stemming changes the end of a word, and at most the last letter of what is left.
         let kept = |verb: &String| beginning(verb.as_bytes(), stem(verb).len().saturating_sub(1));
         let beginnings: Set<Beginning> = verbs.clone().map(kept).collect();
         let mut lengths = vec![0u8; 256];
@@ -60,7 +60,7 @@ impl Vocabulary {
         }
     }
 
-    /// Whether a verb begins as a word does.
+    /// Whether a verb begins like this word.
     pub(super) fn begins_like_a_verb(&self, word: &[u8]) -> bool {
         let first = word.first().map_or(0, |&first| usize::from(first));
         let of_first = self.lengths.get(first).copied().unwrap_or_default();
@@ -68,17 +68,17 @@ impl Vocabulary {
         lengths.any(|length| self.beginnings.contains(&beginning(word, length)))
     }
 
-    /// Whether a word is a form of a verb, see [`super::Rules::verb`]. `buffer` is written to.
+    /// Whether a word is a form of a verb, see [`super::Rules::verb`]. `buffer` is overwritten.
     pub(crate) fn is_verb(&self, word: &KeyWord<'_>, buffer: &mut Vec<u8>) -> bool {
         self.begins_like_a_verb(word.text) && self.verbs.contains(word.any_stem(buffer))
     }
 
-    /// What a verb does, see [`super::Rules::intent`].
+    /// The intent of a verb, see [`super::Rules::intent`].
     pub(crate) fn intent(&self, verb: &[u8]) -> Option<Intent> {
         self.intents.get(verb).copied()
     }
 
-    /// Whether a word says little, see [`super::Rules::is_stop_word`].
+    /// Whether a word is a stop word, see [`super::Rules::is_stop_word`].
     pub(crate) fn is_stop_word(&self, word: &[u8]) -> bool {
         self.stop_words.contains(word)
     }

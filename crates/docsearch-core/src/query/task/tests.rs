@@ -104,7 +104,7 @@ fn a_frame_in_any_language_leaves_the_task() {
     }
 }
 
-/// What is asked for is the same in every respect but which names a question may be about.
+/// Both queries are parsed alike, but for the names that a question may be about.
 #[test]
 fn a_framed_task_is_understood_as_the_task() {
     let rules = Rules::english();

@@ -1,10 +1,10 @@
-//! Texts of a query that may be the name of a page.
+//! Candidate names: texts of a query that may be the name of a page.
 
 use serde::{Deserialize, Serialize};
 
 use crate::values::address::{Address, address_key, decoded, split_question};
 
-/// How a text that may be a page's name was won from the query.
+/// Origin of a candidate name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NameRole {
@@ -12,7 +12,7 @@ pub enum NameRole {
     Whole,
     /// The query as the address of a page.
     Address,
-    /// The address without what it asks of the server.
+    /// The address without its query string.
     AddressPath,
     /// The symbol in its container.
     Symbol,
@@ -22,26 +22,24 @@ pub enum NameRole {
     WithoutKind,
     /// The query with an abbreviation written out.
     Expanded,
-    /// What a question is about: `Grid` of `what is Grid?`; the command of a line of a shell: `git push` of
-    /// `git push --delete`.
+    /// The subject of a question: `Grid` of `what is Grid?`. The command of a shell command line: `git push` of `git
+    /// push --delete`.
     Subject,
-    /// What the subject is compared with: `Table` of `when should I use Grid instead of Table?`.
+    /// What a query compares its subject with: `Table` of `when should I use Grid instead of Table?`.
     Compared,
-    /// What an acronym in the query is short for, in several words: `multi-factor authentication` of `set up mfa`.
+    /// An acronym of the query written out in several words: `multi-factor authentication` of `set up mfa`.
     WrittenOut,
-    /// A name of code in a longer query: it earns a boost, and no lift unless the query is about it.
+    /// A name of code in a longer query. It earns a boost, and the strength of a name only as the subject.
     Mention,
-    /// Words of a longer query that may be a name; they count only if the query is about it, see
-    /// [`crate::ranking::subject`].
+    /// Words of a longer query. They count only as the subject, see [`crate::ranking::subject`].
     Within,
-    /// What comes before the last part of a qualified name, such as the module: its page may describe
-    /// the member.
+    /// A qualifier, such as the module: its page may describe the member.
     Qualifier,
 }
 
 impl NameRole {
-    /// Factor of [`crate::ranking::rank::name_strength`], 0 to 1. The less the query was changed to win the
-    /// name, the more it counts; a name within a sentence does not lift. The order is meant, the numbers are chosen.
+    /// Factor of [`crate::ranking::rank::name_strength`], 0 to 1. The more the query had to be changed, the less. The
+    /// order matters, the numbers are chosen.
     pub const fn factor(self, implicit: bool) -> f32 {
         match self {
             Self::Whole | Self::Address => 1.0,
@@ -56,42 +54,42 @@ impl NameRole {
     }
 }
 
-/// A name that a query is about.
+/// A subject of a query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Subject {
-    /// As the query writes it.
+    /// As the query spells it.
     pub text: String,
     /// Whether another subject is compared with this one.
     pub compared: bool,
 }
 
-/// A text that may be a page's name.
+/// A text that may be the name of a page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CandidateName {
     /// The text.
     pub text: String,
     /// Its [`name::key`].
     pub key: String,
-    /// How it was won.
+    /// Its origin.
     pub role: NameRole,
-    /// The only project that it may be in: that of a reference `project/slug`.
+    /// The only project that may have it: that of a reference `project/slug`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<i64>,
 }
 
-/// Where pages of a project are found.
+/// Addresses of a project.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     /// The project.
     pub project: i64,
-    /// Its name, which references begin with.
+    /// Its name, with which references begin.
     pub name: &'a str,
-    /// What URLs of its pages begin with.
+    /// Start of the URLs of its pages.
     pub root_url: Option<&'a str>,
 }
 
 impl CandidateName {
-    /// The addresses that a query can be: a slug or a URL, and what it says below the roots of these projects.
+    /// The addresses that a query may be: a slug, a URL, and the part of it below the roots of these projects.
     pub fn addresses<'a>(query: &str, sites: impl IntoIterator<Item = Site<'a>>) -> Vec<Self> {
         let decoded = decoded(query);
         let Some(address) = Address::read(query).or_else(|| Address::read(&decoded)) else {
@@ -109,7 +107,7 @@ impl CandidateName {
             below.map(|slug| form(slug, Some(site.project))).collect::<Vec<_>>()
         });
         let forms = std::iter::once(form(address.text, None)).chain(below);
-        // What a URL asks of the server may tell pages apart, and may be `?highlight=word`.
+        // A query string may distinguish pages, or may be `?highlight=word`.
         let forms = forms.flat_map(|asked| {
             let (path, question) = split_question(&asked.text);
             let plain = (!question.is_empty()).then(|| Self {

@@ -1,12 +1,12 @@
-//! Lines of a shell: `git push --delete`.
+//! Shell command lines: `git push --delete`.
 
 use crate::text::name::key;
 
 /// Most words of the name of a command.
 const MAX_COMMAND_WORDS: usize = 3;
 
-/// The command of a query that is a line of a shell: the words before its first option. `short` are the words with one dash
-/// that were read as options. `None` if there is no option, or too many words before it.
+/// The command of a shell command line: the words before its first option. `short` are the words with one dash that
+/// are options. `None` without an option, or with too many words before it.
 pub(super) fn command(query: &str, short: &[String]) -> Option<String> {
     let named: Vec<&str> = query
         .split_whitespace()
@@ -17,8 +17,7 @@ pub(super) fn command(query: &str, short: &[String]) -> Option<String> {
     ((1..=MAX_COMMAND_WORDS).contains(&named.len()) && is_option).then(|| named.join(" "))
 }
 
-/// The options of a query, in their order: the keys (see [`key`]) of those with two dashes, and the first letters of those
-/// with one, as they are written.
+/// The options, in order. Long options are keys (see [`key`]), of short ones the dash and the first letter.
 pub(super) fn options(query: &str, short: &[String]) -> Vec<String> {
     let option = |word: &str| match long_name(word) {
         Some(name) => Some(key(name)),
@@ -46,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_stands_before_its_options() {
+    fn a_command_is_before_its_options() {
         assert_eq!(named("git push --delete", &[]).as_deref(), Some("git push"));
         assert_eq!(named("grep -r", &["-r"]).as_deref(), Some("grep"));
         assert_eq!(named("tar -xzf archive --strip=1", &["-xzf"]).as_deref(), Some("tar"));

@@ -1,4 +1,4 @@
-//! The texts of a query that may be names of pages.
+//! The candidate names of a query.
 
 use super::sentence::Sentence;
 use super::{ACRONYM, CandidateName, MAX_WRITTEN_OUT, NameRole, Subject, Understanding};
@@ -7,7 +7,7 @@ use crate::text::name;
 use crate::text::word::folded;
 
 impl Understanding {
-    /// The texts that may be names of pages, strongest first, each key once.
+    /// The candidate names, strongest first, each key once.
     pub fn candidate_names(&self) -> Vec<CandidateName> {
         let mut names: Vec<CandidateName> = Vec::new();
         let mut add = |text: &str, role| {
@@ -74,7 +74,7 @@ impl Understanding {
         names
     }
 
-    /// Texts within the query that may be names of pages, beside those that are `known`.
+    /// Candidate names within the query, without those in `known`.
     pub fn candidate_names_within(&self, known: &[CandidateName], rules: &Rules) -> Vec<CandidateName> {
         let mut names: Vec<CandidateName> = Vec::new();
         for run in Sentence::read(&self.topic, rules).runs {
@@ -90,7 +90,7 @@ impl Understanding {
         names
     }
 
-    /// Notes a name that the query turned out to be about, when the documents were looked at.
+    /// Adds a subject, once documents with its name were found.
     pub fn add_subject(&mut self, name: &str, compared: bool) {
         if self.subjects.iter().all(|subject| subject.text != name) {
             self.subjects.push(Subject {

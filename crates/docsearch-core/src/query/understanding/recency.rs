@@ -8,115 +8,141 @@ use crate::text::identifier::uncontracted;
 use crate::text::name;
 use crate::text::word::folded;
 
-/// How a query asks for recent pages.
+/// Whether a query asks for recent pages of a topic or for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Recency {
-    /// Those about something.
+    /// Those of a topic.
     About,
-    /// Whatever they are about.
+    /// All.
     Only,
 }
 
-/// What a query says of time.
+/// What a query says about time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Timing {
     pub(super) recency: Option<Recency>,
-    /// Whether it asks for release notes and changelogs, and for nothing else.
+    /// Whether it asks for nothing but release notes and changelogs.
     pub(super) releases: bool,
     pub(super) period: Option<Period>,
-    /// The query without the words of the period, if they are several and others are left.
+    /// The query without the words of the period, if the period has several words and others are left.
     pub(super) rest: Option<String>,
 }
 
-/// What a query says of time, by words of the rules.
-pub(super) fn timing(topic: &str, rules: &Rules, known: &KnownNames) -> Timing {
-    let tables = rules.tables();
-    let written: Vec<&str> = topic.split_whitespace().collect();
-    let all: Vec<String> = written.iter().map(|word| folded(word).replace('’', "'")).collect();
-    let period = period::mention(&all);
-    let in_period = |at: usize| period.as_ref().is_some_and(|period| period.words.contains(&at));
-    let (words, named): (Vec<(String, bool)>, Vec<&str>) = {
-        let is_code = |word: &str| Identifier::read(word).is_some() && !known.is_project(&name::key(word));
-        let named = written.iter().copied().filter(|word| is_code(word)).collect();
-        let words = written.iter().zip(&all).enumerate();
-        let words = words.filter(|(_, (written, word))| !is_code(written) && !word.is_empty());
-        (
-            words.map(|(at, (_, word))| (word.clone(), in_period(at))).collect(),
-            named,
-        )
-    };
-    let (words, timed): (Vec<String>, Vec<bool>) = words.into_iter().unzip();
-    let covered = |phrases: &dyn Fn(&str) -> bool| {
-        let mut covered = vec![false; words.len()];
+/// The words of a query that are no names of code, with the rules that they match.
+struct TimeWords<'a> {
+    words: Vec<String>,
+    /// By word, whether it is in the period.
+    in_period: Vec<bool>,
+    rules: &'a Rules,
+}
+
+impl TimeWords<'_> {
+    fn has(&self, part: NewsQueryPart, word: &str) -> bool {
+        let words = self.rules.tables().asking_words.get(&part);
+        words.is_some_and(|words| words.contains(word))
+    }
+
+    fn any(&self, part: NewsQueryPart) -> bool {
+        self.words.iter().any(|word| self.has(part, word))
+    }
+
+    /// By word, whether it is in a phrase of this kind.
+    fn covered(&self, is_phrase: impl Fn(&str) -> bool) -> Vec<bool> {
+        let mut covered = vec![false; self.words.len()];
         for count in 1..=MAX_RULE_PHRASE_WORDS {
-            for (at, window) in words.windows(count).enumerate() {
-                if phrases(&window.join(" ")) {
+            for (at, window) in self.words.windows(count).enumerate() {
+                if is_phrase(&window.join(" ")) {
                     covered[at..at + count].fill(true);
                 }
             }
         }
         covered
+    }
+
+    /// Whether words beside those of [`Tables::recency_words`](crate::query::rule::Tables) ask for what is new.
+    fn ask_for_news(&self, has_period: bool) -> bool {
+        let is_dated = self.any(NewsQueryPart::When) || has_period;
+        let begins_question = self.words.first().is_some_and(|word| {
+            let question_words = &self.rules.tables().question_words;
+            question_words.contains(uncontracted(word)) || self.has(NewsQueryPart::Asks, word)
+        });
+        let creates = self
+            .words
+            .windows(2)
+            .any(|pair| self.has(NewsQueryPart::Creates, &pair[0]) && self.has(NewsQueryPart::Made, &pair[1]));
+        let may_ask = match self.words.as_slice() {
+            [] => false,
+            [only] => self.has(NewsQueryPart::Alone, only),
+            _ => true,
+        };
+        may_ask
+            && (self.any(NewsQueryPart::New) && !creates
+                || self.any(NewsQueryPart::Happened) && (is_dated || begins_question)
+                || is_dated && self.any(NewsQueryPart::Thing))
+    }
+
+    /// Whether a word names no topic.
+    fn is_filler(&self, word: &str) -> bool {
+        let parts = [
+            NewsQueryPart::New,
+            NewsQueryPart::Happened,
+            NewsQueryPart::When,
+            NewsQueryPart::Thing,
+            NewsQueryPart::Filler,
+        ];
+        parts.iter().any(|&part| self.has(part, word))
+            || self.rules.is_stop_word(word)
+            || self.rules.tables().framing_words.contains(word)
+    }
+}
+
+/// What a query says about time, by the rules.
+pub(super) fn timing(topic: &str, rules: &Rules, known: &KnownNames) -> Timing {
+    let written: Vec<&str> = topic.split_whitespace().collect();
+    let folded: Vec<String> = written.iter().map(|word| folded(word).replace('’', "'")).collect();
+    let period = period::mention(&folded);
+    let is_code = |word: &str| Identifier::read(word).is_some() && !known.is_project(&name::key(word));
+    let (words, in_period) = written
+        .iter()
+        .zip(&folded)
+        .enumerate()
+        .filter(|(_, (written, word))| !is_code(written) && !word.is_empty())
+        .map(|(at, (_, word))| {
+            let in_period = period.as_ref().is_some_and(|period| period.words.contains(&at));
+            (word.clone(), in_period)
+        })
+        .unzip();
+    let words = TimeWords {
+        words,
+        in_period,
+        rules,
     };
-    let has = |asking: NewsQueryPart, word: &str| {
-        tables
-            .asking_words
-            .get(&asking)
-            .is_some_and(|words| words.contains(word))
-    };
-    let recent = covered(&|phrase| tables.recency_words.contains(phrase));
-    let released = covered(&|phrase| has(NewsQueryPart::Release, phrase));
-    let project = covered(&|phrase| known.is_project(&name::key(phrase)));
-    let is_one_of = |asking: NewsQueryPart| words.iter().any(|word| has(asking, word));
-    let asks = |word: &str| tables.question_words.contains(word);
-    let dated = is_one_of(NewsQueryPart::When) || period.is_some();
-    let opens = words
-        .first()
-        .is_some_and(|word| asks(uncontracted(word)) || has(NewsQueryPart::Asks, word));
-    let makes = words
-        .windows(2)
-        .any(|pair| has(NewsQueryPart::Creates, &pair[0]) && has(NewsQueryPart::Made, &pair[1]));
-    let is_new = recent.contains(&true)
-        || (words.len() > 1 || words.first().is_some_and(|word| has(NewsQueryPart::Alone, word)))
-            && (is_one_of(NewsQueryPart::New) && !makes
-                || is_one_of(NewsQueryPart::Happened) && (dated || opens)
-                || dated && is_one_of(NewsQueryPart::Thing));
-    let parts = [
-        NewsQueryPart::New,
-        NewsQueryPart::Happened,
-        NewsQueryPart::When,
-        NewsQueryPart::Thing,
-        NewsQueryPart::Filler,
-    ];
-    let is_stop_word = |word: &str| {
-        parts.iter().any(|&asking| has(asking, word)) || rules.is_stop_word(word) || tables.framing_words.contains(word)
-    };
-    let only = named.is_empty()
-        && words.iter().enumerate().all(|(at, word)| {
+    let recent = words.covered(|phrase| rules.tables().recency_words.contains(phrase));
+    let released = words.covered(|phrase| words.has(NewsQueryPart::Release, phrase));
+    let project = words.covered(|phrase| known.is_project(&name::key(phrase)));
+    let only = !written.iter().any(|word| is_code(word))
+        && words.words.iter().enumerate().all(|(at, word)| {
             recent[at]
                 || released[at]
-                || timed[at]
+                || words.in_period[at]
                 || project[at]
-                || is_stop_word(word)
-                || is_stop_word(uncontracted(word))
+                || words.is_filler(word)
+                || words.is_filler(uncontracted(word))
         });
-    // One word may as well be a name: `yesterday`, `March`.
+    let is_recent = recent.contains(&true);
+    // A single word may be a name: `yesterday`, `March`.
     let is_period = period.as_ref().is_some_and(|period| period.words.len() > 1);
-    let recency = match (only && (is_new || is_period), recent.contains(&true)) {
-        (true, _) => Some(Recency::Only),
-        (false, true) => Some(Recency::About),
-        (false, false) => None,
+    let recency = match only && (is_recent || words.ask_for_news(period.is_some()) || is_period) {
+        true => Some(Recency::Only),
+        false => is_recent.then_some(Recency::About),
     };
-    let releases = only && released.contains(&true);
-    let rest = period
-        .as_ref()
-        .filter(|period| !only && period.words.len() > 1)
-        .map(|period| {
-            let rest = written.iter().enumerate().filter(|(at, _)| !period.words.contains(at));
-            rest.map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
-        });
+    let rest = period.as_ref().filter(|_| !only && is_period).map(|period| {
+        let rest = written.iter().enumerate().filter(|(at, _)| !period.words.contains(at));
+        rest.map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
+    });
     Timing {
         recency,
-        releases,
+        releases: only && released.contains(&true),
         period: period.map(|period| period.period),
         rest: rest.filter(|rest| rest.contains(char::is_alphanumeric)),
     }
@@ -173,7 +199,7 @@ mod tests {
         }
     }
 
-    /// A query that says nothing but a period asks for what was published in it.
+    /// A query of nothing but a period asks for pages of that period.
     #[test]
     fn a_period_alone_asks_for_its_pages() {
         for query in [

@@ -1,5 +1,5 @@
-//! The words of a query, and the texts among them that pages may be called: `Grid` of `what are the downsides of Grid`. Which of
-//! them are names the documents know.
+//! A query as a sentence: its words, and the names in it, such as `Grid` of `what are the downsides of Grid`.
+//! Documents decide which are names.
 
 use std::ops::Range;
 
@@ -12,36 +12,37 @@ use crate::text::word::folded;
 
 /// Most words of a name.
 const MAX_NAME_WORDS: usize = 4;
-/// Words of a query that are looked at; a longer one is prose. Chosen, not measured.
+/// Most words of a query that are searched for names. A longer one is prose. Chosen, not measured.
 const MAX_SENTENCE_WORDS: usize = 24;
 /// Most words between two names that are compared.
 const MAX_BETWEEN: usize = 3;
-/// So many stop words of the rules show that a sentence is in their language: one may be a word of another. Chosen.
+/// Stop words of the rules that a sentence in their language has at least: a single one may be a word of another
+/// language. Chosen.
 const STOP_WORDS_OF_SENTENCE: usize = 2;
-/// Signs that end a part of a sentence, over which no name goes.
+/// Signs that end a part of a sentence. No name goes across them.
 const ENDS: [char; 9] = [',', ';', ':', '?', '!', '.', '。', '？', '、'];
 /// Signs around a quoted name.
 const QUOTES: [char; 7] = ['"', '\'', '`', '“', '”', '‘', '’'];
 
-/// A text within a sentence that may be a name.
+/// Consecutive words of a query that may be a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// As it is written, without signs around it.
+    /// As written, without punctuation around it.
     pub(crate) text: String,
     /// Its [`name::key`].
     pub(crate) key: String,
-    /// Its words.
+    /// Range of its words.
     pub(crate) words: Range<usize>,
 }
 
-/// A query as a row of words.
+/// A query as a list of words.
 #[derive(Clone, Debug)]
 pub(crate) struct Sentence {
-    /// What may be a name. None begins or ends with a stop word.
+    /// Possible names. None begins or ends with a stop word.
     pub(crate) runs: Vec<Run>,
     /// The words, in lower case.
     words: Vec<String>,
-    /// Which of them are written as code.
+    /// Indexes of words that are written as code.
     code: Vec<usize>,
 }
 
@@ -94,8 +95,8 @@ impl Sentence {
         }
     }
 
-    /// Whether the second of two texts is what the first one is compared with: the query compares, and a single word is between
-    /// them, or a few stop words and words of comparisons.
+    /// Whether the query compares the first of two names with the second. It has a comparing word, and between the
+    /// names is a single word, or a few stop words and comparing words.
     pub(crate) fn compares(&self, first: &str, second: &str, rules: &Rules) -> bool {
         let is_comparing = |word: &String| rules.tables().comparing_words.contains(word);
         let between = self.between(first, second);
@@ -105,8 +106,7 @@ impl Sentence {
             && (between.len() == 1 || between.iter().all(joins))
     }
 
-    /// Whether a word outside of a name, and of the place that the query names, is written as code: `\g` of
-    /// `\g in regular expressions`.
+    /// Whether a word outside of a name and of the query's container is code: `\g` of `\g in regular expressions`.
     pub(crate) fn has_code_beside(&self, key: &str, place: Option<&str>) -> bool {
         let own = self.run(key).map_or(0..0, |run| run.words.clone());
         let place = place.map(folded).unwrap_or_default();
@@ -114,8 +114,8 @@ impl Sentence {
         self.code.iter().any(|&at| !own.contains(&at) && !is_place(at))
     }
 
-    /// How many words outside of a name say something, in a sentence of the language that the rules have stop words for: in
-    /// others its articles and verbs would count. 0 without two stop words.
+    /// Number of significant words outside of a name, in a sentence with at least two stop words of the rules. 0 for
+    /// other sentences: in other languages, articles and verbs would count.
     pub(crate) fn words_beside(&self, key: &str, rules: &Rules) -> usize {
         let own = self.run(key).map_or(0..0, |run| run.words.clone());
         let beside = self.words.iter().enumerate();
@@ -129,7 +129,7 @@ impl Sentence {
         others.iter().filter(|word| !frames(word, rules)).count()
     }
 
-    /// Whether a verb and at most an article are before a name, and begin the query.
+    /// Whether the query begins with a verb, and at most an article is between it and a name.
     pub(crate) fn has_verb_before(&self, key: &str, rules: &Rules) -> bool {
         let before = self.run(key).map_or(0, |run| run.words.start);
         let is_verb = |word: &str| rules.verb(word).is_some() && !frames(word, rules);
@@ -140,7 +140,7 @@ impl Sentence {
         }
     }
 
-    /// Whether it is nothing but two texts, and stop words between them: neither is asked for before the other.
+    /// Whether the query is nothing but two names with stop words between: neither comes before the other.
     pub(crate) fn is_pair(&self, first: &str, second: &str, rules: &Rules) -> bool {
         let of = |key: &str| self.run(key).map_or(0, |run| run.words.len());
         let between = self.between(first, second);
@@ -160,7 +160,7 @@ impl Sentence {
     }
 }
 
-/// Whether a text asks about a name without letters, such as an operator: all its other words only frame it.
+/// Whether a text is about a name without letters, such as an operator: all its other words only frame it.
 pub(super) fn is_about_sign(text: &str, rules: &Rules) -> bool {
     let (signs, words): (Vec<&str>, Vec<&str>) = text.split_whitespace().partition(|word| is_sign(word));
     let frames = |word: &&str| {
@@ -170,7 +170,7 @@ pub(super) fn is_about_sign(text: &str, rules: &Rules) -> bool {
     !signs.is_empty() && words.iter().all(frames)
 }
 
-/// Whether a word, in lower case, says what about a name is asked, or what kind of thing it is.
+/// Whether a word, in lower case, is a framing word, a comparing word or a kind of thing.
 pub(crate) fn frames(word: &str, rules: &Rules) -> bool {
     let tables = rules.tables();
     [&tables.framing_words, &tables.comparing_words, &tables.kind_words]
@@ -178,7 +178,8 @@ pub(crate) fn frames(word: &str, rules: &Rules) -> bool {
         .any(|set| set.contains(word))
 }
 
-/// The parts of a word: in scripts without spaces a name in other letters has none around it, `Gridの使い方`.
+/// The parts of a word by script. In scripts without spaces, names in Latin letters have none around them:
+/// `Gridの使い方`.
 fn by_script(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {
@@ -193,7 +194,7 @@ fn by_script(word: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a word has marks that no prose has, or is one: `\g`, `[]`, `lc_messages`.
+/// Whether a word has signs that prose does not have: `\g`, `[]`, `lc_messages`.
 fn is_code(bare: &str, written: &str) -> bool {
     let of_prose = |c: char| c.is_alphanumeric() || "-–—'’/&.,…".contains(c);
     match bare.contains(char::is_alphanumeric) {
@@ -221,7 +222,7 @@ fn is_sign(word: &str) -> bool {
 /// A word without quotation marks and punctuation around it.
 fn bare(word: &str) -> &str {
     if is_sign(word) {
-        // What ends a question ends no operator, as a rule.
+        // A question mark is no part of an operator, as a rule.
         return word.trim_matches(QUOTES).trim_end_matches(['?', ',']);
     }
     word.trim_matches([
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_not_what_is_asked_about() {
+    fn a_container_is_no_name_of_the_query() {
         assert!(!runs("lists in Grid").contains(&"Grid".to_owned()));
     }
 
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn code_beside_a_name_is_told_from_prose() {
+    fn code_beside_a_name_is_distinguished_from_prose() {
         let has_code = |text: &str| Sentence::read(text, &Rules::english()).has_code_beside("grid", Some("tide_kit"));
         for query in ["\\g in Grid", "[] of Grid", ": in Grid", "lc_messages of Grid"] {
             assert!(has_code(query), "{query}");

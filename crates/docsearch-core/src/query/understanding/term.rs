@@ -1,4 +1,4 @@
-//! The words of a query that carry meaning, and what they do in it.
+//! The significant words of a query and their roles.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,41 +7,41 @@ use crate::query::rule::{Rules, Tables};
 use crate::text::identifier::uncontracted;
 use crate::text::word::{Word, folded};
 
-/// What a word does in a query.
+/// Role of a word in a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// A verb that says what is to be done.
+    /// A verb of the task.
     Action,
-    /// What it is to be done to, and everything else that carries meaning.
+    /// An object of the task, and every other significant word.
     Object,
-    /// What tells one kind of objects from others: `large` of `delete all large files`.
+    /// A word that says which objects are meant: `large` of `delete all large files`.
     Modifier,
-    /// How many of them are meant, or where: `all`.
+    /// A number of objects: `all`.
     Scope,
-    /// A word that says little.
+    /// A generic term.
     Generic,
 }
 
-/// A word that carries meaning.
+/// A significant word.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Term {
     /// The word.
     #[serde(flatten)]
     pub word: Word,
-    /// What it does.
+    /// Its role.
     pub role: Role,
-    /// For an action, the verb as the rules spell it.
+    /// For an action, the verb of the rules.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verb: Option<String>,
-    /// What the rules say that it also means.
+    /// Synonyms by the rules.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub synonyms: Vec<String>,
 }
 
 impl Term {
-    /// What it is short for, as the rules know it: words that begin with its first letter and hold the others in order.
-    /// `None` if the rules know nothing that fits.
+    /// The synonym that it abbreviates: its words begin with the first letter and have the others in order. `None` if
+    /// there is none.
     pub fn written_out(&self) -> Option<&str> {
         let short = self.word.text.strip_suffix('s').unwrap_or(&self.word.text);
         let abbreviates = |long: &&String| {
@@ -65,7 +65,7 @@ pub(super) fn terms(topic: &str, named: bool, rules: &Rules) -> Vec<Term> {
     let mut terms: Vec<Term> = Vec::new();
     let mut before: Option<String> = None;
     let mut only_openers = true;
-    // Placeholders such as <file_path> stand for values, not for what is looked for.
+    // Placeholders such as <file_path> are values, and not to be found.
     let words: Vec<&str> = topic
         .split_whitespace()
         .filter(|word| !(word.starts_with('<') && word.trim_end_matches(['.', ',', '?', '\'']).ends_with('>')))
@@ -130,7 +130,7 @@ pub(super) fn terms(topic: &str, named: bool, rules: &Rules) -> Vec<Term> {
         }
     }
     if let [only] = terms.as_mut_slice() {
-        // A verb with nothing to do it to is a name.
+        // A verb without an object is a name.
         only.verb = None;
         only.role = if tables.generic_terms.contains_key(&only.word.text) {
             Role::Generic
@@ -141,7 +141,7 @@ pub(super) fn terms(topic: &str, named: bool, rules: &Rules) -> Vec<Term> {
     terms
 }
 
-/// The words of a query that say how many are meant.
+/// The words of a query for a number of objects.
 pub(super) fn scope(topic: &str, rules: &Rules) -> Vec<Term> {
     let words = topic
         .split_whitespace()

@@ -1,4 +1,4 @@
-//! Where documents come from: folders, archives, repositories and lines of JSON, with the settings in `docsearch.toml`.
+//! Where documents come from: folders, archives, repositories and JSON lines. Also the settings in `docsearch.toml`.
 
 pub(crate) mod archive;
 pub(crate) mod choice;

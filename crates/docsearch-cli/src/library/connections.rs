@@ -22,7 +22,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout for sending a cancel request.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// ConnectionLimits and rights of one caller.
+/// Limits and rights of one caller.
 #[derive(Debug, Clone)]
 pub(crate) struct ConnectionLimits {
     /// Maximum number of connections, at least 1.

@@ -14,7 +14,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::{Value, json};
 use url::Url;
 
-/// Ends of links to pages, which the site or the author adds.
+/// Suffixes of links to pages, added by the site or the author.
 static PAGE_SUFFIXES: LazyLock<Vec<String>> = LazyLock::new(detection::page_suffixes);
 /// Prefixes of links relative to the top of the sources.
 const TOPS: [&str; 3] = ["@site/", "@/", "~/"];

@@ -1,4 +1,4 @@
-//! FolderListing the files of a folder of documentation.
+//! Lists the files of a folder of documentation.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -32,7 +32,7 @@ impl Default for UnpackLimits {
     }
 }
 
-/// UnpackedFiles files, removed when this is dropped.
+/// Unpacked files, removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct UnpackedFiles {
     _folder: TempDir,

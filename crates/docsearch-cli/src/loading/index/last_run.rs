@@ -30,7 +30,7 @@ const MIN_FILE_AGE: Duration = Duration::from_secs(2);
 const MAX_FILES: usize = 200_000;
 /// Records that were not used for this long are removed.
 const MAX_RECORD_AGE: Duration = Duration::from_secs(90 * 24 * 60 * 60);
-/// Folders that pages take nothing from.
+/// Folders that do not affect pages.
 const SKIPPED_FOLDERS: [&str; 2] = [".git", "node_modules"];
 
 /// The state of the files of a run.

@@ -58,9 +58,8 @@ struct PageFolder {
     generator: Option<Generator>,
     address: Option<String>,
 }
-/// Inspects `folder`, a canonical path.
 impl Inspection {
-    /// Looks at `folder`, a canonical path.
+    /// Inspects `folder`, a canonical path.
     pub(super) fn of(folder: &Path) -> Result<Self, Error> {
         let listing = folder::list(folder, Links::Inside);
         if listing.files.is_empty() {

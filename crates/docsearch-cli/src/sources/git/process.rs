@@ -1,4 +1,4 @@
-//! Runs the program `git` such that an untrusted repository cannot run anything on this machine.
+//! Runs the program `git` so that an untrusted repository cannot run programs on this machine.
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read, Write};

@@ -124,7 +124,7 @@ pub(crate) fn attach(
         loaded_to: None,
         reads_as: table.owner,
         writes_as: writer,
-        step_rows: step::STEP_ROWS,
+        step_rows: step::MAX_STEP_ROWS,
     };
     let Some(id) = attached.insert(caller, every)? else {
         return Err(error_with_hint(
@@ -413,7 +413,7 @@ fn read(role: &dyn Role, condition: &str, args: &[DatumWithOid<'_>]) -> Result<V
         |row| {
             let attached = Attached::read(row)?;
             Ok(Attached {
-                step_rows: attached.step_rows.clamp(1, step::STEP_ROWS),
+                step_rows: attached.step_rows.clamp(1, step::MAX_STEP_ROWS),
                 ..attached
             })
         },

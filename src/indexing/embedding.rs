@@ -19,7 +19,7 @@ use crate::tables::project::Project;
 use crate::tables::vectors::{self, VectorTable};
 
 /// Chunks of one step: a step holds locks for as long as it takes to write these vectors.
-const STEP: i64 = 64;
+const STEP_CHUNKS: i64 = 64;
 /// Number of chunks at the beginning and at the end of a project whose vectors are compared.
 const SAMPLE: i64 = 4;
 
@@ -80,7 +80,7 @@ pub(crate) fn missing(
             DatumWithOid::from(project.id),
             DatumWithOid::from(project.one_vector),
             DatumWithOid::from(documents),
-            DatumWithOid::from(STEP),
+            DatumWithOid::from(STEP_CHUNKS),
         ],
         |row| Ok(ChunkRow::read(row)?.chunk(project)),
     )

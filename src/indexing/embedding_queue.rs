@@ -20,9 +20,10 @@ use crate::tables::vectors::{self, VectorTable};
 const STEP_DOCUMENTS: i64 = 64;
 /// Number of failures after which a document counts as failed; it is still tried again. A switch of models ends after
 /// as many.
-pub(crate) const ATTEMPTS: i32 = 5;
+pub(crate) const MAX_ATTEMPTS: i32 = 5;
 /// Pause between two checks of documents that other sessions have locked.
 const LOCKED_PAUSE: Duration = Duration::from_secs(1);
+
 /// Adds a document with chunks without a vector.
 pub(crate) fn add(owner: &Owner<'_>, project: i64, document: i64) -> Result<()> {
     statement::execute(

@@ -50,7 +50,7 @@ pub(crate) use writing::read_stored;
 /// Documents that are read, split and submitted together; this bounds the memory of a call.
 const BATCH: usize = 64;
 /// Number of attempts for a document that other sessions change at the same time.
-const ATTEMPTS: usize = 3;
+const MAX_ATTEMPTS: usize = 3;
 
 /// Whether one document's failure is an error of the call or a row of its result.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -333,7 +333,7 @@ impl<'a> Indexer<'a> {
         let slug = document.input.slug.clone();
         let mut again;
         let mut vectors = vectors;
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             let embedded = vectors.of(&document);
             let written = embedded.and_then(|embedded| match on_failure {
                 OnFailure::Raise => self.write(caller, &document, embedded),

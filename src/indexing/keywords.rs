@@ -17,10 +17,10 @@ use crate::tables::statistics;
 use crate::tables::terms;
 
 /// Number of keywords of a document.
-const KEYWORDS: usize = 12;
+const MAX_KEYWORDS: usize = 12;
 /// Where policies hide documents from the caller, words in fewer chunks count as new: the keywords would otherwise show
 /// which words hidden documents have.
-const COMMON: f64 = 50.0;
+const MIN_FREQUENCY: f64 = 50.0;
 
 /// Chooses keywords for the documents of one call. Documents share many words, and the statistics change only at the
 /// end of the call. So each word is looked up once.
@@ -41,7 +41,7 @@ impl<'a> Keywords<'a> {
         Ok(Self {
             project,
             chunks: totals.unwrap_or_default().chunks,
-            least: if limited { COMMON } else { 0.0 },
+            least: if limited { MIN_FREQUENCY } else { 0.0 },
             idf: RefCell::default(),
         })
     }
@@ -59,7 +59,7 @@ impl<'a> Keywords<'a> {
             &candidates,
             &idf,
             &markdown::code_identifiers(body),
-            KEYWORDS,
+            MAX_KEYWORDS,
         ))
     }
 

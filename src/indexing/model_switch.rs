@@ -8,7 +8,7 @@ use docsearch_inference::Embedder;
 use pgrx::datum::DatumWithOid;
 
 use crate::indexing::embedding::{self, Chunk};
-use crate::indexing::embedding_queue::ATTEMPTS;
+use crate::indexing::embedding_queue::MAX_ATTEMPTS;
 use crate::models::embedder;
 use crate::postgres::report::{Result, in_one_line};
 use crate::postgres::role::{Caller, Owner, Role};
@@ -62,7 +62,7 @@ pub(crate) fn is_pending(owner: &Owner<'_>) -> Result<bool> {
         owner,
         "SELECT EXISTS (SELECT FROM docsearch.project p
                         WHERE coalesce(p.next_model_id, p.recut_after) IS NOT NULL AND p.switch_attempts < $1)",
-        &[DatumWithOid::from(ATTEMPTS)],
+        &[DatumWithOid::from(MAX_ATTEMPTS)],
         |row| row.required::<bool>(1),
     )?;
     Ok(pending == Some(true))
@@ -75,7 +75,7 @@ pub(crate) fn next(owner: &mut Owner<'_>) -> Result<Option<Box<Switch>>> {
         "SELECT p.id, p.next_model_id FROM docsearch.project p
          WHERE p.next_model_id IS NOT NULL AND p.switch_attempts < $1 AND p.switch_next_attempt <= now()
          ORDER BY p.id LIMIT 1",
-        &[DatumWithOid::from(ATTEMPTS)],
+        &[DatumWithOid::from(MAX_ATTEMPTS)],
         |row| Ok((row.required::<i64>(1)?, row.required::<i32>(2)?)),
     )?;
     let Some((project, model)) = next else {

@@ -5,7 +5,7 @@ use docsearch_core::values::id::Map;
 use pgrx::datum::{DatumWithOid, Interval};
 
 use crate::indexing::attached;
-use crate::indexing::embedding_queue::ATTEMPTS;
+use crate::indexing::embedding_queue::MAX_ATTEMPTS;
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Role};
 use crate::postgres::row_type::row_type;
@@ -58,7 +58,7 @@ pub(crate) fn documents(caller: &mut Caller, projects: &[i64]) -> Result<Map<i64
         return count(
             &caller.as_owner()?,
             "docsearch.embedding_queue q",
-            &[of_projects, DatumWithOid::from(ATTEMPTS)],
+            &[of_projects, DatumWithOid::from(MAX_ATTEMPTS)],
         );
     }
     // The queue is read as the owner of the tables, and counted as the caller, to whom policies apply.
@@ -89,7 +89,7 @@ pub(crate) fn documents(caller: &mut Caller, projects: &[i64]) -> Result<Map<i64
              AS q(project_id, document_id, attempts, next_attempt, error)",
         &[
             of_projects,
-            DatumWithOid::from(ATTEMPTS),
+            DatumWithOid::from(MAX_ATTEMPTS),
             DatumWithOid::from(queue.projects),
             DatumWithOid::from(queue.documents),
             DatumWithOid::from(queue.attempts),

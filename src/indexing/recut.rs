@@ -3,7 +3,7 @@
 
 use pgrx::datum::DatumWithOid;
 
-use crate::indexing::embedding_queue::ATTEMPTS;
+use crate::indexing::embedding_queue::MAX_ATTEMPTS;
 use crate::indexing::indexer;
 use crate::postgres::report::{Result, in_one_line};
 use crate::postgres::role::Owner;
@@ -21,7 +21,7 @@ pub(crate) fn step(owner: &mut Owner<'_>) -> Result<bool> {
         "SELECT p.id, p.recut_after FROM docsearch.project p
          WHERE p.recut_after IS NOT NULL AND p.switch_attempts < $1 AND p.switch_next_attempt <= now()
          ORDER BY p.id LIMIT 1 FOR NO KEY UPDATE",
-        &[DatumWithOid::from(ATTEMPTS)],
+        &[DatumWithOid::from(MAX_ATTEMPTS)],
         |row| Ok((row.required::<i64>(1)?, row.required::<i64>(2)?)),
     )?;
     let Some(&(id, after)) = next.first() else {

@@ -6,7 +6,7 @@ use pgrx::prelude::*;
 use std::time::{Duration, Instant};
 
 use crate::indexing::attached;
-use crate::indexing::embedding_queue::ATTEMPTS;
+use crate::indexing::embedding_queue::MAX_ATTEMPTS;
 use crate::postgres::report::{Result, error_with_hint, warn};
 use crate::postgres::role::{Caller, Role};
 use crate::postgres::{latch, statement};
@@ -120,7 +120,7 @@ pub(crate) fn is_waited_for(caller: &mut Caller) -> Result<bool> {
                                OR NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source)
                                OR a.poll_every IS NOT NULL AND a.next_attempt <= clock_timestamp()))"
         ),
-        &[DatumWithOid::from(ATTEMPTS)],
+        &[DatumWithOid::from(MAX_ATTEMPTS)],
         |row| row.required::<bool>(1),
     )?;
     Ok(is_pending.first() == Some(&true))
@@ -131,7 +131,7 @@ fn failed(caller: &mut Caller) -> Result<i64> {
     let failed = statement::latest(
         owner,
         "SELECT count(*) FROM docsearch.embedding_queue q WHERE q.attempts >= $1",
-        &[DatumWithOid::from(ATTEMPTS)],
+        &[DatumWithOid::from(MAX_ATTEMPTS)],
         |row| row.required::<i64>(1),
     )?;
     Ok(failed.first().copied().unwrap_or(0))

@@ -10,7 +10,7 @@ use crate::postgres::report::{Result, error_with_hint, inference, warn};
 
 /// Least cosine similarity of two vectors of the same text. An endpoint may compute in another order. With 8-bit
 /// products that saturate, the same model has 0.984 to 0.998.
-pub(crate) const SAME: f32 = 0.999;
+pub(crate) const MIN_SAME_SIMILARITY: f32 = 0.999;
 
 /// How a model that fails the self-test is treated.
 #[derive(Clone, Copy, PartialEq)]
@@ -99,7 +99,7 @@ impl Trial {
         if vectors.any(|vector| vector.len() != dimension) {
             return Some("its vectors differ in length");
         }
-        (cosine(&self.passages[0], &self.again) < SAME).then_some("the same text has two vectors")
+        (cosine(&self.passages[0], &self.again) < MIN_SAME_SIMILARITY).then_some("the same text has two vectors")
     }
 }
 

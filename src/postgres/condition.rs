@@ -10,7 +10,7 @@ use crate::postgres::role::Confined;
 use crate::postgres::subtransaction;
 
 /// Longest text, in bytes, as it is passed.
-const LONGEST: usize = 8 * 1024;
+const MAX_BYTES: usize = 8 * 1024;
 /// The alias that qualifies columns.
 const ROW: &CStr = c"t";
 
@@ -27,8 +27,8 @@ impl Condition {
     pub(crate) fn read(_reader: &Confined<'_>, table: pg_sys::Oid, text: &str) -> Result<Self> {
         let hint = "Give one expression about columns of the table, such as 'published AND deleted_at IS NULL', without \
                     subqueries, aggregates and functions that return sets; other functions need their schema.";
-        if text.trim().is_empty() || text.len() > LONGEST {
-            let problem = format!("rows_where must have 1 to {LONGEST} bytes");
+        if text.trim().is_empty() || text.len() > MAX_BYTES {
+            let problem = format!("rows_where must have 1 to {MAX_BYTES} bytes");
             return Err(invalid(problem, hint));
         }
         let text = CString::new(text).map_err(internal)?;

@@ -20,7 +20,7 @@ use crate::postgres::interrupt;
 use crate::postgres::report::{in_one_line, invalid};
 
 /// Deepest nesting of arrays and objects: the limit of `serde_json`.
-const LEVELS: usize = 127;
+const MAX_LEVELS: usize = 127;
 
 const HINT: &str = "Nest objects and arrays less than 128 levels deep, and give numbers below 1.8e308.";
 
@@ -137,7 +137,7 @@ unsafe fn contents(container: *mut pg_sys::JsonbContainer) -> Result<Value, Stri
             let token = pg_sys::JsonbIteratorNext(&raw mut iterator, &raw mut item, false);
             let value = match token {
                 JsonbIteratorToken::WJB_BEGIN_ARRAY | JsonbIteratorToken::WJB_BEGIN_OBJECT => {
-                    if open.len() >= LEVELS {
+                    if open.len() >= MAX_LEVELS {
                         return Err("recursion limit exceeded".to_owned());
                     }
                     open.push(if token == JsonbIteratorToken::WJB_BEGIN_OBJECT {

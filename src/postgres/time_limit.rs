@@ -13,7 +13,7 @@ use pgrx::pg_sys;
 use crate::postgres::report::{Result, internal};
 
 /// How often statements are cancelled, a second apart, before the process ends: code may catch the cancel.
-const CANCELS: u32 = 5;
+const MAX_CANCELS: u32 = 5;
 const BETWEEN_CANCELS: Duration = Duration::from_secs(1);
 
 /// Whether the last limit was exceeded, for the code that handles the error.
@@ -42,7 +42,7 @@ impl TimeLimit {
             if over(limit) {
                 return false;
             }
-            for _ in 0..CANCELS {
+            for _ in 0..MAX_CANCELS {
                 interrupt(Signal::SIGINT);
                 if over(BETWEEN_CANCELS) {
                     return true;

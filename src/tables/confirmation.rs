@@ -11,7 +11,7 @@ use crate::postgres::role::Role;
 use crate::postgres::{statement, subtransaction};
 
 /// Longest comment, in bytes.
-pub(crate) const LONGEST: usize = 1 << 20;
+pub(crate) const MAX_BYTES: usize = 1 << 20;
 
 /// The text of a comment: for people, and for [`parse`].
 pub(crate) fn text(preface: &str, terms: &Value) -> String {
@@ -50,7 +50,7 @@ pub(crate) fn read(role: &dyn Role, name: &str) -> Result<Option<(pg_sys::Oid, V
          JOIN pg_description d ON d.classoid = 'pg_type'::regclass AND d.objoid = t.oid AND d.objsubid = 0
          WHERE t.typnamespace = 'docsearch'::regnamespace AND t.typname = $1::text AND t.typtype = 'd'
            AND octet_length(d.description) <= $2",
-        &[DatumWithOid::from(name), DatumWithOid::from(LONGEST as i32)],
+        &[DatumWithOid::from(name), DatumWithOid::from(MAX_BYTES as i32)],
         |row| Ok((row.required::<pg_sys::Oid>(1)?, row.required::<String>(2)?)),
     )?;
     let found = found.into_iter().next();

@@ -116,14 +116,14 @@ pub(crate) struct Drift {
 }
 
 /// The frequencies of the lexemes in the chunks of the project `$1`.
-const COUNTED: &str = "SELECT l.lexeme, sum(l.chunks)::bigint AS chunks, count(*) AS documents
+const FREQUENCIES: &str = "SELECT l.lexeme, sum(l.chunks)::bigint AS chunks, count(*) AS documents
      FROM (SELECT c.document_id, t.lexeme COLLATE \"C\" AS lexeme, count(*) AS chunks
            FROM docsearch.chunk c, unnest(tsvector_to_array(c.terms)) AS t(lexeme)
            WHERE c.project_id = $1 GROUP BY 1, 2) l
      GROUP BY l.lexeme";
 
 /// The sizes of the documents and chunks of the project `$1`; questions do not count.
-fn measured() -> String {
+fn sizes_sql() -> String {
     format!(
         "SELECT d.documents, d.words, c.chunks, c.words
          FROM (SELECT count(*), coalesce(sum(d.term_count), 0)::bigint FROM docsearch.document d
@@ -164,7 +164,7 @@ pub(crate) fn drift(owner: &Owner<'_>, project: i64) -> Result<Option<Drift>> {
     let worst = statement::one(
         owner,
         &format!(
-            "WITH counted AS ({COUNTED}),
+            "WITH counted AS ({FREQUENCIES}),
              recorded AS (
                  SELECT s.lexeme, sum(s.chunks)::bigint AS chunks, sum(s.documents)::bigint AS documents
                  FROM docsearch.term_stat s WHERE s.project_id = $1 GROUP BY s.lexeme
@@ -190,7 +190,7 @@ pub(crate) fn drift(owner: &Owner<'_>, project: i64) -> Result<Option<Drift>> {
              LEFT JOIN docsearch.project_stat s ON s.project_id = $1
              GROUP BY m.documents, m.document_words, m.chunks, m.chunk_words",
             SizesRow::select_list(),
-            measured()
+            sizes_sql()
         ),
         &[DatumWithOid::from(project)],
         |row| {
@@ -230,7 +230,7 @@ pub(crate) fn recount(owner: &Owner<'_>, project: i64) -> Result<()> {
         owner,
         &format!(
             "INSERT INTO docsearch.term_stat (project_id, lexeme, chunks, documents)
-             SELECT $1, c.lexeme, c.chunks, c.documents FROM ({COUNTED}) c"
+             SELECT $1, c.lexeme, c.chunks, c.documents FROM ({FREQUENCIES}) c"
         ),
         &[DatumWithOid::from(project)],
     )?;
@@ -241,7 +241,7 @@ pub(crate) fn recount(owner: &Owner<'_>, project: i64) -> Result<()> {
                  (project_id, documents, document_words, chunks, chunk_words, term_rows, merged)
              SELECT $1, m.*, (SELECT count(*) FROM docsearch.term_stat t WHERE t.project_id = $1), true
              FROM ({}) m",
-            measured()
+            sizes_sql()
         ),
         &[DatumWithOid::from(project)],
     )

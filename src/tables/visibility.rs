@@ -29,7 +29,7 @@ pub(crate) const MAX_LISTED: i64 = 1_000;
 const MAX_COUNTED: f64 = 20_000.0;
 /// Where the documents are not listed, a word of up to this many sections is counted in the visible ones. A more
 /// frequent word keeps its count over all documents if the caller sees one of them.
-const RARE: i64 = 200;
+const MAX_RARE_SECTIONS: i64 = 200;
 /// Sections of a frequent word that are checked first for a visible one.
 const FIRST_CHECKED: usize = 32;
 
@@ -202,7 +202,7 @@ impl Visibility {
     ) -> Result<ChunkFrequencies> {
         if let Self::Checked(check) = self {
             let known = frequencies.lexemes().map(str::to_owned);
-            let is_rare = |lexeme: &String| frequencies.sum(lexeme) <= RARE as f64;
+            let is_rare = |lexeme: &String| frequencies.sum(lexeme) <= MAX_RARE_SECTIONS as f64;
             let (rare, frequent): (Vec<String>, Vec<String>) = known.partition(is_rare);
             let documents = LexemeDocuments::read(caller, projects, &rare, &frequent)?;
             let unchecked = match &documents {
@@ -258,7 +258,7 @@ impl Visibility {
         Ok(!check.first(caller, 1, read, |id| *id)?.is_empty())
     }
 
-    /// The visible sections of each lexeme, out of the first [`RARE`] ones.
+    /// The visible sections of each lexeme, out of the first [`MAX_RARE_SECTIONS`] ones.
     fn visible_sections(
         &self,
         caller: &mut Caller,
@@ -269,7 +269,7 @@ impl Visibility {
         let found: Vec<(String, Vec<DocumentId>)> = {
             let owner = &caller.as_owner()?;
             let documents_of = |lexeme: String| {
-                let found = self.documents_with(owner, projects, &lexeme, RARE)?;
+                let found = self.documents_with(owner, projects, &lexeme, MAX_RARE_SECTIONS)?;
                 Ok((lexeme, found))
             };
             lexemes.into_iter().map(documents_of).collect::<Result<_>>()?
@@ -313,7 +313,7 @@ fn visible_of(
     let documents = check.among(caller, found.iter().flat_map(|(_, sections)| sections).copied())?;
     let visible = |(lexeme, sections): (String, Vec<DocumentId>)| VisibleSections {
         lexeme,
-        is_complete: (sections.len() as i64) < RARE,
+        is_complete: (sections.len() as i64) < MAX_RARE_SECTIONS,
         projects: sections
             .into_iter()
             .filter(|id| documents.contains(id))

@@ -58,7 +58,7 @@ fn compare(owner: &mut Owner<'_>, project: &Project) -> Result<(usize, usize)> {
     let mut differing = 0;
     embedding::embed(model.as_ref(), &chunks, |chunk, vector| {
         let vector: Vec<f32> = vector?;
-        let is_same = |stored: &Vec<f32>| cosine(stored, &vector) >= trial::SAME;
+        let is_same = |stored: &Vec<f32>| cosine(stored, &vector) >= trial::MIN_SAME_SIMILARITY;
         differing += usize::from(!stored.get(&chunk.id).is_some_and(is_same));
         Ok(())
     })?;

@@ -21,11 +21,11 @@ use crate::postgres::owner;
 use crate::postgres::report::{Result, error_with_hint, internal, undefined};
 use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::{catalog, statement, subtransaction};
-use crate::tables::confirmation::{self, LONGEST, place};
+use crate::tables::confirmation::{self, MAX_BYTES, place};
 
 const PREFACE: &str =
     "What was agreed on when docsearch.attach_table() was called; rows are read only while it stays as it is.";
-const AGAIN: &str =
+const REATTACH: &str =
     "Detach it, with keep_documents => true if its documents are to stay, and have its owner attach it again.";
 
 impl Attached {
@@ -68,7 +68,7 @@ impl Attached {
             },
         });
         let text = confirmation::text(PREFACE, &agreement);
-        if text.len() > LONGEST {
+        if text.len() > MAX_BYTES {
             return Err(internal("the terms of the attached table are too long"));
         }
         Ok(text)
@@ -84,7 +84,7 @@ impl Attached {
     /// Raises an error if the row does not match the agreement, or if it has ended: see [`agree`](Self::agree).
     pub(super) fn require_agreed(&self, owner: &Owner<'_>, table: &Table) -> Result<()> {
         let Some(agreed) = table
-            .read_comment(owner, self.id, LONGEST)?
+            .read_comment(owner, self.id, MAX_BYTES)?
             .as_deref()
             .and_then(confirmation::parse)
         else {
@@ -93,7 +93,7 @@ impl Attached {
                     "the owner of table {} has not confirmed how it is attached",
                     table.qualified
                 ),
-                AGAIN,
+                REATTACH,
             ));
         };
         self.require_same(&agreed, &format!("the owner of table {}", table.qualified))?;
@@ -149,7 +149,7 @@ impl Attached {
     /// Raises an error for terms that the owner of the schema has not recorded.
     fn require_recorded(&self, owner: &Owner<'_>) -> Result<()> {
         let Some((keeper, agreed)) = recorded(owner, self.id)? else {
-            return Err(self.not_recorded(AGAIN));
+            return Err(self.not_recorded(REATTACH));
         };
         self.require_same(&agreed, "the owner of schema docsearch")?;
         // SAFETY: all are roles.
@@ -162,7 +162,7 @@ impl Attached {
                 "the owner of type docsearch.{} may not act as the roles that it names",
                 type_name(self.id)
             ),
-            AGAIN,
+            REATTACH,
         ))
     }
 
@@ -223,7 +223,7 @@ impl Attached {
                 "docsearch.attached_table differs from what {who} confirmed: {}",
                 other.join(", ")
             ),
-            AGAIN,
+            REATTACH,
         ))
     }
 
@@ -236,7 +236,7 @@ impl Attached {
                 let name = agreed[column].as_str().unwrap_or_default();
                 return Err(undefined(
                     format!("role \"{name}\", which {what} it, does not exist any more"),
-                    AGAIN,
+                    REATTACH,
                 ));
             }
         }

@@ -17,12 +17,12 @@ use crate::postgres::row_type::row_type;
 use crate::postgres::{statement, subtransaction};
 
 /// Most bytes of rows that are read at once, and of one row: more than a document may have.
-const LARGEST: i64 = 64 << 20;
+const MAX_ROWS_BYTES: i64 = 64 << 20;
 /// Longest key in bytes. No slug holds a longer one, with or without the padding of `char(n)`, so no document can have
 /// it.
-pub(super) const LONGEST_KEY: usize = 64 << 10;
+pub(super) const MAX_KEY_BYTES: usize = 64 << 10;
 /// The same for a view, whose keys are stored.
-pub(super) const LONGEST_VIEW_KEY: usize = 1024;
+pub(super) const MAX_VIEW_KEY_BYTES: usize = 1024;
 
 /// Formats of keys and other values, independent of the settings of a session, a role or a database. The trigger
 /// records keys in them, and the worker and `check` compare these with the keys of rows.
@@ -125,7 +125,7 @@ impl Attached {
             for key in keys {
                 let one = subtransaction::run(|| reader.rows(confined, std::slice::from_ref(key)));
                 size += one.as_ref().map_or(0, |one| one.size);
-                if size > LARGEST && keys.len() > 1 {
+                if size > MAX_ROWS_BYTES && keys.len() > 1 {
                     return Ok(None);
                 }
                 match one {
@@ -204,9 +204,9 @@ impl<'a> Reader<'a> {
             ..
         } = self;
         let longest = if self.table.is_view() {
-            LONGEST_VIEW_KEY
+            MAX_VIEW_KEY_BYTES
         } else {
-            LONGEST_KEY
+            MAX_KEY_BYTES
         };
         let condition = match last {
             None => format!("t.{key} IS NOT NULL AND $1::text IS NULL"),
@@ -263,7 +263,7 @@ impl<'a> Reader<'a> {
         )?;
         let sql = format!(
             "SELECT {}
-             FROM (SELECT s.*, s.size <= {LARGEST} AS fits
+             FROM (SELECT s.*, s.size <= {MAX_ROWS_BYTES} AS fits
                    FROM (SELECT v.*, coalesce(octet_length(v.title), 0)::bigint + coalesce(octet_length(v.body), 0)
                                      + coalesce(octet_length(v.category), 0) + coalesce(octet_length(v.metadata), 0)
                                      + coalesce(octet_length(v.published_at), 0) + coalesce(octet_length(v.questions), 0) AS size
@@ -290,11 +290,11 @@ impl<'a> Reader<'a> {
         let mut taken = 0;
         let read = statement::rows(confined, &sql, &[DatumWithOid::from(keys.to_vec())], |row| {
             let row = SourceRow::read(row)?;
-            if row.size > LARGEST {
+            if row.size > MAX_ROWS_BYTES {
                 return Ok((row.key, None));
             }
             taken += row.size;
-            if taken > LARGEST {
+            if taken > MAX_ROWS_BYTES {
                 self.exceeds.set(true);
                 return Err(internal("the rows are too large to be read at once"));
             }
@@ -311,7 +311,7 @@ impl<'a> Reader<'a> {
                     Err(format!("the questions have more than {} MB", JSON_BYTES >> 20))
                 }
                 Some(row) => self.document(row).map_err(|problem| problem.to_string()),
-                None => Err(format!("the row has more than {} MB", LARGEST >> 20)),
+                None => Err(format!("the row has more than {} MB", MAX_ROWS_BYTES >> 20)),
             };
             match document {
                 Ok(document) => {

@@ -13,7 +13,7 @@ mod outcome;
 use super::rows::{Problems, Rows};
 use super::view::Part;
 use super::{Attached, agreement, read};
-use crate::indexing::embedding_queue::ATTEMPTS;
+use crate::indexing::embedding_queue::MAX_ATTEMPTS;
 use crate::indexing::indexer::{FAILED, OnFailure, index, prepare};
 use crate::postgres::report::{Result, in_one_line, internal};
 use crate::postgres::role::{Owner, Role};
@@ -28,7 +28,7 @@ use deletion::CheckedTo;
 use outcome::Retry;
 
 /// Most rows of one step.
-pub(super) const STEP_ROWS: i32 = 256;
+pub(super) const MAX_STEP_ROWS: i32 = 256;
 /// Pause after the first failure, in seconds; doubled with each further one, up to ten minutes.
 const PAUSE: i32 = 5;
 /// After a step exceeded its limit, the number of rows is divided by this.
@@ -143,7 +143,7 @@ fn begin(owner: &Owner<'_>) -> Result<Option<Step>> {
              ORDER BY a.next_attempt, a.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED",
             due_at()
         ),
-        &[DatumWithOid::from(ATTEMPTS)],
+        &[DatumWithOid::from(MAX_ATTEMPTS)],
         |row| Ok((row.required::<i32>(1)?, row.required::<bool>(2)?)),
     )?;
     let Some(&(due, ends_process)) = due.first() else {

@@ -12,7 +12,7 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::prelude::*;
 
-use super::rows::{FORMATS, LONGEST_KEY};
+use super::rows::{FORMATS, MAX_KEY_BYTES};
 use super::watched;
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{Result, error_with_hint};
@@ -123,7 +123,7 @@ impl<'a> Fired<'a> {
             // SAFETY: a transition table of this trigger, whose rows are those of its table.
             unsafe {
                 self.read(table, |slot| {
-                    let Some(key) = key.text(slot).filter(|key| key.len() <= LONGEST_KEY) else {
+                    let Some(key) = key.text(slot).filter(|key| key.len() <= MAX_KEY_BYTES) else {
                         return Ok(());
                     };
                     bytes += key.len();

@@ -14,7 +14,7 @@ use crate::postgres::transaction::{Failure, try_as_owner};
 /// Rows of a view that one step checks. Of changed rows, it reads the same number as of a table.
 const CHECKED_ROWS: i32 = 4_096;
 /// Longest value, in bytes, that shows whether a row has changed: rows with longer ones are read each time.
-const LONGEST_CHANGED: usize = 1_024;
+const MAX_CHANGED_BYTES: usize = 1_024;
 
 /// The next rows.
 #[derive(Default)]
@@ -65,7 +65,7 @@ impl Attached {
                 }
                 part.keys.push(key.clone());
                 part.changed
-                    .push(changed.filter(|changed| changed.len() <= LONGEST_CHANGED));
+                    .push(changed.filter(|changed| changed.len() <= MAX_CHANGED_BYTES));
             }
             part.last = Some(key);
         }

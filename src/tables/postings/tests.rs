@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn postings_and_pending_documents_say_what_chunks_say() -> Result<()> {
+    fn postings_and_pending_documents_match_chunks() -> Result<()> {
         prepare();
         for seed in 0..4 {
             let mut chance = Chance(seed);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn a_savepoint_takes_its_merge_back() -> Result<()> {
+    fn rollback_to_a_savepoint_undoes_its_merge() -> Result<()> {
         prepare();
         (1..50).for_each(|document| write(document, 2, "heron"));
         merge(&Anyone.as_owner()?, PROJECT, i64::MAX)?;

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn codes_are_those_of_the_vectors_whatever_is_done() -> Result<()> {
+    fn codes_match_the_vectors_after_every_change() -> Result<()> {
         let (project, table, of) = prepare()?;
         let mut numbers = Numbers(88_172_645_463_325_252);
         for step in 0..400 {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn codes_of_nothing_are_removed_when_they_are_many() -> Result<()> {
+    fn many_codes_without_chunks_are_removed() -> Result<()> {
         let (project, table, of) = prepare()?;
         let mut numbers = Numbers(2);
         for _ in 0..8 {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn codes_of_what_is_deleted_are_removed_later() -> Result<()> {
+    fn codes_of_deleted_chunks_are_removed_later() -> Result<()> {
         let (project, table, of) = prepare()?;
         let mut numbers = Numbers(4);
         for document in 1..=210 {

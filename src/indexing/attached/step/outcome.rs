@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pgrx::datum::{DatumWithOid, Uuid};
 
-use super::{HAS_WORK, ROWS_DIVISOR, STEP_ROWS, Step};
+use super::{HAS_WORK, MAX_STEP_ROWS, ROWS_DIVISOR, Step};
 use crate::indexing::attached::Attached;
 use crate::indexing::attached::rows::Problems;
 use crate::postgres::report::{Result, internal};
@@ -136,7 +136,7 @@ impl Step {
             _ if took > limit => rows / ROWS_DIVISOR,
             _ => rows,
         };
-        self.record_end(owner, rows.clamp(1, STEP_ROWS), self.pause(owner)?)
+        self.record_end(owner, rows.clamp(1, MAX_STEP_ROWS), self.pause(owner)?)
     }
 
     /// How long the table waits while others have work.

@@ -232,7 +232,7 @@ impl Origin<'_> {
         known.is_some_and(|(folders, folder)| folders.included().contains(&folder.root, self.path))
     }
 
-    fn generator(&self) -> Option<Generator> {
+    fn generator(&self) -> Option<&'static Generator> {
         self.site.and_then(|file| file.site.generator())
     }
 

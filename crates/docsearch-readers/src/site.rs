@@ -3,6 +3,7 @@
 mod anchor;
 mod configuration;
 mod generator;
+mod published;
 mod route;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use serde_json::{Map, Value};
 
 pub use anchor::AnchorRule;
 pub use generator::Generator;
+pub(crate) use generator::{BuiltPage, GENERATORS, Included, InclusionSyntax};
 
 /// What a page may be written in besides Markdown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,7 +45,7 @@ pub struct SiteOptions {
 /// A folder of pages that belong together.
 #[derive(Debug, Clone, Default)]
 pub struct Site {
-    generator: Option<Generator>,
+    generator: Option<&'static Generator>,
     /// The folder of the pages; absolute, empty where there is no configuration.
     content: PathBuf,
     /// The folder of the configuration; empty without one.
@@ -57,6 +59,8 @@ pub struct Site {
     /// The pages that a table of contents names, where no others are published; relative to `content`.
     listed: Option<Arc<Vec<PathBuf>>>,
     excluded: Option<Arc<Gitignore>>,
+    /// Whether its pages are the posts of a blog.
+    is_blog: bool,
 }
 
 /// Where a page is published.
@@ -83,15 +87,12 @@ impl Site {
     }
 
     /// The program that makes it; `None` without a configuration.
-    pub fn generator(&self) -> Option<Generator> {
+    pub fn generator(&self) -> Option<&'static Generator> {
         self.generator
     }
 
     pub(crate) fn extensions(&self) -> Extensions {
-        Extensions {
-            mdx: self.generator == Some(Generator::Docusaurus),
-            liquid: self.generator == Some(Generator::Jekyll),
-        }
+        self.generator.map(|generator| generator.extensions).unwrap_or_default()
     }
 
     /// Why the page at `path` (absolute) is none of the site; `None` if it is one.
@@ -118,10 +119,10 @@ impl Site {
         let Ok(relative) = path.strip_prefix(&self.content) else {
             return PageAddress::default();
         };
-        let is_post = self.generator == Some(Generator::Docusaurus) && self.route == "blog";
-        let page = match is_post {
-            true => route::of_post(relative, slug),
-            false => route::of(self.generator, relative, slug, matter),
+        let post = self.generator.and_then(|generator| generator.routes.post);
+        let page = match post.filter(|_| self.is_blog) {
+            Some(post) => post(relative, slug),
+            None => route::of(self.generator, relative, slug, matter),
         };
         let joined = [self.route.as_str(), &page.path];
         let path = joined
@@ -160,15 +161,22 @@ impl Site {
     fn url(&self, base: &str, path: &str, is_folder: bool) -> String {
         let path = percent_encoding::utf8_percent_encode(path, route::PATH).to_string();
         let suffix = self.suffix.as_deref().unwrap_or_default();
+        let names_index = self.generator.is_some_and(|generator| generator.names_index);
         match (path.as_str(), suffix) {
-            ("", ".html") if self.generator == Some(Generator::Sphinx) => format!("{base}/index.html"),
+            ("", ".html") if names_index => format!("{base}/index.html"),
             ("", _) => format!("{base}/"),
-            (path, ".html") if is_folder && self.generator == Some(Generator::Sphinx) => {
-                format!("{base}/{path}/index.html")
-            }
+            (path, ".html") if is_folder && names_index => format!("{base}/{path}/index.html"),
             (path, ".html") if is_folder => format!("{base}/{path}/"),
             (path, suffix) => format!("{base}/{path}{suffix}"),
         }
+    }
+}
+
+impl AnchorRule {
+    /// GitHub's rule, and those of the generators.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let others = GENERATORS.iter().flat_map(|generator| generator.anchor_rules);
+        std::iter::once(Self::default()).chain(others.map(|rule| Self::of(rule)))
     }
 }
 
@@ -212,6 +220,7 @@ impl Sites {
         if let Some(root_url) = &self.options.root_url {
             site.base = Some(root_url.trim_end_matches('/').to_owned());
             site.route = String::new();
+            site.is_blog = false;
             if site.generator.is_none() || self.root.starts_with(&site.content) {
                 site.content = self.root.clone();
             }
@@ -223,7 +232,7 @@ impl Sites {
     fn configured(&self, folder: &Path) -> Option<Site> {
         let above = self.root.ancestors().count().saturating_sub(MAX_LEVELS_ABOVE).max(2);
         for candidate in folder.ancestors() {
-            if let Some(mut site) = configuration::read(candidate, folder) {
+            if let Some(mut site) = configured_by(candidate, folder) {
                 site.top = candidate.to_owned();
                 return Some(site);
             }
@@ -235,4 +244,12 @@ impl Sites {
         }
         None
     }
+}
+
+/// The site that `folder` configures, if the pages in `pages` are of it.
+fn configured_by(folder: &Path, pages: &Path) -> Option<Site> {
+    let configured = GENERATORS
+        .iter()
+        .find_map(|generator| generator.configuration?(folder, pages));
+    configured.filter(|site| pages.starts_with(&site.content))
 }

@@ -3,7 +3,6 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use docsearch_readers::detection::InputFormat;
 use docsearch_readers::site::AnchorRule;
-use strum::{EnumMessage, VariantArray};
 
 /// A named value.
 pub(crate) trait Choice: Copy + Send + Sync + 'static {
@@ -42,15 +41,15 @@ impl Choice for InputFormat {
 
 impl Choice for AnchorRule {
     fn all() -> impl Iterator<Item = Self> {
-        Self::VARIANTS.iter().copied()
+        Self::all()
     }
 
     fn name(self) -> &'static str {
-        self.into()
+        self.name()
     }
 
     fn help(self) -> Option<&'static str> {
-        self.get_documentation()
+        Some(self.generators())
     }
 }
 

@@ -307,7 +307,10 @@ mod tests {
         assert_eq!(settings[0].options.include, ["guide/**"]);
         assert_eq!(settings[0].options.root_url.as_deref(), Some("https://kit.test/docs/"));
         assert_eq!(settings[0].options.url_suffix.as_deref(), Some(""));
-        assert_eq!(settings[0].options.anchors, Some(AnchorRule::Mkdocs));
+        assert_eq!(
+            settings[0].options.anchors,
+            AnchorRule::all().find(|rule| rule.name() == "mkdocs")
+        );
         assert_eq!(settings[0].options.content.as_deref(), Some("#main"));
         assert_eq!(settings[0].options.version.as_deref(), Some("1.10"));
     }

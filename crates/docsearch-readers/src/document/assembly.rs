@@ -10,7 +10,7 @@ use crate::draft::{Draft, PART, Unreadable};
 use crate::file::{extension, manual_page, slug};
 use crate::formats::format::{Format, SiteAnchors};
 use crate::page_questions;
-use crate::site::{Generator, PageAddress};
+use crate::site::PageAddress;
 use crate::text::{heading, target};
 
 /// The document of a draft.
@@ -51,10 +51,12 @@ pub(super) fn assemble(
         SiteAnchors::HeadingsAndQuotations => rule.apply(&rule.mark_quoted(&body)),
     };
     let (body, anchors) = target::take(&body);
-    let title = matter.title.or_else(|| match origin.generator() {
-        Some(Generator::MkDocs) => heading::title(&body),
-        _ => heading::first_heading(&body),
-    });
+    let title_of = origin
+        .generator()
+        .map_or(heading::first_heading as fn(&str) -> Option<String>, |generator| {
+            generator.title
+        });
+    let title = matter.title.or_else(|| title_of(&body));
     let title = title.unwrap_or_else(|| file_title(origin.path));
     let (questions, left_out) = match &matter.questions {
         Some(given) => {

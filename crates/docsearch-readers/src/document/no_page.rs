@@ -9,22 +9,7 @@ use serde_json::Value;
 use crate::detection;
 use crate::draft::PART;
 use crate::draft::front_matter::FrontMatter;
-use crate::site::Generator;
-
-/// Folders of parts and templates, whatever builds the site.
-const FOLDERS_OF_PARTS: [&str; 9] = [
-    "_includes",
-    "_include",
-    "_partials",
-    "_snippets",
-    "_templates",
-    "_layouts",
-    "_data",
-    "_static",
-    "_build",
-];
-/// Folders with such a mark hold pages of Jekyll.
-const COLLECTIONS_OF: Generator = Generator::Jekyll;
+use crate::site::{GENERATORS, Generator};
 
 /// What a page says that has gone elsewhere, in lower case; the first two leave no doubt.
 const GONE: [&str; 17] = [
@@ -61,7 +46,7 @@ const MIN_NAMES_PERCENT: usize = 85;
 const MAX_NAME_WORDS: usize = 5;
 
 /// Why the file at `relative` is no page; `None` if its path does not tell so.
-pub(crate) fn by_path(relative: &Path, generator: Option<Generator>) -> Option<&'static str> {
+pub(crate) fn by_path(relative: &Path, generator: Option<&Generator>) -> Option<&'static str> {
     let name = relative.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     if name.ends_with(".txt") && is_of_project(name) {
         return Some("file of the project");
@@ -78,11 +63,9 @@ pub(crate) fn by_path(relative: &Path, generator: Option<Generator>) -> Option<&
         .collect();
     let file = names.pop()?;
     let stem = file.split('.').next().unwrap_or_default();
-    let marks_parts = generator == Some(Generator::Docusaurus);
     let is_part_folder = |name: &&str| {
-        FOLDERS_OF_PARTS.contains(name)
-            || marks_parts && name.starts_with('_')
-            || generator == Some(COLLECTIONS_OF) && matches!(*name, "_drafts" | "_sass" | "_plugins")
+        GENERATORS.iter().any(|generator| generator.part_folders.contains(name))
+            || generator.is_some_and(|generator| (generator.is_part_folder)(name))
     };
     let is_part = stem.starts_with('_') && stem.len() > 1 && !stem.starts_with("__") && stem != "_index";
     (is_part || names.iter().any(is_part_folder)).then_some(PART)
@@ -291,7 +274,10 @@ mod tests {
         assert_eq!(reason("api/_private.html"), None);
         assert_eq!(reason("_posts/2020-01-01-a.md"), None);
         assert_eq!(
-            by_path(Path::new("docs/_shared/a.md"), Some(Generator::Docusaurus)),
+            by_path(
+                Path::new("docs/_shared/a.md"),
+                GENERATORS.into_iter().find(|generator| generator.name == "Docusaurus")
+            ),
             Some("part of other pages")
         );
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::draft::front_matter;
 use crate::file::{self, Folder};
+use crate::site::{GENERATORS, Included, InclusionSyntax};
 use crate::text::fence;
 
 /// Files in a page, whoever includes them.
@@ -15,8 +16,6 @@ const MAX_INCLUSIONS: usize = 256;
 const MAX_DEPTH: usize = 8;
 /// Of all that a page includes.
 const MAX_BYTES: usize = 8 << 20;
-const SNIPPET: &str = "--8<--";
-const BOOK_COMMANDS: [&str; 4] = ["{{#include ", "{{#rustdoc_include ", "{{#playground ", "{{#playpen "];
 
 /// What a page is written in, as far as inclusion goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,11 +26,11 @@ pub(crate) enum Language {
 
 /// `text`, the page at `path` of a folder, with what it includes, and what could not be included as a warning.
 pub(crate) fn expand(folder: Option<&Folder>, path: &Path, text: &str, language: Language) -> (String, Option<String>) {
-    let marks: &[&str] = match language {
-        Language::Markdown => &["{{#", SNIPPET, "@include:", "<<<"],
-        Language::ReStructuredText => &["include::"],
+    let includes = match language {
+        Language::Markdown => syntaxes().any(|syntax| syntax.marks.iter().any(|mark| text.contains(mark))),
+        Language::ReStructuredText => text.contains("include::"),
     };
-    let Some(folder) = folder.filter(|_| marks.iter().any(|mark| text.contains(mark))) else {
+    let Some(folder) = folder.filter(|_| includes) else {
         return (text.to_owned(), None);
     };
     let mut inclusion = Inclusion {
@@ -77,14 +76,14 @@ impl Inclusion<'_> {
                         (None, None)
                     }
                 }
-                Language::Markdown if content == SNIPPET => {
+                Language::Markdown if syntaxes().any(|syntax| syntax.list_mark == Some(content)) => {
                     in_list = !in_list;
                     continue;
                 }
                 Language::Markdown if in_list => (Some(vec![content.to_owned()]), None),
-                Language::Markdown => match target_of(content) {
-                    Some(Target::Text(target)) => (Some(vec![target]), None),
-                    Some(Target::Code(target)) => (Some(vec![target]), Some(String::new())),
+                Language::Markdown => match included_by(content) {
+                    Some(Included::Text(target)) => (Some(vec![target]), None),
+                    Some(Included::Code(target)) => (Some(vec![target]), Some(String::new())),
                     None => (None, None),
                 },
             };
@@ -121,9 +120,9 @@ impl Inclusion<'_> {
     fn commands(&mut self, line: &str, path: &Path, depth: usize) -> String {
         let mut output = String::new();
         let mut rest = line;
-        while let Some((at, command)) = BOOK_COMMANDS
-            .iter()
-            .filter_map(|command| Some((rest.find(command)?, *command)))
+        while let Some((at, command)) = syntaxes()
+            .flat_map(InclusionSyntax::commands)
+            .filter_map(|command| Some((rest.find(command)?, command)))
             .min()
         {
             let Some(length) = rest[at..].find("}}") else { break };
@@ -198,12 +197,13 @@ pub(crate) fn targets(text: &str) -> Vec<String> {
     for line in text.lines().map(str::trim) {
         let directive = line.strip_prefix(".. include::").map(|target| target.trim().to_owned());
         let asciidoc = || Some(line.strip_prefix("include::")?.split_once('[')?.0.to_owned());
-        let snippet = || match target_of(line)? {
-            Target::Text(target) => Some(target),
-            Target::Code(_) => None,
+        let snippet = || match included_by(line)? {
+            Included::Text(target) => Some(target),
+            Included::Code(_) => None,
         };
         let command = || {
-            let (_, rest) = line.split_once(BOOK_COMMANDS[0])?;
+            let mut commands = syntaxes().filter_map(|syntax| syntax.text_command);
+            let (_, rest) = commands.find_map(|command| line.split_once(command))?;
             Some(rest.split_once("}}")?.0.trim().to_owned())
         };
         targets.extend(directive.or_else(asciidoc).or_else(snippet).or_else(command));
@@ -222,31 +222,14 @@ pub(crate) fn places(file: &str, path: &Path) -> [Option<PathBuf>; 2] {
     ]
 }
 
-enum Target {
-    Text(String),
-    Code(String),
+/// The syntax of each generator that has one.
+fn syntaxes() -> impl Iterator<Item = &'static InclusionSyntax> {
+    GENERATORS.iter().filter_map(|generator| generator.inclusion.as_ref())
 }
 
 /// The file that a line of Markdown includes.
-fn target_of(line: &str) -> Option<Target> {
-    let quoted = |text: &str| {
-        Some(
-            text.trim()
-                .strip_prefix(['"', '\''])?
-                .strip_suffix(['"', '\''])?
-                .to_owned(),
-        )
-    };
-    if let Some(target) = line.strip_prefix(SNIPPET) {
-        return quoted(target).map(Target::Text);
-    }
-    if let Some(comment) = line.strip_prefix("<!--") {
-        let target = comment.trim_start().strip_prefix("@include:")?.strip_suffix("-->")?;
-        return Some(Target::Text(target.trim().to_owned()));
-    }
-    let target = line.strip_prefix("<<< ")?.trim();
-    let end = target.find(['{', ' ', '[']).unwrap_or(target.len());
-    Some(Target::Code(target[..end].to_owned()))
+fn included_by(line: &str) -> Option<Included> {
+    syntaxes().find_map(|syntax| (syntax.line)(line))
 }
 
 /// The options below a directive, which go; the language that they name.
@@ -338,18 +321,11 @@ fn mark_in(line: &str) -> Option<(bool, &str)> {
         let end = name.find(|c: char| c.is_whitespace() || c == ']').unwrap_or(name.len());
         (end > 0).then(|| &name[..end])
     };
-    let opening = ["ANCHOR:", "[start:", "#region "]
-        .into_iter()
-        .find_map(named)
-        .map(|name| (true, name));
-    let is_snippet = line.contains("ANCHOR") || line.contains(SNIPPET) || line.contains("region");
-    let ending = || {
-        ["ANCHOR_END:", "[end:", "#endregion "]
-            .into_iter()
-            .find_map(named)
-            .map(|name| (false, name))
-    };
-    opening.or_else(ending).filter(|_| is_snippet)
+    let parts = || syntaxes().filter_map(|syntax| syntax.part);
+    let is_marked = parts().any(|(_, _, text)| line.contains(text));
+    let opening = parts().find_map(|(opening, _, _)| Some((true, named(opening)?)));
+    let ending = || parts().find_map(|(_, ending, _)| Some((false, named(ending)?)));
+    opening.or_else(ending).filter(|_| is_marked)
 }
 
 #[cfg(test)]

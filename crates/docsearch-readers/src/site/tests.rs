@@ -2,6 +2,10 @@ use std::fs;
 
 use super::*;
 
+fn rule(name: &str) -> AnchorRule {
+    AnchorRule::all().find(|rule| rule.name() == name).unwrap()
+}
+
 fn write(root: &Path, path: &str, text: &str) {
     let path = root.join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -130,11 +134,11 @@ fn the_configuration_tells_where_pages_are_published() {
 fn what_lies_outside_of_the_pages_belongs_to_no_site() {
     assert_eq!(
         place(("mkdocs.yml", "site_url: https://a.test/"), "", "README.md"),
-        (None, None, AnchorRule::Github)
+        (None, None, AnchorRule::default())
     );
     assert_eq!(
         place(("mkdocs.yml", "site_url: https://a.test/"), "", "docs/a.md").2,
-        AnchorRule::Mkdocs
+        rule("mkdocs")
     );
 }
 
@@ -146,12 +150,12 @@ fn what_the_user_says_goes_first() {
     let options = SiteOptions {
         root_url: Some("https://a.test/docs/".to_owned()),
         url_suffix: Some(".html".to_owned()),
-        anchors: Some(AnchorRule::Vitepress),
+        anchors: Some(rule("vitepress")),
     };
     let site = Sites::new(&root, options).of(&root.join("guide"));
     let place = site.address_of(&root, &root.join("guide/a b.md"), None, &Map::new());
     assert_eq!(place.url.as_deref(), Some("https://a.test/docs/guide/a%20b.html"));
-    assert_eq!((place.slug, site.anchors()), (None, AnchorRule::Vitepress));
+    assert_eq!((place.slug, site.anchors()), (None, rule("vitepress")));
 }
 
 #[test]

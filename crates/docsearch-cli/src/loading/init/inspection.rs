@@ -40,7 +40,7 @@ pub(super) struct InspectedSource {
     pub(super) prefix: Option<String>,
     pub(super) version: Option<String>,
     pub(super) exclude: Vec<String>,
-    pub(super) generator: Option<Generator>,
+    pub(super) generator: Option<&'static Generator>,
     pub(super) address: Option<String>,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Inspection {
 /// A folder of pages.
 #[derive(Debug, Default)]
 struct PageFolder {
-    generator: Option<Generator>,
+    generator: Option<&'static Generator>,
     address: Option<String>,
 }
 impl Inspection {

@@ -4,6 +4,7 @@ use dom_query::Document;
 
 use super::collapse;
 use crate::draft::front_matter;
+use crate::site::GENERATORS;
 
 /// Between the title of a page and the name of its site.
 const SEPARATORS: [&str; 8] = [" — ", " – ", " | ", " · ", " :: ", " • ", " « ", " - "];
@@ -38,8 +39,7 @@ pub(super) fn read(page: &Document) -> Head {
         url,
         description: attribute("meta[name='description']", "content")
             .or_else(|| attribute("meta[property='og:description']", "content"))
-            // Javadoc lists the names that the page declares.
-            .filter(|description| !description.starts_with("declaration: ")),
+            .filter(|description| !lists_names(description)),
         keywords: keywords
             .split(',')
             .map(|keyword| keyword.trim().to_owned())
@@ -57,6 +57,12 @@ fn without_number(title: &str) -> &str {
         Some((number, rest)) if number.contains('.') && number.chars().all(|c| c == '.' || c.is_ascii_digit()) => rest,
         _ => title,
     }
+}
+
+/// Whether a generator made the description of the names in the page.
+fn lists_names(description: &str) -> bool {
+    let mut beginnings = GENERATORS.iter().filter_map(|generator| generator.description_of_names);
+    beginnings.any(|beginning| description.starts_with(beginning))
 }
 
 /// Whether the page asks search engines to leave it out.

@@ -4,39 +4,10 @@ use dom_query::{Document, NodeRef};
 
 use super::frame::Frame;
 use super::vocabulary::Vocabulary;
+use crate::site::GENERATORS;
 
-/// Containers, those that a generator names before those that say less. Each holds the text of the
-/// page and little else.
-const CONTAINERS: [&str; 26] = [
-    // Docusaurus
-    ".theme-doc-markdown",
-    // VitePress
-    ".vp-doc",
-    // Starlight
-    ".sl-markdown-content",
-    // Material for MkDocs
-    "article.md-content__inner",
-    // pydata and book themes of Sphinx
-    "article.bd-article",
-    // Sphinx, Read the Docs
-    "[itemprop='articleBody']",
-    // Furo
-    "article[role='main']",
-    // Antora
-    "article.doc",
-    // Docsy
-    ".td-content",
-    // GitHub, ReadMe
-    ".markdown-body",
-    // rustdoc
-    "#main-content",
-    // postgresql.org
-    "#docContent",
-    // Doxygen
-    "#doc-content",
-    ".contents > .textblock",
-    // Javadoc of old
-    ".contentContainer",
+/// Containers of no generator in particular, those that are more likely to hold only the text before others.
+const CONTAINERS: [&str; 11] = [
     "main article",
     "[role='main'] article",
     "main",
@@ -49,6 +20,7 @@ const CONTAINERS: [&str; 26] = [
     ".main-content",
     ".content",
 ];
+
 /// Names that people give to what surrounds the text, where no container holds the text alone.
 const MENUS: [&str; 16] = [
     ".menu",
@@ -68,6 +40,7 @@ const MENUS: [&str; 16] = [
     ".footer",
     ".sidebar",
 ];
+
 /// The element that holds the documentation: the one that `content` selects, the container of a known generator, or
 /// the page without what it shares with the others.
 pub(super) fn find<'a>(
@@ -82,7 +55,9 @@ pub(super) fn find<'a>(
     {
         return page.tree.get(&chosen.id).unwrap_or_else(|| page.root());
     }
-    for selector in CONTAINERS.into_iter().filter(|selector| vocabulary.may_match(selector)) {
+    let of_generators = GENERATORS.iter().flat_map(|generator| generator.containers).copied();
+    let containers = of_generators.chain(CONTAINERS);
+    for selector in containers.filter(|selector| vocabulary.may_match(selector)) {
         let found = page.select(selector);
         // Several of a kind are a list of articles, none of which is the page.
         if let [only] = found.nodes()
@@ -93,7 +68,7 @@ pub(super) fn find<'a>(
     }
     let body = page.body().unwrap_or_else(|| page.root());
     page.select("script, style, noscript").remove();
-    if let Some(menus) = vocabulary.selector(&MENUS) {
+    if let Some(menus) = vocabulary.selector(MENUS) {
         page.select(&menus).remove();
     }
     frame.remove(&body);

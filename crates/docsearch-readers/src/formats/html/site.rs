@@ -5,31 +5,12 @@ use std::path::{Component, Path};
 use dom_query::Document;
 
 use super::collapse;
+use crate::site::{BuiltPage, GENERATORS};
 
-/// Folders of a built site that hold sources, listings of code and files for the browser.
-const FOLDERS: [&str; 5] = ["_sources", "_static", "_modules", "_images", "_downloads"];
-/// Files that only the root of a built site has.
-const SITE_FILES: [&str; 4] = ["index.html", "genindex.html", "objects.inv", "searchindex.js"];
+/// A file that the root of every built site has.
+const FIRST_PAGE: &str = "index.html";
 /// A search page says little beside its form.
 const SEARCH_PAGE_CHARACTERS: usize = 1500;
-/// Lists of every name, in what Javadoc builds.
-const JAVADOC_LISTS: [&str; 15] = [
-    "allclasses",
-    "allclasses-frame",
-    "allclasses-index",
-    "allclasses-noframe",
-    "allpackages-index",
-    "constant-values",
-    "deprecated-list",
-    "help-doc",
-    "index-all",
-    "overview-frame",
-    "overview-tree",
-    "package-frame",
-    "package-tree",
-    "package-use",
-    "serialized-form",
-];
 
 /// Why the file at `relative` is no documentation; `None` if its path does not tell so.
 pub(crate) fn no_documentation(root: &Path, relative: &Path) -> Option<&'static str> {
@@ -38,13 +19,19 @@ pub(crate) fn no_documentation(root: &Path, relative: &Path) -> Option<&'static 
         let Component::Normal(name) = component else {
             continue;
         };
-        let is_asset = name.to_str().is_some_and(|name| FOLDERS.contains(&name));
-        if is_asset && SITE_FILES.iter().any(|file| folder.join(file).exists()) {
+        let is_asset = name.to_str().is_some_and(is_asset_folder);
+        let root_files = GENERATORS.iter().flat_map(|generator| generator.root_files).copied();
+        if is_asset && root_files.chain([FIRST_PAGE]).any(|file| folder.join(file).exists()) {
             return Some("source or asset of a site");
         }
         folder.push(name);
     }
     no_documentation_named(relative)
+}
+
+fn is_asset_folder(name: &str) -> bool {
+    let mut folders = GENERATORS.iter().flat_map(|generator| generator.asset_folders);
+    folders.any(|folder| *folder == name)
 }
 
 /// Why the page at `relative` is no documentation; `None` if its name does not tell so.
@@ -53,7 +40,7 @@ pub(crate) fn no_documentation_named(relative: &Path) -> Option<&'static str> {
     if !super::is_named(relative) {
         return None;
     }
-    if stem.starts_with("genindex") || stem.ends_with("-modindex") {
+    if GENERATORS.iter().any(|generator| (generator.is_index_of_names)(stem)) {
         return Some("index of names");
     }
     let is_at_root = relative.components().count() == 1;
@@ -73,26 +60,14 @@ pub(super) fn no_documentation_in(page: &Document, path: &Path) -> Option<&'stat
         .select_single("meta[name='generator']")
         .attr("content")
         .unwrap_or_default();
-    let generator = generator.to_lowercase();
-    let is_javadoc =
-        generator.starts_with("javadoc") || page.select_single("script[src$='member-search-index.js']").exists();
-    if is_javadoc && JAVADOC_LISTS.contains(&stem) || path.components().any(|part| part.as_os_str() == "class-use") {
-        return Some("index of names");
-    }
-    if generator == "rustdoc" && matches!(stem, "all" | "settings" | "help" | "scrape-examples-help") {
-        return Some("index of names");
-    }
-    if generator.starts_with("docbook") && page.select_single("body > div.index").exists() {
-        return Some("index of names");
-    }
-    if page.select_single("body.rustdoc.source, body.rustdoc.src").exists() {
-        return Some("listing of code");
-    }
-    let is_book = page
-        .select_single("script[src$='book.js'], script[src*='/book-'], script[src^='book-']")
-        .exists();
-    if is_book && matches!(stem, "print" | "toc") {
-        return Some("all pages in one");
+    let built = BuiltPage {
+        page,
+        path,
+        stem,
+        generator: &generator.to_lowercase(),
+    };
+    if let Some(reason) = GENERATORS.iter().find_map(|generator| (generator.no_page)(&built)) {
+        return Some(reason);
     }
     let is_search = stem == "search"
         && page.select_single("form, input, #search-results").exists()

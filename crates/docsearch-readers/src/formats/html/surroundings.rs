@@ -4,19 +4,11 @@ use dom_query::NodeRef;
 
 use super::escape;
 use super::vocabulary::Vocabulary;
+use crate::site::GENERATORS;
 
 /// Navigation, controls, marks and what only a browser can show.
-const NOISE: [&str; 134] = [
-    "button.copy ~ span.lang",
-    ".line-numbers-wrapper",
-    ".footnote-backref",
-    ".fn-backref",
-    "[role='doc-backlink']",
-    "a[href^='#fr-']",
-    "sup.footnote-reference",
+const NOISE: [&str; 60] = [
     ".footnote-ref",
-    "[role='doc-noteref']",
-    "a.footnote-reference",
     "script",
     "style",
     "noscript",
@@ -48,115 +40,34 @@ const NOISE: [&str; 134] = [
     ".sr-only",
     ".screen-reader-text",
     ".skip-link",
-    ".headerlink",
-    ".hash-link",
-    ".header-anchor",
     ".heading-anchor",
     ".anchorjs-link",
     ".id_link",
     ".permalink",
     "a.anchor-link",
-    ".viewcode-link",
-    ".viewcode-block",
-    ".viewcode-back",
     ".linenos",
     ".lineno",
     ".linenodiv",
     ".gutter",
-    ".copybtn",
     ".copy-button",
-    ".clip-button",
-    ".boring",
     ".breadcrumb",
     ".breadcrumbs",
-    ".theme-doc-breadcrumbs",
-    ".wy-breadcrumbs",
     "[aria-label='breadcrumb']",
     "[aria-label='breadcrumbs']",
     ".pagination",
-    ".pagination-nav",
-    ".prev-next-area",
-    ".prev-next-footer",
-    ".rst-footer-buttons",
-    ".nav-wrapper",
-    ".nav-wide-wrapper",
-    ".mobile-nav-chapters",
-    ".navheader",
-    ".navfooter",
-    ".related",
-    ".sphinxsidebar",
     ".related-pages",
-    ".content-icon-container",
-    ".bd-header-article",
-    ".edit-this-page",
-    ".theme-edit-this-page",
     ".edit-page-link",
     ".edit-on-github",
-    ".md-content__button",
-    ".md-source-file",
-    ".theme-doc-footer",
     ".last-updated",
-    ".theme-last-updated",
-    ".table-of-contents",
-    ".theme-doc-toc-mobile",
-    ".toc-tree",
-    ".contents.local",
-    ".contents.topic",
     "#toc",
-    ".toc-drawer",
     ".on-this-page",
     ".sidebar-menu",
-    ".page-toc",
     "#sidebar",
     ".feedback",
-    ".rightside",
-    ".srclink",
-    ".test-arrow",
-    "summary.hideme",
-    "a.src",
-    ".src-link",
-    ".src-rightside",
-    ".out-of-band",
-    ".notable-traits",
-    ".notable-traits-tooltip",
-    ".tooltip",
-    "#copy-path",
-    ".sub-heading",
-    ".search-form",
-    ".sidebar-elems",
-    "rustdoc-topbar",
-    "rustdoc-toolbar",
-    ".since",
-    "#synthetic-implementations",
-    "#synthetic-implementations-list",
-    "#blanket-implementations",
-    "#blanket-implementations-list",
-    ".topNav",
-    ".bottomNav",
-    ".subNav",
-    ".skipNav",
-    ".skip-nav",
-    ".sub-nav",
     "img[src^='data:']",
     "img:not([alt])",
     "img[alt='']",
     "annotation-xml",
-];
-
-/// Headings of notes and warnings.
-const ADMONITION_TITLES: [&str; 12] = [
-    ".note > .title",
-    ".tip > .title",
-    ".important > .title",
-    ".warning > .title",
-    ".caution > .title",
-    ".admonition-title",
-    ".sidebar-title",
-    ".topic-title",
-    ".admonition-heading",
-    ".admonitionHeading",
-    ".custom-block-title",
-    ".starlight-aside__title",
 ];
 
 /// Shown by a mark that links a heading to itself.
@@ -170,7 +81,8 @@ pub(super) fn remove(main: &NodeRef<'_>, vocabulary: &Vocabulary) {
     let main = dom_query::Selection::from(*main);
     show_formulas(&main);
     keep_text_of_permalinks_away(&main);
-    if let Some(noise) = vocabulary.selector(&NOISE) {
+    let of_generators = GENERATORS.iter().flat_map(|generator| generator.noise).copied();
+    if let Some(noise) = vocabulary.selector(NOISE.into_iter().chain(of_generators)) {
         main.select(&noise).remove();
     }
     remove_header(&main);
@@ -238,7 +150,8 @@ fn remove_contents(main: &dom_query::Selection<'_>) {
 }
 
 fn label_admonitions(main: &dom_query::Selection<'_>, vocabulary: &Vocabulary) {
-    let Some(titles) = vocabulary.selector(&ADMONITION_TITLES) else {
+    let titles = GENERATORS.iter().flat_map(|generator| generator.admonition_titles);
+    let Some(titles) = vocabulary.selector(titles.copied()) else {
         return;
     };
     for title in main.select(&titles).nodes() {

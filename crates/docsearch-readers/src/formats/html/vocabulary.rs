@@ -39,10 +39,9 @@ impl Vocabulary {
     }
 
     /// Those of `selectors` that may match, in one; `None` if none may.
-    pub(super) fn selector(&self, selectors: &[&str]) -> Option<String> {
+    pub(super) fn selector<'s>(&self, selectors: impl IntoIterator<Item = &'s str>) -> Option<String> {
         let possible: Vec<&str> = selectors
-            .iter()
-            .copied()
+            .into_iter()
             .filter(|selector| self.may_match(selector))
             .collect();
         (!possible.is_empty()).then(|| possible.join(", "))
@@ -88,10 +87,10 @@ mod tests {
         let vocabulary = Vocabulary::of(&page);
         assert_eq!(
             vocabulary
-                .selector(&["nav", ".note > .title", "#top", "[hidden]", ".toc"])
+                .selector(["nav", ".note > .title", "#top", "[hidden]", ".toc"])
                 .as_deref(),
             Some(".note > .title, #top, [hidden]")
         );
-        assert_eq!(vocabulary.selector(&[".toc"]), None);
+        assert_eq!(vocabulary.selector([".toc"]), None);
     }
 }

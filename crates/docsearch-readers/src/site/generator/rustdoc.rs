@@ -1,0 +1,41 @@
+//! rustdoc.
+
+use super::{BuiltPage, Generator};
+
+pub(crate) static GENERATOR: Generator = Generator {
+    no_page,
+    containers: &["#main-content"],
+    noise: &[
+        "#copy-path",
+        ".sub-heading",
+        ".search-form",
+        ".sidebar-elems",
+        "rustdoc-topbar",
+        "rustdoc-toolbar",
+        ".since",
+        "#synthetic-implementations",
+        "#synthetic-implementations-list",
+        "#blanket-implementations",
+        "#blanket-implementations-list",
+        ".rightside",
+        ".srclink",
+        ".test-arrow",
+        "summary.hideme",
+        "a.src",
+        ".src-link",
+        ".src-rightside",
+        ".out-of-band",
+        ".notable-traits",
+        ".notable-traits-tooltip",
+        ".tooltip",
+    ],
+    ..Generator::new("rustdoc")
+};
+
+fn no_page(page: &BuiltPage<'_>) -> Option<&'static str> {
+    if page.generator == "rustdoc" && matches!(page.stem, "all" | "settings" | "help" | "scrape-examples-help") {
+        return Some("index of names");
+    }
+    page.has("body.rustdoc.source, body.rustdoc.src")
+        .then_some("listing of code")
+}

@@ -89,7 +89,7 @@ fn dcg(gains: &[i64], cutoff: usize) -> f64 {
         .iter()
         .take(cutoff)
         .enumerate()
-        .map(|(place, &gain)| gain.max(0) as f64 / (place as f64 + 2.0).log2())
+        .map(|(rank, &gain)| gain.max(0) as f64 / (rank as f64 + 2.0).log2())
         .sum()
 }
 
@@ -98,7 +98,7 @@ fn reciprocal_rank(gains: &[i64], cutoff: usize) -> f64 {
         .iter()
         .take(cutoff)
         .position(|&gain| gain > 0)
-        .map_or(0.0, |place| 1.0 / (place as f64 + 1.0))
+        .map_or(0.0, |rank| 1.0 / (rank as f64 + 1.0))
 }
 
 fn precision(gains: &[i64], cutoff: usize) -> f64 {

@@ -60,13 +60,13 @@ impl LinkCheck {
         if let Some(url) = &url {
             paths.push(path_of_url(url));
         }
-        for place in paths {
-            let place = place.trim_matches('/').to_owned();
-            let (folder, name) = place.rsplit_once('/').unwrap_or(("", &place));
+        for path in paths {
+            let path = path.trim_matches('/').to_owned();
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
             if slug::is_folder_page(name) {
                 self.by_path.entry(folder.to_owned()).or_insert(number);
             }
-            self.by_path.entry(place).or_insert(number);
+            self.by_path.entry(path).or_insert(number);
         }
         let (links, code_blocks) = links(&document.body);
         self.pages.push(CheckedPage {
@@ -109,11 +109,11 @@ impl LinkCheck {
         for (number, page) in self.pages.iter().enumerate() {
             for link in &page.links {
                 let (target, fragment) = link.split_once('#').unwrap_or((link, ""));
-                let place = match target {
+                let target = match target {
                     "" => LinkTarget::Page(number),
                     _ => self.find(page, target, &exists),
                 };
-                let reason = match place {
+                let reason = match target {
                     LinkTarget::External => continue,
                     LinkTarget::Missing => Some("no such page"),
                     LinkTarget::File => None,
@@ -165,10 +165,13 @@ impl LinkCheck {
                 tail = rest;
             }
         } else {
-            let place = own_url.as_ref().map(path_of_url);
+            let url_path = own_url.as_ref().map(path_of_url);
             candidates.push(joined(folder_of(path), &target));
             // Browsers resolve it against the URL of the page or of its folder.
-            for own in [Some(document.slug.as_str()), place.as_deref()].into_iter().flatten() {
+            for own in [Some(document.slug.as_str()), url_path.as_deref()]
+                .into_iter()
+                .flatten()
+            {
                 candidates.push(joined(folder_of(own), &target));
                 candidates.push(joined(own, &target));
             }
@@ -194,10 +197,10 @@ impl LinkCheck {
         }
     }
 
-    fn page_at(&self, place: &str) -> Option<usize> {
-        let place = place.trim_matches('/');
-        let known = |place: &str| self.by_path.get(place).copied();
-        known(place).or_else(|| known(without_suffix(place)))
+    fn page_at(&self, path: &str) -> Option<usize> {
+        let path = path.trim_matches('/');
+        let known = |path: &str| self.by_path.get(path).copied();
+        known(path).or_else(|| known(without_suffix(path)))
     }
 }
 

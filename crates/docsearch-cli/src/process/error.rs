@@ -167,8 +167,8 @@ impl fmt::Display for DatabaseError {
 }
 
 /// The hint for a missing function or schema of the extension. The server's own hint is about casts.
-const OTHER_EXTENSION: &str = "Run CREATE EXTENSION pg_docsearch CASCADE; if it exists and is older than this program, \
-                               run ALTER EXTENSION pg_docsearch UPDATE;";
+const OTHER_EXTENSION: &str = "Run CREATE EXTENSION pg_docsearch CASCADE in this database. If the extension is older than \
+                               this program, run ALTER EXTENSION pg_docsearch UPDATE.";
 
 /// The hint for a cancelled statement, which a person may also have cancelled.
 const TIME_LIMIT: &str = "If it timed out, raise statement_timeout or use a smaller --batch.";

@@ -142,19 +142,19 @@ impl DocumentSource for Files {
         let outputs = reader
             .recv()
             .map_err(|_| Error::Usage(format!("reading stopped at {}", input.relative.display())))?;
-        let place = input.relative.display().to_string();
+        let source = input.relative.display().to_string();
         Ok(Some(match outputs {
-            Ok(outputs) => statistics.admit(&place, outputs, report),
+            Ok(outputs) => statistics.admit(&source, outputs, report),
             Err(Unreadable::NoDocumentation(reason)) if !input.is_named => {
                 statistics.leave_out(reason);
                 Vec::new()
             }
             Err(reason) => {
-                report.skipped(&place, &reason);
+                report.skipped(&source, &reason);
                 statistics.skip(
                     &input.source_root,
                     &slug::from_path(&input.relative, self.options.prefix.as_deref()),
-                    &place,
+                    &source,
                 );
                 Vec::new()
             }

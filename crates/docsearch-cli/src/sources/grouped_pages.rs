@@ -21,7 +21,7 @@ pub(crate) struct GroupedPages<'a> {
     complete: HashSet<&'a str>,
     waiting: Vec<Waiting>,
     /// Indexes in `waiting`.
-    places: HashMap<Group, usize>,
+    indexes: HashMap<Group, usize>,
     has_ended: bool,
 }
 
@@ -51,13 +51,13 @@ impl<'a> GroupedPages<'a> {
             prefix,
             complete,
             waiting: Vec::new(),
-            places: HashMap::new(),
+            indexes: HashMap::new(),
         })
     }
 
     /// Keeps a page for its group. Returns the pages if the group is too large.
-    fn keep(&mut self, group: Group, place: usize, page: Document, report: &Report) -> Vec<Document> {
-        let number = *self.places.entry(group).or_insert_with_key(|group| {
+    fn keep(&mut self, group: Group, position: usize, page: Document, report: &Report) -> Vec<Document> {
+        let number = *self.indexes.entry(group).or_insert_with_key(|group| {
             self.waiting.push(Waiting {
                 group: group.clone(),
                 pages: Vec::new(),
@@ -71,7 +71,7 @@ impl<'a> GroupedPages<'a> {
             return vec![page];
         }
         waiting.bytes += page.body.len();
-        waiting.pages.push((place, page));
+        waiting.pages.push((position, page));
         if waiting.bytes <= MAX_BODY_BYTES && waiting.pages.len() <= GROUPED_PAGES {
             return Vec::new();
         }
@@ -88,10 +88,10 @@ impl<'a> GroupedPages<'a> {
     /// The document of a group; its pages if they cannot be grouped; nothing if some of its pages are unknown.
     fn finish_group(&self, waiting: Waiting, statistics: &mut SourceStatistics, report: &Report) -> Vec<Document> {
         let Waiting { group, mut pages, .. } = waiting;
-        pages.sort_by_key(|(place, _)| *place);
+        pages.sort_by_key(|(position, _)| *position);
         let mut pages: Vec<Document> = pages.into_iter().map(|(_, page)| page).collect();
         let slugs: Vec<String> = pages.iter().map(|page| page.slug.clone()).collect();
-        let first = statistics.place_of(&slugs[0]);
+        let first = statistics.source_of(&slugs[0]);
         let document = match synthesise(&group, self.groups.rule(&group), &mut pages, self.prefix) {
             Ok(document) => document,
             Err(reason) => {
@@ -148,7 +148,7 @@ impl DocumentSource for GroupedPages<'_> {
             let mut others = Vec::with_capacity(documents.len());
             for document in documents {
                 match self.groups.of(&document) {
-                    Some((group, place)) => others.append(&mut self.keep(group, place, document, report)),
+                    Some((group, position)) => others.append(&mut self.keep(group, position, document, report)),
                     None => others.push(document),
                 }
             }

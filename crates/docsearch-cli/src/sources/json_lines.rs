@@ -90,7 +90,7 @@ fn message(error: &serde_json::Error) -> String {
 impl DocumentSource for JsonLines<'_> {
     fn next(&mut self, statistics: &mut SourceStatistics, report: &Report) -> Result<Option<Vec<Document>>, Error> {
         self.number += 1;
-        let place = format!("{}:{}", self.name, self.number);
+        let source = format!("{}:{}", self.name, self.number);
         let document = match self.line() {
             Ok(None) => return Ok(None),
             Ok(Some(line)) if line.trim_ascii().is_empty() => return Ok(Some(Vec::new())),
@@ -107,10 +107,10 @@ impl DocumentSource for JsonLines<'_> {
                     warning: None,
                     left_out,
                 };
-                statistics.admit(&place, vec![output], report)
+                statistics.admit(&source, vec![output], report)
             }
             Err(reason) => {
-                report.skipped(&place, &reason);
+                report.skipped(&source, &reason);
                 statistics.skip_unknown();
                 Vec::new()
             }

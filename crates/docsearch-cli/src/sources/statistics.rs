@@ -75,7 +75,7 @@ pub(crate) struct SourceStatistics {
 
 impl SourceStatistics {
     /// Records documents, and returns those whose slugs are new.
-    pub(crate) fn admit(&mut self, place: &str, outputs: Vec<ReaderOutput>, report: &Report) -> Vec<Document> {
+    pub(crate) fn admit(&mut self, source: &str, outputs: Vec<ReaderOutput>, report: &Report) -> Vec<Document> {
         let mut documents = Vec::with_capacity(outputs.len());
         for output in outputs {
             let ReaderOutput {
@@ -84,14 +84,14 @@ impl SourceStatistics {
                 left_out,
             } = output;
             if let Some(warning) = warning {
-                report.warning(place, warning);
+                report.warning(source, warning);
             }
             if let Some(first) = self.slugs.get(&document.slug) {
-                if is_source_of(Path::new(place), Path::new(first)) {
+                if is_source_of(Path::new(source), Path::new(first)) {
                     self.leave_out(SOURCE);
                     continue;
                 }
-                report.skipped(place, format!("same slug \"{}\" as {first}", document.slug));
+                report.skipped(source, format!("same slug \"{}\" as {first}", document.slug));
                 self.skip(
                     &document.source_root,
                     &document.slug,
@@ -99,12 +99,12 @@ impl SourceStatistics {
                 );
                 continue;
             }
-            self.slugs.insert(document.slug.clone(), place.to_owned());
+            self.slugs.insert(document.slug.clone(), source.to_owned());
             if !self.roots.contains(&document.source_root) {
                 self.roots.insert(document.source_root.clone());
             }
             if let Some(left_out) = left_out {
-                report.warning(place, left_out.reason);
+                report.warning(source, left_out.reason);
                 self.questions += left_out.count;
             }
             documents.push(document);
@@ -121,20 +121,20 @@ impl SourceStatistics {
     }
 
     /// Records that a document replaces pages. Returns `false`, and records nothing, if another document has its slug.
-    pub(crate) fn replace_pages(&mut self, pages: &[String], slug: &str, place: &str) -> bool {
+    pub(crate) fn replace_pages(&mut self, pages: &[String], slug: &str, source: &str) -> bool {
         if self.slugs.contains_key(slug) && !pages.iter().any(|page| page == slug) {
             return false;
         }
         for page in pages {
             self.slugs.remove(page);
         }
-        self.slugs.insert(slug.to_owned(), place.to_owned());
+        self.slugs.insert(slug.to_owned(), source.to_owned());
         true
     }
 
     /// Records that a stored document is kept.
-    pub(crate) fn keep(&mut self, slug: &str, place: &str) {
-        self.slugs.entry(slug.to_owned()).or_insert_with(|| place.to_owned());
+    pub(crate) fn keep(&mut self, slug: &str, source: &str) {
+        self.slugs.entry(slug.to_owned()).or_insert_with(|| source.to_owned());
     }
 
     /// Source roots and paths of sources that could not be read.
@@ -162,7 +162,7 @@ impl SourceStatistics {
         }
     }
 
-    pub(crate) fn place_of(&self, slug: &str) -> String {
+    pub(crate) fn source_of(&self, slug: &str) -> String {
         self.slugs.get(slug).cloned().unwrap_or_else(|| slug.to_owned())
     }
 
@@ -233,7 +233,7 @@ mod tests {
         let rest = statistics.admit("api.yaml", vec![output("guide"), output("other")], &report);
         assert_eq!(rest.len(), 1);
         assert_eq!(statistics.skipped[0].path, "api.yaml");
-        assert_eq!(statistics.place_of("guide"), "guide.md");
+        assert_eq!(statistics.source_of("guide"), "guide.md");
         assert!(statistics.has_seen("docs") && !statistics.has_seen("other"));
     }
 

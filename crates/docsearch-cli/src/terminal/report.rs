@@ -133,13 +133,13 @@ impl Report {
             emit(&fields);
             return;
         }
-        let place = if source.is_empty() {
+        let prefix = if source.is_empty() {
             String::new()
         } else {
             format!("{source}: ")
         };
         let origin = from.map_or_else(String::new, |from| format!(" (linked from {from})"));
-        let line = shown(&format!("{event}: {place}{reason}{origin}"));
+        let line = shown(&format!("{event}: {prefix}{reason}{origin}"));
         self.bar.suspend(|| eprintln!("{line}"));
     }
 

@@ -137,7 +137,7 @@ impl IndexRun<'_> {
             loader.finish()?
         };
         for refusal in &refusals {
-            report.failed(&statistics.place_of(&refusal.slug), &refusal.reason);
+            report.failed(&statistics.source_of(&refusal.slug), &refusal.reason);
         }
         if let Some(text) = statistics.left_out().text() {
             report.note(&text);

@@ -139,14 +139,14 @@ impl<'a> Documents<'a> {
         for row in client.query(&statement, &[&project])? {
             let slug: String = row.try_get(0)?;
             let Json(pages): Json<Vec<GroupedPage>> = row.try_get(1)?;
-            for (place, page) in pages.iter().enumerate() {
+            for (index, page) in pages.iter().enumerate() {
                 let names = [
                     (&mut documents.by_path, &page.source_path),
                     (&mut documents.by_slug, &page.slug),
                 ];
-                for (places, name) in names {
+                for (entries, name) in names {
                     if let Some(name) = name {
-                        places.entry(name.clone()).or_default().push((slug.clone(), place));
+                        entries.entry(name.clone()).or_default().push((slug.clone(), index));
                     }
                 }
             }
@@ -186,10 +186,10 @@ impl<'a> Documents<'a> {
         rows.iter().map(target).collect()
     }
 
-    fn pages(&mut self, client: &mut Client, places: Vec<(String, usize)>) -> Result<Vec<QuestionTarget>, Error> {
+    fn pages(&mut self, client: &mut Client, entries: Vec<(String, usize)>) -> Result<Vec<QuestionTarget>, Error> {
         let mut targets = Vec::new();
-        for (slug, place) in places {
-            let Some(part) = self.parts(client, &slug)?.get(place) else {
+        for (slug, index) in entries {
+            let Some(part) = self.parts(client, &slug)?.get(index) else {
                 continue;
             };
             targets.push(QuestionTarget {

@@ -55,7 +55,7 @@ def test_answers_are_those_of_the_sql_functions(documented: Database) -> None:
         documented.execute("SELECT score FROM search_docs('retry') LIMIT 1")[0][0], abs=1e-6)
     assert ask(documented, "suggest", "retr").splitlines()[1].split() == ["Retry", "guides/retry"]
     nothing = ask(documented, "suggest", "zzqx", "wvvw", status=NOTHING)
-    assert 'near "zzqx wvvw"' in nothing and "docsearch search zzqx wvvw" in nothing
+    assert 'no suggestions for "zzqx wvvw"' in nothing and "docsearch search zzqx wvvw" in nothing
 
 
 def test_every_format_says_the_same(documented: Database) -> None:

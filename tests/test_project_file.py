@@ -156,7 +156,7 @@ def test_s3_50_a_group_stays_as_it_is_until_all_of_its_pages_can_be_read(databas
     (before,), = database.execute("SELECT load_doc('whole/controls')")
     write(tmp_path, {"docs/controls/slider.md": b"\xff", "docs/controls/toggle.md": "# Toggle\n\nOther words.\n"})
     done = grouped(database, tmp_path, "whole", status=PARTIAL)
-    assert 'document "controls" stays as it is: controls/slider.md cannot be read' in done.stderr
+    assert 'document "controls" is not updated: controls/slider.md cannot be read' in done.stderr
     assert database.execute("SELECT load_doc('whole/controls')") == [(before,)]
     assert slugs(database, "whole") == ["controls", "guide"]
 
@@ -175,11 +175,11 @@ def test_s3_50_front_matter_and_lists_make_groups_too(database, tmp_path):
     (answer,), = database.execute("SELECT load_doc_json('trees/all/fruit-trees')")
     assert (answer["title"], [section["title"] for section in answer["sections"]]) == ("Fruit trees", ["Apple", "Pear"])
     done = grouped(database, tmp_path, "trees", tmp_path / "docs/d.md", "--project", "trees")
-    assert 'document "all/others" stays as it is: not all of its pages are read' in done.stderr
+    assert 'document "all/others" is not updated: not all of its pages were read' in done.stderr
     assert database.execute("SELECT load_doc_json('trees/all/others') -> 'sections' -> 1 ->> 'title'") == [("Oak",)]
     write(tmp_path, {"docs/large.md": "---\ntopic: Fruit trees\n---\n# Fig\n\n" + "It has figs.\n\n" * 80_000})
     done = grouped(database, tmp_path, "trees")
-    assert "is not grouped: there is too much for one document" in done.stderr
+    assert "is not grouped: the pages are too large for one document" in done.stderr
     assert slugs(database, "trees") == ["all/a", "all/b", "all/e", "all/large", "all/others"]
     (tmp_path / "docs/large.md").unlink()
     (tmp_path / "docs/e.md").write_text("---\nslug: others\n---\n# Stone\n")

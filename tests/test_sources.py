@@ -248,7 +248,7 @@ def test_crawls_report_events_to_programs(site):
 def test_private_addresses_are_refused(site):
     done = site.crawl(status=FAILED)
     assert "loopback address" in done.stderr
-    assert "HINT:  --allow-private" in done.stderr
+    assert "HINT:  Use --allow-private" in done.stderr
     assert site.slugs() == []
 
 

@@ -247,20 +247,60 @@ pub(crate) fn recount(owner: &Owner<'_>, project: i64) -> Result<()> {
     )
 }
 
+row_type! {
+    /// The sizes of a project.
+    struct TotalsRow {
+        project: i64 = "t.project_id",
+        documents: f64 = "t.documents",
+        document_words: f64 = "t.document_words",
+        chunks: f64 = "t.chunks",
+        chunk_words: f64 = "t.chunk_words",
+    }
+}
+
+impl TotalsRow {
+    fn totals(self) -> (i64, Totals) {
+        let totals = Totals {
+            documents: self.documents,
+            document_words: self.document_words,
+            chunks: self.chunks,
+            chunk_words: self.chunk_words,
+        };
+        (self.project, totals)
+    }
+}
+
+row_type! {
+    /// The sizes of a project, or the number of its chunks with a lexeme.
+    struct StatisticsRow {
+        project: i64 = "t.project_id",
+        chunks: f64 = "t.chunks",
+        lexeme: Option<String> = "t.lexeme",
+        documents: Option<f64> = "t.documents",
+        document_words: Option<f64> = "t.document_words",
+        chunk_words: Option<f64> = "t.chunk_words",
+    }
+}
+
+/// The start of a statement that sums up the sizes of projects.
+const SUMMED_SIZES: &str = "SELECT s.project_id, sum(s.documents)::float8 AS documents,
+            sum(s.document_words)::float8 AS document_words, sum(s.chunks)::float8 AS chunks,
+            sum(s.chunk_words)::float8 AS chunk_words
+     FROM docsearch.project_stat s";
+
 /// The sizes of each project.
 pub(crate) fn totals(owner: &Owner<'_>, projects: &Projects) -> Result<Map<i64, Totals>> {
     let totals = statement::lookup(
         owner,
         &format!(
-            "SELECT s.project_id, sum(s.documents)::float8, sum(s.document_words)::float8, sum(s.chunks)::float8,
-                    sum(s.chunk_words)::float8
-             FROM docsearch.project_stat s WHERE {} GROUP BY s.project_id",
+            "SELECT {} FROM ({SUMMED_SIZES} WHERE {} GROUP BY s.project_id) t",
+            TotalsRow::select_list(),
             projects.condition("s")
         ),
         &[projects.argument()],
-        totals_of_project,
+        TotalsRow::read,
     )?;
-    Ok(totals.into_iter().collect())
+    Ok(totals.into_iter().map(TotalsRow::totals).collect())
 }
 
 /// The sizes of certain documents, by project.
@@ -272,26 +312,19 @@ pub(crate) fn totals_of_documents(
     let totals = statement::lookup(
         owner,
         &format!(
-            "SELECT c.project_id, count(*) FILTER (WHERE c.chunk_no = 0)::float8,
-                    coalesce(sum(c.document_term_count) FILTER (WHERE c.chunk_no = 0), 0)::float8,
-                    count(*)::float8, sum(c.term_count)::float8
-             FROM docsearch.chunk c WHERE {} AND c.document_id = ANY ($2) AND c.chunk_no < {FIRST} GROUP BY c.project_id",
+            "SELECT {}
+             FROM (SELECT c.project_id, count(*) FILTER (WHERE c.chunk_no = 0)::float8 AS documents,
+                          coalesce(sum(c.document_term_count) FILTER (WHERE c.chunk_no = 0), 0)::float8 AS document_words,
+                          count(*)::float8 AS chunks, sum(c.term_count)::float8 AS chunk_words
+                   FROM docsearch.chunk c WHERE {} AND c.document_id = ANY ($2) AND c.chunk_no < {FIRST}
+                   GROUP BY c.project_id) t",
+            TotalsRow::select_list(),
             projects.condition("c")
         ),
         &[projects.argument(), DatumWithOid::from(documents)],
-        totals_of_project,
+        TotalsRow::read,
     )?;
-    Ok(totals.into_iter().collect())
-}
-
-fn totals_of_project(row: &statement::Row) -> Result<(i64, Totals)> {
-    let totals = Totals {
-        documents: row.required(2)?,
-        document_words: row.required(3)?,
-        chunks: row.required(4)?,
-        chunk_words: row.required(5)?,
-    };
-    Ok((row.required(1)?, totals))
+    Ok(totals.into_iter().map(TotalsRow::totals).collect())
 }
 
 /// The number of chunks in which each lexeme occurs, by project.
@@ -326,20 +359,29 @@ pub(crate) fn totals_and_frequencies(
     statement::lookup(
         owner,
         &format!(
-            "SELECT s.project_id, sum(s.documents)::float8, sum(s.document_words)::float8, sum(s.chunks)::float8,
-                    sum(s.chunk_words)::float8, NULL::text
-             FROM docsearch.project_stat s WHERE {condition} GROUP BY s.project_id
-             UNION ALL
-             SELECT s.project_id, NULL, NULL, s.chunks, NULL, wanted.lexeme
-             FROM unnest($2::text[]) AS wanted(lexeme),
-                  LATERAL (SELECT s.project_id, sum(s.chunks)::float8 AS chunks FROM docsearch.term_stat s
-                           WHERE {condition} AND s.lexeme = wanted.lexeme COLLATE \"C\" GROUP BY s.project_id) s"
+            "SELECT {}
+             FROM (SELECT s.*, NULL::text AS lexeme FROM ({SUMMED_SIZES} WHERE {condition} GROUP BY s.project_id) s
+                   UNION ALL
+                   SELECT s.project_id, NULL, NULL, s.chunks, NULL, wanted.lexeme
+                   FROM unnest($2::text[]) AS wanted(lexeme),
+                        LATERAL (SELECT s.project_id, sum(s.chunks)::float8 AS chunks FROM docsearch.term_stat s
+                                 WHERE {condition} AND s.lexeme = wanted.lexeme COLLATE \"C\" GROUP BY s.project_id) s) t",
+            StatisticsRow::select_list()
         ),
         &[projects.argument(), DatumWithOid::from(Vec::from_iter(lexemes))],
         |row| {
-            match row.optional::<String>(6)? {
-                Some(lexeme) => frequencies.push((row.required(1)?, lexeme, row.required(4)?)),
-                None => totals.extend([totals_of_project(row)?]),
+            let row = StatisticsRow::read(row)?;
+            match row.lexeme {
+                Some(lexeme) => frequencies.push((row.project, lexeme, row.chunks)),
+                None => {
+                    let of_project = Totals {
+                        documents: row.documents.unwrap_or_default(),
+                        document_words: row.document_words.unwrap_or_default(),
+                        chunks: row.chunks,
+                        chunk_words: row.chunk_words.unwrap_or_default(),
+                    };
+                    totals.insert(row.project, of_project);
+                }
             }
             Ok(())
         },

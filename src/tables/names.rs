@@ -12,8 +12,9 @@ use docsearch_core::text::name::{self, Name, NameKind};
 use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
-use crate::postgres::report::Result;
+use crate::postgres::report::{Result, internal};
 use crate::postgres::role::{Caller, Owner, Role};
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement::{self, Row};
 use crate::tables::document_input::DocumentInput;
 use crate::tables::keys;
@@ -44,28 +45,53 @@ type NamedDocument = (DocumentId, String, String);
 /// Documents of a project that define the name at an index.
 type Defining = (Vec<DocumentId>, usize);
 
-/// A row of [`named_documents_sql`] or [`defining_sql`].
+/// A row of [`matches_sql`].
 enum Match {
     Named(NamedDocument),
     Defining(Defining),
 }
 
-impl Match {
-    fn read(row: &Row) -> Result<Self> {
-        let project: i64 = row.required(1)?;
-        Ok(match row.optional::<Vec<i64>>(5)? {
-            None => Self::Named(named_document(row)?),
-            Some(documents) => {
-                let index = usize::try_from(row.required::<i32>(6)?).unwrap_or_default();
-                let ids = documents.into_iter().map(|document| DocumentId { project, document });
-                Self::Defining((ids.collect(), index))
-            }
-        })
+row_type! {
+    /// A document with a name, or the documents that define the candidate name at an index.
+    struct MatchRow {
+        project: i64 = "m.project_id",
+        document: Option<i64> = "m.document_id",
+        key: Option<String> = "m.key",
+        kind: Option<String> = "m.kind",
+        defining: Option<Vec<i64>> = "m.defining",
+        candidate: Option<i32> = "m.candidate",
     }
 }
 
-fn named_document(row: &Row) -> Result<NamedDocument> {
-    Ok((keys::document_id(row)?, row.required(3)?, row.required(4)?))
+/// A statement for [`Match::read`], made of [`named_documents_sql`], [`within::sql`] or [`defining_sql`].
+fn matches_sql(sql: &str) -> String {
+    format!(
+        "SELECT {} FROM ({sql}) AS m(project_id, document_id, key, kind, defining, candidate)",
+        MatchRow::select_list()
+    )
+}
+
+impl Match {
+    fn read(row: &Row) -> Result<Self> {
+        let row = MatchRow::read(row)?;
+        let project = row.project;
+        let of_project = |document| DocumentId { project, document };
+        match (row.document, row.key, row.kind, row.defining, row.candidate) {
+            (Some(document), Some(key), Some(kind), None, None) => Ok(Self::Named((of_project(document), key, kind))),
+            (None, None, None, Some(documents), Some(candidate)) => {
+                let index = usize::try_from(candidate).unwrap_or_default();
+                Ok(Self::Defining((documents.into_iter().map(of_project).collect(), index)))
+            }
+            _ => Err(internal("a row of names is neither a name nor a definition")),
+        }
+    }
+
+    fn named(self) -> Option<NamedDocument> {
+        match self {
+            Self::Named(document) => Some(document),
+            Self::Defining(_) => None,
+        }
+    }
 }
 
 /// Finds the documents that have or define one of the names; `titles` are keys of further titles to look for.
@@ -90,7 +116,9 @@ pub(crate) fn find(
         let defining_sql = defining_sql(projects, candidates, visibility, MAX_DEFINING_DOCUMENTS, &mut args);
         let within_sql = within::sql(projects, &within_keys, visibility, within::MAX_ROWS, &mut args);
         let owner = &caller.as_owner()?;
-        let sql = format!("({named_sql}) UNION ALL {defining_sql} UNION ALL {within_sql}");
+        let sql = matches_sql(&format!(
+            "({named_sql}) UNION ALL {defining_sql} UNION ALL {within_sql}"
+        ));
         for row in statement::lookup(owner, &sql, &args, Match::read)? {
             match row {
                 Match::Named(document) if within_keys.contains(&document.1) => within.push(document),
@@ -137,6 +165,12 @@ fn keys_of(candidates: &[CandidateName]) -> BTreeSet<String> {
     own.map(|candidate| candidate.key.clone()).collect()
 }
 
+/// The named documents of a statement like [`named_documents_sql`].
+fn read_named(owner: &Owner<'_>, sql: &str, args: &[DatumWithOid<'_>]) -> Result<Vec<NamedDocument>> {
+    let rows = statement::lookup(owner, &matches_sql(sql), args, Match::read)?;
+    Ok(rows.into_iter().filter_map(Match::named).collect())
+}
+
 /// The documents that have a name with one of the keys.
 fn named_documents(
     caller: &mut Caller,
@@ -147,7 +181,7 @@ fn named_documents(
     let read = |owner: &Owner<'_>, limit: i64| {
         let mut args = named_documents_arguments(projects, keys, limit);
         let sql = named_documents_sql(projects, visibility, &mut args);
-        statement::lookup(owner, &sql, &args, named_document)
+        read_named(owner, &sql, &args)
     };
     visibility.first(caller, MAX_NAMED_DOCUMENTS, read, |(document, ..)| *document)
 }
@@ -211,7 +245,7 @@ fn defining_documents(
     let mut args = Vec::new();
     let sql = defining_sql(projects, candidates, visibility, read_together(visibility), &mut args);
     let owner = &caller.as_owner()?;
-    let rows = statement::lookup(owner, &sql, &args, Match::read)?.into_iter();
+    let rows = statement::lookup(owner, &matches_sql(&sql), &args, Match::read)?.into_iter();
     let defining = rows.filter_map(|row| match row {
         Match::Defining(documents) => Some(documents),
         Match::Named(_) => None,

@@ -5,10 +5,9 @@ use docsearch_core::ranking::subject::MAX_SUBJECT_DOCUMENTS;
 use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
-use super::{MAX_NAMED_DOCUMENTS, NamedDocument, named_document};
+use super::{MAX_NAMED_DOCUMENTS, NamedDocument, read_named};
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Owner};
-use crate::postgres::statement;
 use crate::tables::project::Projects;
 use crate::tables::visibility::Visibility;
 
@@ -34,7 +33,7 @@ pub(super) fn named_documents(
     let read = |owner: &Owner<'_>, limit: i64| {
         let mut args = vec![projects.argument()];
         let sql = sql(projects, keys, visibility, limit, &mut args);
-        statement::lookup(owner, &sql, &args, named_document)
+        read_named(owner, &sql, &args)
     };
     visibility.first(caller, MAX_NAMED_DOCUMENTS, read, |(document, ..)| *document)
 }

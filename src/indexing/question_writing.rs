@@ -75,8 +75,8 @@ struct Request {
     key: String,
 }
 
-/// Has the language model write questions for sections of a project's documents, in the order of slugs, or of the
-/// documents with given slugs, until the next request could exceed the limits. The caller must be allowed to change the
+/// Has the language model write questions for sections of a project's documents, or of those with the given slugs. It
+/// goes in the order of slugs, until the next request could exceed the limits. The caller must be allowed to change the
 /// documents.
 pub(crate) fn write(
     caller: &mut Caller,

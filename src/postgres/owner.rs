@@ -203,8 +203,8 @@ pub(crate) struct LocalSettings {
 }
 
 impl LocalSettings {
-    /// For statements that should use an index although the planner may know nothing of rows loaded a moment ago, or
-    /// may rely on statistics that are long out of date.
+    /// For statements that have to use an index. The planner may know nothing of rows loaded a moment ago, or rely on
+    /// statistics that are out of date.
     pub(crate) fn by_index() -> Result<Self> {
         Self::apply(&[("enable_seqscan", "off"), ("jit", "off")])
     }

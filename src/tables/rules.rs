@@ -270,8 +270,8 @@ fn rule(row: StoredRule) -> Result<RuleRow> {
     })
 }
 
-/// Writes the shipped verbs and abbreviations that are missing, the shipped synonyms of verbs that have none, and the
-/// names and words of release notes where there are none.
+/// Writes shipped rules that are missing: verbs and abbreviations, synonyms of verbs without any, and names and words of
+/// release notes where there are none.
 pub(crate) fn seed_missing(caller: &Caller) -> Result<()> {
     let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
     for (table, columns, key) in [

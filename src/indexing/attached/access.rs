@@ -199,7 +199,7 @@ impl Guard {
         Ok(format!(
             "Attach it with policy => 'copied'{metadata}, once docsearch.document has the policy: {missing}\
              CREATE POLICY {name} ON docsearch.document AS RESTRICTIVE FOR SELECT USING ({}).{open} \
-             If its rows are for everybody who may search, attach it with public => true.",
+             If every role that may search may read its rows, attach it with public => true.",
             alternatives.join(" OR ")
         ))
     }

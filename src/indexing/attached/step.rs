@@ -52,9 +52,9 @@ const HAS_WORK: &str = concat!(
     ")"
 );
 
-/// When a table `a` is due. A table that was dropped or has other columns does not wait for the next read, and neither
-/// does a view when a table that it reads from has changed. Failed rows have pauses of their own; those of such a view
-/// wait for its next read.
+/// When a table `a` is due. A table that was dropped or has other columns does not wait for the next read. Neither does a
+/// view when a table that it reads from has changed. Failed rows have pauses of their own; those of such a view wait for
+/// its next read.
 fn due_at() -> String {
     let is_reshaped = is_reshaped!();
     format!(

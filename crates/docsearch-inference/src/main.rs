@@ -81,7 +81,7 @@ fn serve(options: Serve) -> io::Result<()> {
             std::process::exit(2);
         }
     })?;
-    watch("docsearch-settings", &service, &socket, obey)?;
+    watch("docsearch-settings", &service, &socket, apply_settings)?;
     watch("docsearch-watch", &service, &socket, |service| {
         service.watch();
         eprintln!("ending the program: a thread is stuck after a text exceeded the time limit");
@@ -106,7 +106,7 @@ fn watch(
 }
 
 /// Applies settings until standard input ends.
-fn obey(service: &Service) {
+fn apply_settings(service: &Service) {
     for line in io::stdin().lock().lines().map_while(Result::ok) {
         match serde_json::from_str::<ServiceSettings>(&line) {
             Ok(settings) => service.change(&settings),

@@ -62,7 +62,7 @@ impl WorkerPool {
     pub(crate) fn check_limits(&self) -> bool {
         let Timeouts { abandoned, is_stuck } = self.watch.check_limits();
         if abandoned > 0 {
-            self.queue.lose(abandoned);
+            self.queue.remove_busy(abandoned);
             if let Err(problem) = self.start_workers() {
                 eprintln!("{problem}");
             }

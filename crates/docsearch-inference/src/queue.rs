@@ -106,7 +106,7 @@ impl Queue {
     }
 
     /// Removes busy workers that were abandoned.
-    pub(crate) fn lose(&self, workers: usize) {
+    pub(crate) fn remove_busy(&self, workers: usize) {
         let mut state = self.lock();
         state.busy -= workers;
         state.workers -= workers;

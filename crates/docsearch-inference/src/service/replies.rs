@@ -46,7 +46,7 @@ impl Answers {
     }
 
     /// The reply that has to be sent for a request.
-    pub(super) fn expect(answers: &Arc<Self>, id: u64) -> Reply {
+    pub(super) fn reply_to(answers: &Arc<Self>, id: u64) -> Reply {
         *lock(&answers.unanswered) += 1;
         Reply {
             id,

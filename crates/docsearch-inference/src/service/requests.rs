@@ -59,7 +59,7 @@ impl Incoming<'_> {
             let Some(request) = self.read()? else {
                 return Ok(());
             };
-            let reply = Answers::expect(&self.answers, request.id);
+            let reply = Answers::reply_to(&self.answers, request.id);
             match request.operation {
                 Operation::Status => reply.send(Ok(Answer::Status(self.service.status()))),
                 Operation::Describe { model } => self.describe(&model, reply),

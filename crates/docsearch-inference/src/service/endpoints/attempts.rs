@@ -34,21 +34,21 @@ pub(super) fn run<T>(
     let mut attempts = 0;
     loop {
         let left = time_limit.deadline.saturating_duration_since(Instant::now());
-        if let Some(until) = availability.not_before() {
+        if let Some(until) = availability.paused_until() {
             let pause = until.saturating_duration_since(Instant::now());
             if pause >= left {
-                return Err(failure(attempts, CallError::held(pause)));
+                return Err(failure(attempts, CallError::paused(pause)));
             }
             wait(caller, pause)?;
             continue;
         }
         if left.is_zero() {
-            return Err(failure(attempts, CallError::late()));
+            return Err(failure(attempts, CallError::out_of_time()));
         }
         attempts += 1;
         let error = match once() {
             Ok(done) => {
-                availability.has_succeeded();
+                availability.record_success();
                 return Ok(done);
             }
             Err(_) if caller.is_disconnected() => return Err(Error::Stopped),
@@ -63,7 +63,7 @@ pub(super) fn run<T>(
             pause = pause.or(all.last().copied());
         }
         if is_limited {
-            availability.hold(Instant::now() + error.retry_after.max(pause).unwrap_or_default());
+            availability.pause_until(Instant::now() + error.retry_after.max(pause).unwrap_or_default());
         }
         let pause = pause.map(|pause| error.retry_after.map_or(pause, |wanted| wanted.max(pause)));
         match pause {
@@ -85,7 +85,7 @@ fn wait(caller: &Caller, pause: Duration) -> Result<()> {
 
 /// Logs when an endpoint begins to fail, not each failed call. A refusal is about the request, not the endpoint.
 fn report(availability: &Availability, error: &CallError, attempts: usize) {
-    if error.class == ErrorClass::Refused || !availability.has_failed() {
+    if error.class == ErrorClass::Refused || !availability.record_failure() {
         return;
     }
     let endpoint_message = error
@@ -100,7 +100,7 @@ fn report(availability: &Availability, error: &CallError, attempts: usize) {
 }
 
 /// The parts of a failure's message that depend on the kind of call.
-struct Words {
+struct MessageParts {
     who: &'static str,
     url: &'static str,
     key_file: &'static str,
@@ -109,16 +109,16 @@ struct Words {
 }
 
 impl CallKind {
-    fn words(self) -> Words {
+    fn message_parts(self) -> MessageParts {
         match self {
-            Self::Chat => Words {
+            Self::Chat => MessageParts {
                 who: "the endpoint of the language model",
                 url: "docsearch.llm_url",
                 key_file: "docsearch.llm_api_key_file",
                 timeout: "docsearch.llm_timeout",
                 request: "docsearch.llm_url and docsearch.llm_model",
             },
-            Self::Query | Self::Passages => Words {
+            Self::Query | Self::Passages => MessageParts {
                 who: "the endpoint of the embedding model",
                 url: "the url given to docsearch.add_remote_model()",
                 key_file: "the api_key_file given to docsearch.add_remote_model()",
@@ -133,13 +133,13 @@ impl CallKind {
 }
 
 fn failure(kind: CallKind, time_limit: TimeLimit, attempts: usize, error: CallError) -> Error {
-    let Words {
+    let MessageParts {
         who,
         url,
         key_file,
         timeout,
         request,
-    } = kind.words();
+    } = kind.message_parts();
     let (message, hint) = match error.class {
         ErrorClass::Unreachable => (
             format!("{who} cannot be reached"),

@@ -34,7 +34,7 @@ pub(super) struct Availability {
 #[derive(Default)]
 struct State {
     /// End of the pause that the endpoint has requested.
-    not_before: Option<Instant>,
+    paused_until: Option<Instant>,
     failing_since: Option<Instant>,
 }
 
@@ -53,20 +53,20 @@ impl Availability {
     }
 
     /// When the pause of the endpoint ends, or `None` if it may be called now.
-    pub(super) fn not_before(&self) -> Option<Instant> {
-        lock(&self.state).not_before.filter(|until| *until > Instant::now())
+    pub(super) fn paused_until(&self) -> Option<Instant> {
+        lock(&self.state).paused_until.filter(|until| *until > Instant::now())
     }
 
     /// Makes all calls wait until then.
-    pub(super) fn hold(&self, until: Instant) {
+    pub(super) fn pause_until(&self, until: Instant) {
         let mut state = lock(&self.state);
-        state.not_before = state.not_before.max(Some(until));
+        state.paused_until = state.paused_until.max(Some(until));
     }
 
     /// Whether the endpoint has ever requested a pause.
     #[cfg(test)]
-    pub(super) fn was_held(&self) -> bool {
-        lock(&self.state).not_before.is_some()
+    pub(super) fn was_paused(&self) -> bool {
+        lock(&self.state).paused_until.is_some()
     }
 
     pub(super) fn is_failing(&self) -> bool {
@@ -75,12 +75,12 @@ impl Availability {
             .is_some_and(|since| since.elapsed() < self.schedule.failing)
     }
 
-    pub(super) fn has_succeeded(&self) {
+    pub(super) fn record_success(&self) {
         lock(&self.state).failing_since = None;
     }
 
     /// Records a failure. Returns whether it is the first after a success.
-    pub(super) fn has_failed(&self) -> bool {
+    pub(super) fn record_failure(&self) -> bool {
         lock(&self.state).failing_since.replace(Instant::now()).is_none()
     }
 }

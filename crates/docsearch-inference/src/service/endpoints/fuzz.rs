@@ -31,6 +31,6 @@ fn chat(input: &[u8]) {
 }
 
 fn refusals(input: &[u8]) {
-    assert!(http::words(input, None).is_none_or(|words| !words.contains(char::is_control)));
+    assert!(http::error_text(input, None).is_none_or(|text| !text.contains(char::is_control)));
     http::pause(&text(input));
 }

@@ -15,8 +15,8 @@ use crate::error::ErrorClass;
 /// Timeout of connecting.
 const CONNECT: Duration = Duration::from_secs(10);
 /// How much of an error's text is read, in bytes, and reported, in characters.
-const WORDS_READ: u64 = 64 * 1024;
-const WORDS_KEPT: usize = 300;
+const MAX_ERROR_READ: u64 = 64 * 1024;
+const MAX_ERROR_SHOWN: usize = 300;
 /// Codes and phrases, in lower case, with which providers report that an account has no credit left. "You exceeded your
 /// current quota" is not among them: Gemini also uses it for limits per minute.
 const NO_CREDIT: [&str; 8] = [
@@ -66,7 +66,7 @@ impl CallError {
     }
 
     /// The endpoint has requested a pause beyond the time limit.
-    pub(super) fn held(pause: Duration) -> Self {
+    pub(super) fn paused(pause: Duration) -> Self {
         Self {
             retry_after: Some(pause),
             ..Self::new(ErrorClass::RateLimited, "It has requested a pause")
@@ -74,7 +74,7 @@ impl CallError {
     }
 
     /// The time limit passed before anything was sent.
-    pub(super) fn late() -> Self {
+    pub(super) fn out_of_time() -> Self {
         Self::new(ErrorClass::TimedOut, "Other calls used up the time")
     }
 }
@@ -184,7 +184,7 @@ pub(super) fn post(agent: &Agent, request: &HttpRequest<'_>) -> Result<Vec<u8>, 
     let limit = if status.is_success() {
         request.max_bytes
     } else {
-        WORDS_READ
+        MAX_ERROR_READ
     };
     let retry_after = response
         .headers()
@@ -232,7 +232,7 @@ fn refusal(status: StatusCode, retry_after: Option<Duration>, body: &[u8], key: 
         class,
         detail,
         // The text may contain the key.
-        endpoint_message: words(body, key).filter(|_| class != ErrorClass::Authentication),
+        endpoint_message: error_text(body, key).filter(|_| class != ErrorClass::Authentication),
         is_transient,
         retry_after: retry_after.filter(|_| is_transient),
     }
@@ -245,13 +245,13 @@ fn says_no_credit(body: &[u8]) -> bool {
 }
 
 /// An endpoint's error text in one line, without the key; `None` if it is empty.
-pub(super) fn words(body: &[u8], key: Option<&ApiKey>) -> Option<String> {
+pub(super) fn error_text(body: &[u8], key: Option<&ApiKey>) -> Option<String> {
     let mut text = String::from_utf8_lossy(body).into_owned();
     if let Some(ApiKey(key)) = key {
         text = text.replace(key.as_str(), "...");
     }
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let kept: String = line.chars().filter(|c| !c.is_control()).take(WORDS_KEPT).collect();
+    let kept: String = line.chars().filter(|c| !c.is_control()).take(MAX_ERROR_SHOWN).collect();
     (!kept.is_empty()).then_some(kept)
 }
 

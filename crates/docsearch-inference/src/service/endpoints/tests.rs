@@ -74,7 +74,7 @@ fn completion(endpoints: &Endpoints, request: ChatRequest) -> Result<String, Fai
 /// Waits until an endpoint has requested a pause.
 fn wait_for_a_pause(endpoints: &Endpoints, server: &HttpServer) {
     let queue = endpoints.queue(&request(&server.url).endpoint);
-    while !queue.availability.was_held() {
+    while !queue.availability.was_paused() {
         thread::yield_now();
     }
 }

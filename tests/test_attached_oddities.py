@@ -81,7 +81,7 @@ def note_change(database: Database, name: str, key: str) -> None:
 
 # No session waits for a lock of another.
 
-def test_a_table_that_is_being_detached_keeps_no_other_waiting(database):
+def test_detaching_a_table_blocks_no_other(database):
     with acting(database, "lark") as slow, acting(database, "wren") as role:
         held, name = attached(slow), attached(role)
         settled(database)
@@ -246,7 +246,7 @@ def test_the_owner_of_the_schema_gets_no_privileges_of_the_owner_of_its_tables(s
         assert role.execute("SELECT who FROM seen WHERE who <> 'lark'").fetchall() == []
 
 
-def test_work_that_a_table_leaves_for_the_end_of_the_transaction_is_not_done_as_others(database):
+def test_deferred_work_of_a_table_does_not_run_as_another_role(database):
     with acting(database, "wren") as role:
         role.execute("""
             CREATE TABLE later (a int);

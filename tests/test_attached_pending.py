@@ -229,7 +229,7 @@ def test_changes_that_policies_refuse_wait(database, table, command):
     assert changed.documents() == changed.rows() and changed.problems(deep=True) == []
 
 
-def test_rows_that_a_forced_policy_hides_from_their_reader_come_back(database, table):
+def test_rows_hidden_by_a_forced_policy_are_read_again_without_it(database, table):
     changed = table()
     changed.run("ALTER TABLE @ ENABLE ROW LEVEL SECURITY", "ALTER TABLE @ FORCE ROW LEVEL SECURITY",
                 "CREATE POLICY hides ON @ USING (id <> 2)")
@@ -242,7 +242,7 @@ def test_rows_that_a_forced_policy_hides_from_their_reader_come_back(database, t
 
 
 @pytest.mark.parametrize("change", ["ALTER TABLE @ RENAME TO @short_x", "ALTER TABLE @ SET SCHEMA lark"])
-def test_a_table_with_another_name_goes_on(database, table, change):
+def test_a_renamed_table_stays_attached(database, table, change):
     changed = table()
     before = changed.name
     changed.run(change)
@@ -252,7 +252,7 @@ def test_a_table_with_another_name_goes_on(database, table, change):
     assert Table(database, before).documents() == changed.rows()
 
 
-def test_a_session_that_skips_triggers_skips_none_of_these(database, table):
+def test_a_session_that_skips_triggers_does_not_skip_ours(database, table):
     changed = table()
     with database.connect() as connection:
         connection.execute("SET session_replication_role = replica")
@@ -261,7 +261,7 @@ def test_a_session_that_skips_triggers_skips_none_of_these(database, table):
     assert changed.documents() == changed.rows()
 
 
-def test_what_differs_from_the_rows_is_found_by_a_deep_check(database, table):
+def test_a_deep_check_finds_documents_that_differ_from_their_rows(database, table):
     changed = table()
     assert changed.problems(deep=True) == []
     root = f"table:{changed.name}"
@@ -333,7 +333,7 @@ def test_writers_keep_their_own_numbers(database, table):
 
 # Views.
 
-def test_a_view_is_read_as_often_as_it_says_and_when_its_tables_change(database):
+def test_a_view_is_read_at_its_interval_and_when_its_tables_change(database):
     with acting(database, "wren") as role:
         role.execute("CREATE TABLE author (id int PRIMARY KEY, name text)")
         role.execute("INSERT INTO author VALUES (1, 'Ada')")

@@ -54,7 +54,7 @@ def test_writers_do_not_wait_for_a_blocked_worker(database):
         role.execute(f"SELECT docsearch.detach_table('{name}')")
 
 
-def test_a_transaction_that_stays_open_keeps_no_other_from_being_indexed(database):
+def test_an_open_transaction_does_not_block_indexing_of_others(database):
     with acting(database, "wren") as role, acting(database, "wren") as other:
         name, theirs = table(role), table(other)
         attach(role, name, project="open")
@@ -70,7 +70,7 @@ def test_a_transaction_that_stays_open_keeps_no_other_from_being_indexed(databas
         other.execute(f"SELECT docsearch.detach_table('{theirs}')")
 
 
-def test_a_row_that_cannot_be_read_does_not_lose_the_others(database):
+def test_an_unreadable_row_does_not_affect_the_others(database):
     deep = "[" * 200 + "]" * 200
     with acting(database, "wren") as role:
         name = table(role, "id int PRIMARY KEY, title text, body text, more jsonb, at text")
@@ -93,7 +93,7 @@ def test_a_row_that_cannot_be_read_does_not_lose_the_others(database):
     "PERFORM pg_sleep(600)",
     "LOOP BEGIN PERFORM pg_sleep(600); EXCEPTION WHEN query_canceled THEN NULL; END; END LOOP",
 ], ids=["slow", "endless"])
-def test_slow_code_of_one_table_does_not_hold_up_the_others(site, database, body):
+def test_slow_code_of_one_table_does_not_delay_others(site, database, body):
     site.configure(attached_read_timeout="5s")
     with acting(database, "wren") as role:
         slow, quick = evil_column(role, body), table(role)
@@ -135,7 +135,7 @@ def left_out(database: Database, name: str) -> list[tuple]:
                             " AND object LIKE %s", f"%{name}")
 
 
-def test_rows_that_are_slow_to_write_hold_up_no_others(slow_writing):
+def test_rows_that_are_slow_to_write_do_not_delay_others(slow_writing):
     with acting(slow_writing, "wren") as role:
         name, quick = table(role), table(role)
         role.execute(f"INSERT INTO {name} SELECT n, CASE WHEN n IN (2, 5) THEN 'slow' ELSE 'Page' END, 'Text ' || n"
@@ -186,7 +186,7 @@ MARKDOWN = {"prose": "Some words in a line. ", "headings": "# a\n", "brackets": 
 
 
 @pytest.mark.parametrize("kind", MARKDOWN)
-def test_text_that_is_slow_to_index_holds_up_no_others(site, database, kind):
+def test_text_that_is_slow_to_index_does_not_delay_others(site, database, kind):
     piece = MARKDOWN[kind]
     site.configure(attached_read_timeout="300ms")
     with acting(database, "wren") as role:
@@ -262,7 +262,7 @@ def test_a_dropped_table_leaves_nothing(database):
         role.execute(f"SELECT docsearch.detach_table('{other}')")
 
 
-def test_many_writers_at_once_leave_nothing_behind(database):
+def test_changes_of_many_concurrent_writers_are_all_indexed(database):
     """Workers start and end in the meantime. A commit while one ends is not lost."""
     with acting(database, "wren") as role:
         name = table(role)
@@ -361,7 +361,7 @@ def test_the_shorter_limit_for_locks_holds(database):
             assert ("welcome",) in search.result(GUARD)
 
 
-def test_an_error_that_is_caught_leaves_a_reader_that_goes_on(database):
+def test_a_reader_can_continue_after_a_caught_error(database):
     with acting(database, "wren") as writer, acting(database, "rook") as reader:
         writer.execute("BEGIN")
         writer.execute("LOCK TABLE docsearch.document IN ACCESS EXCLUSIVE MODE")

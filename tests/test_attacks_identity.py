@@ -120,7 +120,7 @@ def test_the_owner_of_the_tables_cannot_make_the_worker_act_as_another_role(mana
                 wait_until(lambda: error_of(managed, name))
 
 
-def test_a_superuser_attaches_nothing_where_his_name_would_be_lent(managed):
+def test_a_superuser_cannot_attach_where_others_could_use_the_name(managed):
     with acting(managed, "keeper") as keeper:
         name = table(keeper)
         for statement in (f"SELECT docsearch.attach_table('keeper.{name}', project => 'open', public => true)",
@@ -255,7 +255,7 @@ def test_a_column_that_is_agreed_on_cannot_be_left_out(database):
             refuses(database, name, "questions_column")
 
 
-def test_what_is_stored_of_an_attachment_is_what_the_caller_asked_for(managed):
+def test_an_attachment_is_stored_as_the_caller_requested(managed):
     """The owner of the table of attached tables may have triggers on it."""
     managed.execute("GRANT wren TO keeper")
     with acting(managed, "keeper") as keeper, acting(managed, "wren") as role:
@@ -285,7 +285,7 @@ def vault(database: Database) -> Iterator[Database]:
 
 
 @pytest.mark.parametrize("both", [False, True])
-def test_the_owner_of_a_table_cannot_say_himself_who_writes_its_documents(vault, both):
+def test_the_owner_of_a_table_cannot_choose_the_writer_of_its_documents(vault, both):
     """The owner may write all data, so the row and the comment on the trigger agree."""
     with acting(vault, "etl") as role:
         name = table(role, "id bigint PRIMARY KEY, title text, body text, category text")
@@ -305,7 +305,7 @@ def test_the_owner_of_a_table_cannot_say_himself_who_writes_its_documents(vault,
             refuses(vault, name, "writes_as")
 
 
-def test_what_the_owner_once_agreed_to_has_ended_with_detach_table(database):
+def test_detach_table_ends_the_agreement_of_the_owner(database):
     with acting(database, "wren") as role, acting(database, "etl") as etl:
         name = table(role)
         role.execute(f"GRANT TRIGGER ON {name} TO etl")
@@ -325,7 +325,7 @@ def test_what_the_owner_once_agreed_to_has_ended_with_detach_table(database):
             refuses(database, name, "has no record")
 
 
-def test_a_comment_holds_for_its_own_number_and_project(database):
+def test_a_comment_is_valid_for_its_number_and_project_only(database):
     with acting(database, "wren") as role, acting(database, "etl") as etl:
         name = table(role)
         role.execute(f"GRANT TRIGGER ON {name} TO etl")
@@ -384,7 +384,7 @@ def test_a_forged_watch_has_a_view_read_again_and_nothing_else(database):
         role.execute("DROP TABLE birds CASCADE")
 
 
-def test_the_owner_of_the_schema_detaches_what_is_not_his(managed):
+def test_the_owner_of_the_schema_can_detach_tables_of_others(managed):
     managed.execute("GRANT wren TO keeper WITH INHERIT FALSE")
     with acting(managed, "wren") as role, acting(managed, "keeper") as keeper:
         name = table(role)

@@ -35,7 +35,7 @@ def database(guarded: Database) -> Database:
 
 
 @pytest.mark.parametrize("late", LATE)
-def test_what_a_table_leaves_to_the_end_of_a_transaction_does_not_run_as_the_worker(database, late):
+def test_deferred_code_of_a_table_does_not_run_as_the_worker(database, late):
     with acting(database, "wren") as role:
         role.execute("CREATE OR REPLACE FUNCTION late() RETURNS trigger LANGUAGE plpgsql AS"
                      " 'BEGIN PERFORM wren.spy(''late''); RETURN NULL; END'")
@@ -135,7 +135,7 @@ def test_maintenance_of_our_tables_changes_no_answer_and_shows_nothing(database)
 
 
 @pytest.mark.skipif(MAJOR < 17, reason="PostgreSQL 16 has no right to MAINTAIN")
-def test_revoking_takes_the_right_to_maintain_too(database):
+def test_revoking_includes_the_privilege_to_maintain(database):
     maintains = "SELECT has_table_privilege('finch', 'docsearch.document', 'MAINTAIN')"
     database.execute("GRANT MAINTAIN ON docsearch.document TO finch")
     assert database.execute(maintains) == [(True,)]

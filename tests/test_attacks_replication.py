@@ -142,7 +142,7 @@ def found(database: Database) -> list[str]:
 
 
 @pytest.mark.parametrize("triggers", ["as they are made", "ENABLE ALWAYS"])
-def test_rows_that_a_subscription_writes_are_not_seen_by_triggers_which_is_said(publisher, ringed, triggers):
+def test_rows_of_a_subscription_fire_no_triggers_and_this_is_reported(publisher, ringed, triggers):
     with ringed.connect() as connection:
         said = []
         connection.add_notice_handler(lambda notice: said.append(notice.message_primary))

@@ -207,7 +207,7 @@ def given(site: Site) -> Iterator[Given]:
 
 
 @pytest.mark.parametrize("planted", PLANTED)
-def test_what_a_superuser_calls_runs_code_of_the_schemas_owner_as_that_owner(given: Given, planted: str):
+def test_calls_of_a_superuser_run_code_of_the_schema_owner_as_that_owner(given: Given, planted: str):
     given.owner.execute(PLANTED[planted])
     given.owner.execute("TRUNCATE keeper.seen")
     given.superuser()
@@ -229,7 +229,7 @@ def test_code_of_the_schemas_owner_leaves_nothing_in_the_session(given: Given, t
 
 
 @pytest.mark.parametrize("table", ["term_stat", "project"])
-def test_a_superuser_who_has_set_the_role_stays_in_it(given: Given, table: str):
+def test_a_superuser_with_set_role_keeps_that_role(given: Given, table: str):
     given.owner.execute(LEAVING.format(left="EXECUTE 'RESET ROLE'; PERFORM keeper.spy('reset')"))
     given.owner.execute(replaced(table, "keeper.leave"))
     given.owner.execute("TRUNCATE keeper.seen")
@@ -260,7 +260,7 @@ def test_a_restored_dump_brings_no_code_that_runs_as_a_superuser(given: Given, t
     given.database.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def test_functions_of_ours_are_found_by_their_types_whatever_else_is_in_the_schema(given: Given):
+def test_our_functions_are_found_whatever_else_is_in_the_schema(given: Given):
     """The owner of the schema may create functions that fit a call with fewer arguments better."""
     given.owner.execute("CREATE FUNCTION docsearch.check() RETURNS SETOF text LANGUAGE sql AS $$ SELECT keeper.spy('check')::text $$")
     given.owner.execute("CREATE FUNCTION docsearch.embed(unknown) RETURNS real[] LANGUAGE plpgsql"
@@ -272,7 +272,7 @@ def test_functions_of_ours_are_found_by_their_types_whatever_else_is_in_the_sche
     assert given.seen() == []
 
 
-def test_a_superuser_still_does_what_there_is_to_do(given: Given):
+def test_a_superuser_can_still_administer(given: Given):
     """As the owner of the schema, whose tables they stay."""
     database = given.database
     assert database.execute("SELECT docsearch.create_project('more') > 0") == [(True,)]

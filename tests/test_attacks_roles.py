@@ -69,7 +69,7 @@ def test_a_role_with_a_new_name_is_the_same(database):
 
 
 @pytest.mark.parametrize("who", ["member", "owner of the schema"])
-def test_a_membership_that_ends_ends_what_the_member_attached(database, who):
+def test_a_revoked_membership_stops_the_tables_of_the_member(database, who):
     database.execute("CREATE ROLE team")
     database.execute("GRANT team TO wren")
     database.execute("CREATE SCHEMA team AUTHORIZATION team")
@@ -101,7 +101,7 @@ def test_a_membership_that_ends_ends_what_the_member_attached(database, who):
     database.execute("DROP ROLE team")
 
 
-def test_documents_go_with_their_table_whatever_has_become_of_the_roles(database):
+def test_documents_are_deleted_with_their_table_whatever_happened_to_the_roles(database):
     database.execute("CREATE ROLE guest LOGIN")
     database.execute("CREATE SCHEMA guest AUTHORIZATION guest")
     database.execute("SELECT docsearch.grant_usage('guest', write => true)")

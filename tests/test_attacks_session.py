@@ -91,7 +91,7 @@ def test_advisory_locks_of_the_caller_stay_as_they_were(database, taken):
 
 @pytest.mark.parametrize("taken", TAKEN)
 @pytest.mark.parametrize("where", ["statement", "savepoint"])
-def test_they_stay_where_the_code_fails(database, taken, where):
+def test_advisory_locks_of_the_caller_stay_if_the_code_fails(database, taken, where):
     with acting(database, "wren") as role:
         name = view_with(role, f"{TAKEN[taken]}; RAISE 'no' USING ERRCODE = '22000'".lstrip("; "))
         for lock, times in LOCKS.items():
@@ -149,7 +149,7 @@ def test_the_worker_keeps_no_lock_of_code_that_fails(database):
         role.execute(f"SELECT docsearch.detach_table('{name}')")
 
 
-def test_nothing_else_of_the_session_changes(database):
+def test_the_rest_of_the_session_does_not_change(database):
     state = {
         "settings": "SELECT name, setting, source FROM pg_settings WHERE name !~ '[.]' ORDER BY 1",
         "prepared": "SELECT name, statement FROM pg_prepared_statements WHERE from_sql ORDER BY 1",

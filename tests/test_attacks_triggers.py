@@ -42,7 +42,7 @@ def test_a_trigger_of_ones_own_evaluates_no_view_in_place_of_the_changed_rows(da
         assert role.execute("SELECT count(*) FROM seen").fetchone() == (0,)
 
 
-def test_a_right_to_make_triggers_is_no_right_to_run_code_as_others(database):
+def test_the_trigger_privilege_does_not_run_code_as_others(database):
     with acting(database, "wren") as owner, acting(database, "finch") as other:
         name = table(owner)
         attach(owner, name)
@@ -110,7 +110,7 @@ def test_a_trigger_for_rows_or_of_another_table_notes_nothing(database):
             role.execute(f"UPDATE {other} SET title = 'x'")
 
 
-def test_keys_are_the_same_whatever_a_session_sets(database):
+def test_keys_do_not_depend_on_settings_of_the_session(database):
     with acting(database, "wren") as role:
         name = table(role, "id timestamptz PRIMARY KEY, title text, body text")
         attach(role, name)
@@ -182,7 +182,7 @@ def test_keys_of_every_type_are_written_alike_by_trigger_worker_and_check(databa
     ("bool", "n > 1", "false"),
     ("inet", "'10.0.0.0'::inet + n", "10.0.0.1/32"),
 ])
-def test_keys_of_every_type_come_to_an_end(database, type_name, keys, slug):
+def test_reading_by_keys_of_every_type_reaches_the_end(database, type_name, keys, slug):
     """More rows than one step reads, so that the second step begins after the last key of the first."""
     count = 2 if type_name == "bool" else 300
     with acting(database, "wren") as role:

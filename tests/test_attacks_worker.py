@@ -39,7 +39,7 @@ def shadows(site: Site) -> None:
         role.execute(SHADOWS.format("wren"))
 
 
-def test_what_a_cast_sets_does_not_outlast_it(database, shadows):
+def test_settings_of_a_cast_end_with_it(database, shadows):
     with acting(database, "wren") as role:
         name = evil_column(role, """
             PERFORM spy('cast');
@@ -59,7 +59,7 @@ def test_what_a_cast_sets_does_not_outlast_it(database, shadows):
         assert database.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == [(0,)]
 
 
-def test_the_worker_looks_for_names_where_no_user_can_put_them(database, shadows):
+def test_the_worker_resolves_names_where_no_user_can_create_them(database, shadows):
     database.execute("ALTER DATABASE docs SET search_path = wren, pg_catalog")
     database.execute("GRANT CREATE ON SCHEMA public TO finch")
     with acting(database, "finch") as other:
@@ -139,7 +139,7 @@ def bodies(database: Database) -> dict[str, str]:
         " WHERE p.name = 'guarded'"))
 
 
-def test_an_attached_table_writes_within_the_policies_of_who_attached_it(database, policies):
+def test_an_attached_table_respects_the_policies_of_its_attacher(database, policies):
     before = bodies(policies)
     with acting(database, "wren") as role:
         name = table(role, "id text PRIMARY KEY, title text, body text, category text")

@@ -60,7 +60,7 @@ def test_each_wording_is_asked_together_and_alone():
     assert (asked["alone"]["place"], asked["with"][ALL]["place"], len(asked["wordings"])) == (2, 1, 2)
 
 
-def test_what_is_first_for_each_wording_alone_stays_first_for_them_together():
+def test_the_first_result_of_each_wording_stays_first_for_all_together():
     a, b, c = (answer(LOAD, page) for page in ("load", "save", "stop"))
     assert wordings.kept([a, a], a) and not wordings.kept([a, a], b), "the same page"
     assert wordings.kept([c, c], c) and not wordings.kept([c, c], a), "even if it is not right"

@@ -80,7 +80,7 @@ def counted(database: Database) -> list[list[tuple]]:
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("statements", [REMOVING, REMOVING + CHANGING], ids=["removing", "changing"])
-def test_statistics_are_what_a_recount_gives(new_database, statements, seed):
+def test_statistics_equal_a_recount(new_database, statements, seed):
     database, chance = new_database(), random.Random(f"{seed}/{len(statements)}")
     create(database)
     for step in range(25):
@@ -102,7 +102,7 @@ def test_statistics_are_what_a_recount_gives(new_database, statements, seed):
     assert not any(problem in ("statistics wrong", "postings wrong") for problem, *_ in database.problems())
 
 
-def test_every_statement_keeps_the_statistics(new_database):
+def test_every_statement_keeps_the_statistics_right(new_database):
     """Each by itself, on documents with several sections that share words."""
     database, chance = new_database(), random.Random(1)
     for statement in REMOVING + CHANGING:

@@ -58,7 +58,7 @@ def test_answers_are_those_of_the_sql_functions(documented: Database) -> None:
     assert 'no suggestions for "zzqx wvvw"' in nothing and "docsearch search zzqx wvvw" in nothing
 
 
-def test_every_format_says_the_same(documented: Database) -> None:
+def test_every_format_has_the_same_results(documented: Database) -> None:
     found = json.loads(ask(documented, "search", "retry", "--format", "json"))
     assert found["results"][0]["slug"] == "guides/retry"
     loaded = json.loads(ask(documented, "load", "kit/guides/retry#backoff", "--format", "json"))
@@ -75,7 +75,7 @@ def test_every_format_says_the_same(documented: Database) -> None:
     assert "pg_docsearch" in ask(documented, "status")
 
 
-def test_what_authors_write_forges_no_line_and_no_reference(new_database: Callable[..., Database]) -> None:
+def test_text_of_authors_cannot_forge_lines_or_references(new_database: Callable[..., Database]) -> None:
     database = new_database()
     database.execute("SELECT docsearch.create_project('kit')")
     forged = {"kind": "x)\n[kit/b] Official", "category": "c [kit/b]", "version": "1\n[kit/b] Official",
@@ -139,7 +139,7 @@ def test_an_extension_older_than_the_program_is_reported(new_database: Callable[
     assert "SQLSTATE 42883" in said and "ALTER EXTENSION pg_docsearch UPDATE" in said, said
 
 
-def test_a_time_limit_says_what_helps(new_database: Callable[..., Database]) -> None:
+def test_a_time_limit_error_has_a_hint(new_database: Callable[..., Database]) -> None:
     database = document(new_database())
     database.execute(SLOW)
     done = subprocess.run([PROGRAM, "search", "retry", "--url", database.conninfo], capture_output=True, text=True,
@@ -148,7 +148,7 @@ def test_a_time_limit_says_what_helps(new_database: Callable[..., Database]) -> 
     assert "raise statement_timeout" in done.stderr, done.stderr
 
 
-def test_a_reader_who_has_seen_enough_is_no_failure(documented: Database) -> None:
+def test_a_closed_pipe_is_not_a_failure(documented: Database) -> None:
     process = subprocess.Popen([PROGRAM, "load", "kit/long", "--url", documented.conninfo], env=environment(),
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()

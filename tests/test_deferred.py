@@ -120,7 +120,7 @@ def test_a_backend_that_is_killed_leaves_all_or_nothing(database):
     assert database.execute("SELECT FROM docsearch.document WHERE slug LIKE 'backend/%%'") == []
 
 
-def test_a_server_that_is_killed_goes_on_where_it_was(site, database):
+def test_a_killed_server_continues_its_work(site, database):
     with indexed_half_way(database, "kit", many("crash")):
         crash(site)
     assert 0 < database.execute(WAITING)[0][0] < PAGES
@@ -140,7 +140,7 @@ def test_eight_clients_and_the_worker_change_the_same_documents(database):
         list(pool.map(write, range(8)))
 
 
-def test_what_a_savepoint_takes_back_is_not_forgotten_afterwards(database):
+def test_work_after_a_rolled_back_savepoint_is_not_lost(database):
     with database.connect(autocommit=False) as connection:
         for slug in ("savepoint/gone", "savepoint/kept"):
             connection.execute("SAVEPOINT before")

@@ -154,7 +154,7 @@ def test_another_model_waits_for_space_while_the_old_one_serves(database, disk):
     wait_until(lambda: database.execute("SELECT to_regclass('docsearch.vector_1')") == [(None,)])
 
 
-def test_a_server_goes_on_after_its_whole_disk_was_full():
+def test_a_server_recovers_after_its_whole_disk_was_full():
     with own_server("full_server", max_wal_size="64MB", min_wal_size="32MB") as site, small_disk(site, 256) as disk:
         database = site.database
         database.execute("SELECT docsearch.create_project('kit')")

@@ -106,7 +106,7 @@ def functions(database: Database) -> list[Function]:
     return [Function(*row) for row in database.execute(FUNCTIONS)]
 
 
-def test_every_argument_has_a_type_that_takes_what_drivers_send(functions: list[Function]):
+def test_every_argument_has_a_type_that_accepts_drivers_types(functions: list[Function]):
     assert len(functions) > 50
     others = [(function.name, type) for function in functions for type in function.types if type not in SENT]
     assert not others
@@ -198,7 +198,7 @@ def test_json_of_every_type_means_the_same(database: Database, functions: list[F
     assert ("bat" in slugs or len(slugs) > 1) is ("birds" not in filter)
 
 
-def test_json_that_is_none_is_refused_by_name(database: Database, functions: list[Function]):
+def test_invalid_json_is_refused_with_the_name_of_the_argument(database: Database, functions: list[Function]):
     with pytest.raises(psycopg.errors.InvalidTextRepresentation, match="json"):
         database.execute("SELECT slug FROM search_docs('bird', filter => %s::text)", "{")
 
@@ -234,7 +234,7 @@ def test_a_threshold_out_of_range_is_refused(database: Database, functions: list
         database.execute(f"SELECT slug FROM search_docs('bird', min_score => {number}::float8)")
 
 
-def test_values_come_as_they_were_given(database: Database, functions: list[Function]):
+def test_values_arrive_unchanged(database: Database, functions: list[Function]):
     """Through variables of PL/pgSQL, to a project, a document and back."""
     database.execute("""
         DO $$

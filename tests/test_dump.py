@@ -111,7 +111,7 @@ def test_results_are_the_same(original: Database, restored: Database):
                          ids=["models", "term statistics", "project statistics", "policies",
                               "row security", "grants", "indexes", "comments", "postings", "segments",
                               "pending documents"])
-def test_what_belongs_to_the_tables_is_the_same(original, restored, catalogued):
+def test_objects_of_the_tables_are_the_same(original, restored, catalogued):
     expected = original.execute(catalogued)
     assert expected
     assert restored.execute(catalogued) == expected
@@ -187,7 +187,7 @@ def test_attached_tables_go_on_in_the_restored_database(new_database, reader, tm
     assert copy.execute("SELECT docsearch.detach_table('bird') + docsearch.detach_table('shown')") == [(5,)]
 
 
-def test_dropping_the_extension_does_not_take_the_tables_along(new_database):
+def test_dropping_the_extension_keeps_the_tables(new_database):
     database = new_database()
     database.execute("SELECT docsearch.create_project('kit')")
     database.index("kit", PAGES[0])

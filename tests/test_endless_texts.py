@@ -66,7 +66,7 @@ def run(unit: str, length: int) -> str:
 
 
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
-def test_a_text_without_white_space_is_embedded_whatever_it_is_made_of(database, plain, unit):
+def test_a_text_of_any_characters_without_white_space_is_embedded(database, plain, unit):
     program = running(database)
     texts = [before + run(unit, length) for before in BEFORE for length in LENGTHS]
     vectors = plain.execute("SELECT array_length(docsearch.embed_passages(%s), 1)", texts)
@@ -95,7 +95,7 @@ def limited(site: Site) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("limited")
-def test_a_text_that_takes_too_long_fails_and_others_go_on(site, database, plain):
+def test_a_text_that_takes_too_long_fails_and_others_continue(site, database, plain):
     former = running(database)
     with ThreadPoolExecutor(2) as pool:
         passage = pool.submit(plain.execute, "SELECT docsearch.embed_passages(ARRAY[%s], %s)", SLOW_WORD, SLOW)

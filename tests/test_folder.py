@@ -167,7 +167,7 @@ def test_a_broken_file_is_reported_and_loses_nothing_else(database, folder):
     assert [line for line in lines if line.startswith("failed: long.md: ")], lines
 
 
-def test_a_file_that_breaks_keeps_its_page(database, folder):
+def test_an_unreadable_file_keeps_its_page(database, folder):
     index(database, folder, "kept")
     write(folder, {"notes.txt": b"\xff"})
     assert summary(index(database, folder, "kept", status=PARTIAL)) == {"unchanged": 3, "skipped": 1}
@@ -192,7 +192,7 @@ def test_odd_documents_are_documents(database, tmp_path):
     assert "still code" not in section
 
 
-def test_errors_end_with_status_2_and_say_what_to_do(database, folder, tmp_path):
+def test_errors_end_with_status_2_and_a_hint(database, folder, tmp_path):
     (tmp_path / "empty").mkdir()
     refused = (
         index(database, tmp_path / "empty", "none", status=FAILED),

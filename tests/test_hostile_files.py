@@ -79,7 +79,7 @@ def test_names_are_names_and_no_paths(database, folder):
     assert all(".." not in slug.split("/") for title, slug in titles.items() if title != "X")
 
 
-def test_what_cannot_be_read_keeps_its_page(database, folder):
+def test_unreadable_files_and_folders_keep_their_pages(database, folder):
     index(database, folder, "locked")
     (folder / "good.md").chmod(0)
     command = [*server.launcher(), os.environ["DOCSEARCH_TEST_CLI"], "index", str(folder), "--project", "locked"]
@@ -95,7 +95,7 @@ def test_what_cannot_be_read_keeps_its_page(database, folder):
     (folder / "part").chmod(0o755)
 
 
-def test_a_folder_of_nothing_readable_says_why(database, folder):
+def test_a_folder_without_readable_files_is_an_error_with_the_reason(database, folder):
     (folder / ".ignore").symlink_to("/dev/zero")
     done = index(database, folder, "unruly", status=FAILED)
     assert ".ignore: not a file" in done.stderr

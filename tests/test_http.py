@@ -181,7 +181,7 @@ def test_every_request_sees_what_its_role_may_see(documented: Database, web_role
             assert status in answer_to(address, f"{head}{sent}\r\n").splitlines()[0]
 
 
-def test_without_the_right_token_nothing_is_said(documented: Database, tmp_path: Path) -> None:
+def test_without_a_valid_token_there_is_no_information(documented: Database, tmp_path: Path) -> None:
     with serving(documented, "--rate", "0", variables={"DOCSEARCH_TOKEN": TEAM}) as address:
         for headers in ({}, bearer(WEB), bearer(""), bearer(TEAM[:-1]), {"Authorization": f"Basic {TEAM}"}):
             for path in ("/v1/search?q=retry", "/v1/docs", "/openapi.json", "/nothing"):
@@ -427,7 +427,7 @@ def test_health_is_that_of_the_database(documented: Database) -> None:
         wait_until(lambda: request(address, "/healthz")[2] == {"status": "ok"})
 
 
-def test_what_is_behind_the_server_stays_in_its_log(new_database: Callable[..., Database]) -> None:
+def test_internal_errors_stay_in_the_servers_log(new_database: Callable[..., Database]) -> None:
     def everything(address: str) -> Iterator[tuple[int, str]]:
         for path in ("/v1/search?q=retry", "/v1/docs", "/v1/docs/kit/guides/retry", "/healthz"):
             status, _, answer = request(address, path)

@@ -247,7 +247,7 @@ def test_a_cancelled_answer_is_not_taken_for_another(database, program):
 
 
 @pytest.mark.usefixtures("unharmed")
-def test_clients_that_vanish_leave_no_work_behind(database, program):
+def test_work_of_disconnected_clients_is_cancelled(database, program):
     """With client_connection_check_interval a backend notices that its client has disconnected."""
     check = {"options": "-c client_connection_check_interval=100ms"}
     command = ["psql", make_conninfo(database.conninfo, application_name="vanishing", **check), "-Xqc"]

@@ -118,7 +118,7 @@ def test_restart_inference_gives_another_program(site, database, program):
     ("onnxruntime_path", "{}/libonnxruntime.so", ""),
     ("inference_program", "{}/docsearch-inference", ""),
     ("inference_memory_limit", "2GB", "4GB")])
-def test_what_a_program_is_started_with_changes_with_another_program(site, database, program, name, value, former):
+def test_start_parameters_change_with_a_restart_of_the_program(site, database, program, name, value, former):
     libraries = site.instance.run("pg_config", "--pkglibdir").stdout.strip()
     same_directory = f"{libraries}/pg_docsearch/../pg_docsearch"
     site.configure(**{name: value.format(same_directory)})

@@ -67,7 +67,7 @@ def test_an_ordinary_role_neither_restarts_the_program_nor_reads_its_errors(data
     database.execute(f"REVOKE pg_monitor FROM {PLAIN_ROLE}")
 
 
-def test_status_says_what_the_program_does(database, new_program):
+def test_status_reports_the_work_of_the_program(database, new_program):
     digest = database.execute("SELECT digest FROM docsearch.model")[0][0]
     assert answered(database)["models"] == []
     assert (cache_hits(database), cache_hits(database)) == (1, 2)

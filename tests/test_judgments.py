@@ -17,7 +17,7 @@ def evaluated(database: Database, report: Path) -> dict:
     return json.loads(report.read_text())
 
 
-def test_s2_13_what_does_the_task_comes_first_whatever_verb_asks_for_it(database, tmp_path):
+def test_s2_13_the_page_that_does_the_task_is_first_for_any_verb(database, tmp_path):
     with_rules = evaluated(database, tmp_path / "with.json")
     assert with_rules["overall"]["p1"] >= LEAST_RIGHT
     for table in ("action", "action_synonym"):

@@ -164,7 +164,7 @@ def test_the_files_of_the_server_count_too():
         assert database.execute("SELECT versions -> 'pgvector' ->> 'files' FROM docsearch.status()") == [("0.8.1",)]
 
 
-def test_status_says_the_versions(new_database):
+def test_status_reports_the_versions(new_database):
     database = new_database()
     with database.connect() as connection:
         connection.execute("SELECT '[1]'::vector")
@@ -234,7 +234,7 @@ def test_packages_ask_for_versions_without_a_fault():
     assert not re.search(r"(vector|postgresql)\S* *\(?>= *[0-9]|\"vector\": *\"[0-9]", text)
 
 
-def test_the_reference_says_what_the_table_says():
+def test_the_reference_equals_the_table():
     text = (toolchain.ROOT / "docs" / "reference" / "administration.md").read_text()
     for fault in known_fault.table():
         row = f"| `{fault.fault}` | {fault.product} {', '.join(fault.good_from)} | {fault.effect.replace('tsvector', '`tsvector`')} |"

@@ -79,7 +79,7 @@ def test_s1_11_a_question_carries_the_settings(configured: psycopg.Connection, e
 
 
 def test_a_search_sends_the_query_and_visible_sections(database: Database, plain: Database,
-                                                                     endpoint: Endpoint):
+                                                       endpoint: Endpoint):
     for slug, body in (("shown", "The ferry sails at noon."), ("hidden", "The ferry is for sale.")):
         database.execute("SELECT docsearch.index_doc('kit', %s, 'Ferry', %s)", slug, body)
     refine = """SELECT docsearch.search_refined('ferry', 'kit', config => '{"transform": "model"}')"""
@@ -114,8 +114,8 @@ def test_a_question_that_is_cancelled_ends_at_once(configured: psycopg.Connectio
         assert endpoint.left.wait(GUARD)
 
 
-def test_s3_27_what_an_endpoint_says_is_for_superusers(configured: psycopg.Connection, plain: Database,
-                                                       database: Database, endpoint: Endpoint):
+def test_s3_27_only_superusers_see_the_text_of_an_endpoint(configured: psycopg.Connection, plain: Database,
+                                                           database: Database, endpoint: Endpoint):
     endpoint.react = fails(404, "no such model for account 123")
     with pytest.raises(psycopg.errors.ExternalRoutineException) as caught:
         configured.execute(TEST)
@@ -197,7 +197,7 @@ GOAL_PAGES = [
 
 
 def test_s1_45_wordings_of_the_model_bring_the_page_as_those_of_the_caller_do(manual: psycopg.Connection,
-                                                                             endpoint: Endpoint):
+                                                                              endpoint: Endpoint):
     for page in GOAL_PAGES:
         manual.execute("SELECT docsearch.index_doc('manual', %s, %s, %s)", page)
     wording = "detecting when clients abort"
@@ -223,7 +223,7 @@ def test_s1_45_five_wordings_of_the_caller_come_first(manual: psycopg.Connection
         search(manual, also=[*given, "one more"])
 
 
-def test_s1_45_what_the_model_says_hides_no_page_and_is_not_graded(manual: psycopg.Connection, endpoint: Endpoint):
+def test_s1_45_wordings_of_the_model_hide_no_page_and_do_not_affect_the_grade(manual: psycopg.Connection, endpoint: Endpoint):
     endpoint.react = says("memory -management\nbuffers -memory")
     plain, answer = search(manual, transform="none"), search(manual)
     assert len(also(answer)) == 2
@@ -235,7 +235,7 @@ def test_s1_45_what_the_model_says_hides_no_page_and_is_not_graded(manual: psyco
     assert not answer["grade"]["grounded"] and answer["confidence"] != "high"
 
 
-def test_s1_45_what_is_refined_keeps_the_wordings(manual: psycopg.Connection, endpoint: Endpoint):
+def test_s1_45_refinement_keeps_the_wordings(manual: psycopg.Connection, endpoint: Endpoint):
     poor = GRADE.replace("0.9", "0.1")
     tidy = ["Vacuum", "dead rows", "removing rows"]
     endpoint.react = says(poor, "Roles", poor, "\n".join(["eviction", *tidy, "Roles"]), GRADE)
@@ -291,7 +291,7 @@ def test_s1_33_a_grade_is_cached_until_its_documents_change(manual: psycopg.Conn
 
 
 def test_s1_24_the_best_of_three_is_kept_and_s1_23_the_query_as_written_is_graded(manual: psycopg.Connection,
-                                                                                endpoint: Endpoint):
+                                                                                  endpoint: Endpoint):
     def grade(relevance: float) -> str:
         return f'```json\n{{"relevance": {relevance}, "completeness": 0.5, "grounded": true, "reasoning": "so"}}\n```'
     query, advice, hints = "harbour fees", "privileges of roles", "vacuum\ndead rows\nremoving rows"
@@ -318,7 +318,7 @@ def test_s1_38_a_grade_is_asked_for_with_all_settings(manual: psycopg.Connection
 
 
 def test_s1_39_a_model_for_wordings_gets_the_date_and_the_topics_of_the_documents(manual: psycopg.Connection,
-                                                                              database: Database, endpoint: Endpoint):
+                                                                                  database: Database, endpoint: Endpoint):
     manual.execute("SELECT docsearch.index_doc('manual', 'tides', 'Tides', 'Memory of tides.', category => 'Seas')")
     endpoint.react = says("memory of the sea")
     search(manual)

@@ -298,7 +298,7 @@ def test_a_closed_input_ends_the_program_and_its_statements(slow: Database) -> N
     wait_for_slow(slow, 0)
 
 
-def test_a_program_that_is_killed_leaves_no_statement_behind(slow: Database) -> None:
+def test_the_statement_of_a_killed_program_is_cancelled(slow: Database) -> None:
     pipe = Pipe(slow)
     pipe.search(1)
     wait_for_slow(slow, 1)
@@ -307,7 +307,7 @@ def test_a_program_that_is_killed_leaves_no_statement_behind(slow: Database) -> 
     pipe.process.wait()
 
 
-def test_a_client_over_http_that_goes_away_takes_its_statement_along(slow: Database) -> None:
+def test_the_statement_of_a_disconnected_http_client_is_cancelled(slow: Database) -> None:
     with serving(slow, *PATIENT, command="mcp") as address:
         async def work() -> None:
             async with connected(f"{address}/mcp", "auto") as client:

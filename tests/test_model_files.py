@@ -273,7 +273,7 @@ def test_s3_25_one_model_that_fails_does_not_silence_the_other(site, database, t
     assert all(notice.startswith("vector_unavailable: ") for *_, notice in rows)
 
 
-def test_a_page_without_a_finite_vector_does_not_lose_the_others(database, tiny):
+def test_a_page_without_a_finite_vector_does_not_affect_the_others(database, tiny):
     rows = database.index("tiny", page("colours/blue", "blue"), page("infinite", "infinite"))
     assert {row[0]: row[1] for row in rows} == {"colours/blue": "added", "infinite": "failed"}
     stored = "SELECT slug FROM docsearch.document WHERE slug IN ('colours/blue', 'infinite')"

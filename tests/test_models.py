@@ -217,7 +217,7 @@ def test_searches_go_on_while_a_project_gets_another_model(site, database):
     assert {row[1] for row in database.index("kit", *PAGES)} == {"unchanged"}
 
 
-def test_a_switch_that_is_killed_goes_on(database):
+def test_a_killed_switch_continues(database):
     chunks = database.execute("SELECT count(*) FROM docsearch.chunk")[0][0]
     program, = database.execute("SELECT pid FROM docsearch.status()")[0]
     with database.connect(autocommit=False) as connection, ExitStack() as held:

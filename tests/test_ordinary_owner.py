@@ -58,7 +58,7 @@ def test_the_worker_is_that_role_and_no_other(owner):
     assert owner.execute("SELECT DISTINCT session_role = current_user, superuser FROM seen") == [(True, "off")]
 
 
-def test_what_concerns_the_server_stays_with_superusers(owner):
+def test_only_superusers_control_the_server(owner):
     for statement in ("SELECT docsearch.restart_inference()", "SELECT docsearch.test_language_model()",
                       "SELECT docsearch.add_remote_model('far', 'http://127.0.0.1:1/v1', 'm')",
                       "SET docsearch.llm_url = 'http://127.0.0.1:1/v1'", "SET docsearch.inference = 'in_process'"):

@@ -20,7 +20,7 @@ def wait_for(database: Database, project: str, expected: list[str]) -> None:
         time.sleep(0.1)
 
 
-def test_what_init_writes_is_all_that_index_needs(database, tmp_path):
+def test_index_needs_only_the_file_that_init_writes(database, tmp_path):
     write(tmp_path, {"README.md": "# Kit\n", "docs/v1/a.md": "# A\n", "docs/v2/a.md": "# A\n", "docs/b.md": "# B\n",
                      "docs/tests/c.md": "# C\n"})
     done = docsearch("init", tmp_path, "--project", "started")

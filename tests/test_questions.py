@@ -189,7 +189,7 @@ def test_pages_have_the_questions_of_their_front_matter_too(database, tmp_path):
     assert database.problems() == []
 
 
-def test_a_run_knows_what_the_file_said(database, tmp_path, monkeypatch):
+def test_a_change_of_the_file_is_a_change_for_the_next_run(database, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder = write(tmp_path / "docs", {"a.md": "# A\n", NAME: line("a.md", "", "first")})
     time.sleep(SETTLED)

@@ -72,8 +72,8 @@ def test_the_program_writes_until_no_section_is_left(manual: psycopg.Connection,
     assert missing.returncode == FAILED and "Known projects" in missing.stderr
 
 
-def test_the_program_stays_within_its_tokens_and_goes_on_when_run_again(manual: psycopg.Connection, endpoint: Endpoint,
-                                                                     address: str):
+def test_the_program_stays_within_its_tokens_and_continues_when_run_again(manual: psycopg.Connection, endpoint: Endpoint,
+                                                                          address: str):
     """The law: several runs write together what one run would write."""
     sections = more_pages(manual)
     least = docsearch("questions", "write", "manual", "--max-tokens", 1, conninfo=address)
@@ -88,7 +88,7 @@ def test_the_program_stays_within_its_tokens_and_goes_on_when_run_again(manual: 
     assert len(stored(manual)) == 2 * sections
 
 
-def test_what_was_written_before_the_program_is_interrupted_is_kept(manual: psycopg.Connection, endpoint: Endpoint, address: str):
+def test_questions_written_before_an_interrupt_are_kept(manual: psycopg.Connection, endpoint: Endpoint, address: str):
     sections = more_pages(manual)
     variables = {key: value for key, value in os.environ.items() if not key.startswith("PG")}
     program = subprocess.Popen([os.environ["DOCSEARCH_TEST_CLI"], "questions", "write", "manual"], text=True,
@@ -109,7 +109,7 @@ def test_what_was_written_before_the_program_is_interrupted_is_kept(manual: psyc
 
 
 def test_the_program_waits_for_an_endpoint_that_has_had_too_many_requests(manual: psycopg.Connection, endpoint: Endpoint,
-                                                                        address: str):
+                                                                          address: str):
     limited = [(429, {"Retry-After": "3"}, {"error": {"message": "slower"}})]
     endpoint.react = lambda path, body: limited.pop() if limited and len(endpoint.asked) == 3 else writes(path, body)
     done = docsearch("questions", "write", "manual", conninfo=address)
@@ -119,8 +119,8 @@ def test_the_program_waits_for_an_endpoint_that_has_had_too_many_requests(manual
     assert len(endpoint.asked) == len(SECTIONS) + 1 and len(stored(manual)) == 2 * len(SECTIONS)
 
 
-def test_a_failing_endpoint_ends_the_program_and_what_it_answered_is_kept(manual: psycopg.Connection, endpoint: Endpoint,
-                                                                       address: str):
+def test_a_failing_endpoint_ends_the_program_and_earlier_answers_are_kept(manual: psycopg.Connection, endpoint: Endpoint,
+                                                                          address: str):
     sections = more_pages(manual)
     endpoint.react = lambda path, body: (writes if len(endpoint.asked) <= 5 else fails(401))(path, body)
     done = docsearch("questions", "write", "manual", conninfo=address)
@@ -129,8 +129,8 @@ def test_a_failing_endpoint_ends_the_program_and_what_it_answered_is_kept(manual
     assert len(stored(manual)) == 10
 
 
-def test_an_account_without_credit_ends_the_program_at_once_with_what_the_provider_says(manual: psycopg.Connection, endpoint: Endpoint,
-                                                                                   address: str):
+def test_an_account_without_credit_ends_the_program_with_the_providers_text(manual: psycopg.Connection, endpoint: Endpoint,
+                                                                            address: str):
     endpoint.react = lambda path, body: (429, {}, {"error": {"message": "Top up your account.", "code": "insufficient_quota"}})
     done = docsearch("questions", "write", "manual", conninfo=address)
     assert done.returncode == FAILED and len(endpoint.asked) == 1 and "trying again" not in done.stderr, done.stderr
@@ -138,7 +138,7 @@ def test_an_account_without_credit_ends_the_program_at_once_with_what_the_provid
 
 
 def test_pages_that_go_while_the_program_runs_are_left_out(manual: psycopg.Connection, database: Database, endpoint: Endpoint,
-                                                         address: str):
+                                                           address: str):
     sections = more_pages(manual)
 
     def deletes(path: str, body: dict) -> Reaction:

@@ -92,7 +92,7 @@ def test_passages_go_together_and_prefixes_before_them(database: Database, endpo
     assert endpoint.texts() == ["query: number 7"]
 
 
-def test_s3_26_a_search_goes_on_with_keywords_while_the_endpoint_fails(database: Database, endpoint: Endpoint):
+def test_s3_26_a_search_continues_with_keywords_while_the_endpoint_fails(database: Database, endpoint: Endpoint):
     recovered(database, endpoint)
     endpoint.react = fails(503)
     begun = time.monotonic()
@@ -236,8 +236,8 @@ def refused(role: Database, statement: str, *arguments: object) -> None:
     assert "docsearch.grant_model" in caught.value.diag.message_hint
 
 
-def test_only_who_was_given_the_model_has_texts_sent_to_it(database: Database, endpoint: Endpoint,
-                                                           roles: dict[str, Database]):
+def test_only_roles_with_the_grant_can_send_texts_to_the_model(database: Database, endpoint: Endpoint,
+                                                               roles: dict[str, Database]):
     recovered(database, endpoint)
     hidden = "SELECT string_agg(body, ' ') FROM docsearch.document"
     for name in ("reader", "writer"):
@@ -271,8 +271,8 @@ def test_only_who_was_given_the_model_has_texts_sent_to_it(database: Database, e
     database.execute("SELECT docsearch.delete_doc('kit', 'sent')")
 
 
-def test_who_searches_has_the_query_sent_and_nothing_else(database: Database, endpoint: Endpoint,
-                                                          roles: dict[str, Database]):
+def test_a_search_sends_only_the_query(database: Database, endpoint: Endpoint,
+                                       roles: dict[str, Database]):
     recovered(database, endpoint)
     for number, (function, statement) in enumerate(SEARCHING.items()):
         query = f"a lantern for {function} {number}"
@@ -281,7 +281,7 @@ def test_who_searches_has_the_query_sent_and_nothing_else(database: Database, en
         endpoint.asked.clear()
 
 
-def test_a_project_that_is_about_to_get_the_model_takes_documents_of_those_who_were_given_it(
+def test_a_project_that_is_switching_to_the_model_accepts_documents_of_granted_roles(
         database: Database, endpoint: Endpoint, roles: dict[str, Database]):
     recovered(database, endpoint)
     database.execute("SELECT docsearch.create_project('local')")
@@ -296,8 +296,8 @@ def test_a_project_that_is_about_to_get_the_model_takes_documents_of_those_who_w
     assert not any("Would be sent" in text for text in endpoint.texts())
 
 
-def test_rows_of_who_was_given_the_model_no_longer_wait(database: Database, endpoint: Endpoint,
-                                                        roles: dict[str, Database]):
+def test_rows_of_a_granted_role_no_longer_wait(database: Database, endpoint: Endpoint,
+                                               roles: dict[str, Database]):
     recovered(database, endpoint)
     granted = roles["granted"]
     granted.execute("CREATE TABLE given(id int PRIMARY KEY, title text, body text)")

@@ -41,7 +41,7 @@ def etl(database: Database) -> Iterator[str]:
 
 @pytest.mark.parametrize("column, value", [("url", "'http://127.0.0.1:9/v1'"), ("api_key_file", "'/etc/hostname'"),
                                            ("model", "'other'"), ("names_dimension", "NOT names_dimension")])
-def test_only_a_superuser_says_where_texts_go(database: Database, endpoint: Endpoint, etl: str, column: str, value: str):
+def test_only_a_superuser_decides_where_texts_go(database: Database, endpoint: Endpoint, etl: str, column: str, value: str):
     """A role that may write all data may write docsearch.endpoint, but cannot redirect texts or have a file read as a key."""
     name = f"m{uuid4().hex[:10]}"
     number, = database.execute(ADD, name, endpoint.url)[0]
@@ -82,7 +82,7 @@ def test_a_forged_row_is_not_an_endpoint(database: Database, endpoint: Endpoint,
     database.execute("DELETE FROM docsearch.model WHERE name = 'forged'")
 
 
-def test_only_the_owner_says_who_may_have_texts_sent(database: Database, endpoint: Endpoint, etl: str):
+def test_only_the_owner_decides_who_may_send_texts(database: Database, endpoint: Endpoint, etl: str):
     """A role that may write all data may write docsearch.model_grant, but this grants nothing, to itself or to others, first
     or again."""
     name = f"g{uuid4().hex[:10]}"

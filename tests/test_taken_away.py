@@ -156,7 +156,7 @@ def test_at_any_point_of_its_work(database, taken):
         database.execute("DROP TABLE IF EXISTS note")
 
 
-def test_what_removes_everything_and_a_detachment_wait_for_each_other(database):
+def test_drop_all_and_detach_table_wait_for_each_other(database):
     """Neither fails with a deadlock: both take locks in the same order."""
     attach(database)
     database.execute(SETTLED, GUARD)
@@ -172,7 +172,7 @@ def test_what_removes_everything_and_a_detachment_wait_for_each_other(database):
     settle(database, "drop_all")
 
 
-def test_a_writer_of_the_table_keeps_no_detachment_in_a_deadlock(database):
+def test_a_writer_of_the_table_and_a_detachment_do_not_deadlock(database):
     attach(database)
     database.execute(SETTLED, GUARD)
     with acting(database, "taker_writer") as writer:

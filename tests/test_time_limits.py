@@ -84,7 +84,7 @@ def test_attached_tables_have_no_limits(limited):
     wait_until(lambda: limited.execute(WAITING) == [(0,)])
 
 
-def test_a_worker_that_is_cancelled_goes_on(database):
+def test_a_cancelled_worker_continues(database):
     with indexed_half_way(database, "kit", many("cancelled")) as worker:
         assert database.execute("SELECT pg_cancel_backend(%s)", worker) == [(True,)]
         statement = "SELECT last_error FROM docsearch.index_progress()"

@@ -77,7 +77,7 @@ def attached(new_database, model) -> Database:
     return database
 
 
-def test_attached_tables_go_on_where_only_the_owner_of_our_tables_can_have_written_the_rows(attached):
+def test_attached_tables_continue_if_only_the_owner_of_our_tables_can_have_written_the_rows(attached):
     attached.execute("SELECT docsearch.migrate()")
     attached.execute("SELECT docsearch.repair()")
     attached.execute("INSERT INTO article VALUES (1, 'Train', 'From the station.')")
@@ -124,7 +124,7 @@ def test_changes_that_were_noted_before_are_kept(new_database, model, version):
     ("UPDATE docsearch.attached_table SET rows_where = 'true'", ""),
     ("UPDATE docsearch.attached_table SET writes_as = 'no such role'", ""),
 ])
-def test_attached_tables_wait_where_others_may_have_written_the_rows(attached, doubt, undone):
+def test_attached_tables_wait_if_others_may_have_written_the_rows(attached, doubt, undone):
     attached.execute("CREATE ROLE versions_etl")
     try:
         attached.execute(doubt)
@@ -155,7 +155,7 @@ def test_attached_tables_wait_where_others_may_have_written_the_rows(attached, d
     ("GRANT INSERT ON docsearch.model_grant TO versions_etl", "", False),
     ("GRANT UPDATE (role) ON docsearch.model_grant TO versions_etl", "", False),
 ])
-def test_grants_of_models_count_on_where_only_the_owner_can_have_written_them(new_database, model, doubt, undone, counts):
+def test_grants_of_models_stay_valid_if_only_the_owner_can_have_written_them(new_database, model, doubt, undone, counts):
     database = new_database()
     tables_of(11, database, model)
     database.execute("CREATE ROLE versions_etl")

@@ -209,7 +209,7 @@ def test_every_order_of_upgrading_ends_well_and_never_crashes(site, order):
     assert site.crashes() == []
 
 
-def test_functions_of_the_earlier_version_say_what_to_do(site):
+def test_functions_of_the_earlier_version_raise_an_error_with_a_hint(site):
     site.old_files()
     database = filled(site.new_database("behind"))
     site.new_files()
@@ -337,7 +337,7 @@ def test_a_missing_function_is_found(site):
     assert problems == [("function missing", "docsearch.suggest(text, text, bigint) record")]
 
 
-def test_a_standby_of_another_version_says_so_and_goes_on(site):
+def test_a_standby_of_another_version_reports_it_and_continues(site):
     """Its catalog is that of the primary, and its files are its own."""
     with machine("versions_standby") as standby:
         standby.old_files()

@@ -70,7 +70,7 @@ def test_s4_42_on_the_command_line(documented: Database) -> None:
         assert "--also" in docsearch("completions", "bash").stdout
 
 
-def test_s4_42_what_a_wording_excludes_is_no_result_where_few_are_found(documented: Database) -> None:
+def test_s4_42_pages_excluded_by_a_wording_are_no_results_even_if_few_are_found(documented: Database) -> None:
     def found(*wordings: str) -> set[str]:
         answer = documented.execute("SELECT slug FROM search_docs(%s, 'web', max_results => 50, also => %s)", GOAL, list(wordings))
         return {slug for slug, in answer}
@@ -80,7 +80,7 @@ def test_s4_42_what_a_wording_excludes_is_no_result_where_few_are_found(document
         assert found(wording) and WANTED not in found(wording) | found("the signal of a request", wording)
 
 
-def test_s4_42_an_explanation_has_what_each_wording_adds(documented: Database) -> None:
+def test_s4_42_an_explanation_has_the_addition_of_each_wording(documented: Database) -> None:
     given = ("explain", GOAL, WANTED, *options(WORDING, "client aborts"))
     steps = json.loads(ask(documented, *given, "--format", "json"))
     assert steps == [step for step, in documented.execute(

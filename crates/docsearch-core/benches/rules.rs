@@ -1,6 +1,5 @@
-//! What the rules cost: 200 candidates of a search, scored and put in order, as a search does it once its
-//! legs are done. Prints the median and the 95th percentile for each query, with the keys of the pages as they are stored, and
-//! where they have to be computed.
+//! Time of the rules: scores and orders 200 candidates, as a search does after its retrievers. Prints the median and
+//! the 95th percentile for each query, with stored keys of pages and with computed ones.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The top room: it may use every other.
+//! The top layer: it may use every other.
 
 pub mod delivery;
 pub mod grade;

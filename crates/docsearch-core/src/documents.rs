@@ -1,4 +1,4 @@
-//! What can be said of a document before anybody searches.
+//! Documents: chunks, definitions, keywords, outlines and their output. They do not depend on queries.
 
 pub mod chunk;
 pub mod definition;

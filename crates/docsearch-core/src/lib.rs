@@ -1,20 +1,20 @@
-//! Analysis, chunking and ranking for `pg_docsearch`: everything that can be computed without Postgres.
+//! Analysis, chunking and ranking for `pg_docsearch`: everything that needs no Postgres.
 
-/// From ranked documents to what a caller reads: sections, grades, refinement, and the answer as JSON or text.
+/// From ranked documents to an answer: sections, grades, refinement, JSON and text.
 pub mod answer;
-/// Documents: Markdown, sections and chunks, names that pages define, and documents as they are read.
+/// Documents: Markdown, sections and chunks, definitions of names, and their output.
 pub mod documents;
-/// What is stored so that words, vectors and questions find sections, and how a query reads it.
+/// Stored words, vectors and questions of sections, and how a query reads them.
 pub mod index;
-/// Language models and embedding models: prompts, what is read of replies, and a test of a model.
+/// Language models and embedding models: prompts, replies, and a test of a model.
 pub mod models;
-/// What is known of PostgreSQL: its formats, its names, its policies and its faults.
+/// Formats, names, policies and known faults of PostgreSQL.
 pub mod postgres;
-/// What a query asks for: rules, understanding, filters, and other ways to say it.
+/// Queries: rules, parsing, filters, and other wordings.
 pub mod query;
-/// From evidence to an order of documents: base scores, the rules of ranking, searches brought together.
+/// Ranking: base scores, rules, and several searches for one question.
 pub mod ranking;
 /// Text as words and lines: tokens, identifiers, names, titles, languages.
 pub mod text;
-/// Values that need nothing else: ids, days, addresses, digests, and the bounds of what is accepted.
+/// Values without dependencies: ids, days, addresses, digests, and bounds of input.
 pub mod values;

@@ -1,4 +1,4 @@
-//! No model is called here: prompts go out as text, and replies come in as text.
+//! Prompts and replies of models, as text. No model is called here.
 
 pub mod json_object;
 pub mod prompt;

@@ -1,4 +1,4 @@
-//! Nothing here calls PostgreSQL: this crate works without a server.
+//! Formats and rules of PostgreSQL. Nothing here calls a server.
 
 pub mod known_fault;
 pub mod row_policy;

@@ -1,4 +1,4 @@
-//! What holds for any text, of a document or of a query.
+//! Text of documents and queries: tokens, words, names and lines.
 
 pub mod identifier;
 pub mod language;

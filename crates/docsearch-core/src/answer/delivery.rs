@@ -1,5 +1,4 @@
-//! From ranked results to what a caller reads: deduplication, confidence, notices, and the answer
-//! as JSON or text within a budget.
+//! From ranked results to an answer: deduplication, confidence, notices, and JSON or text within a budget.
 
 use strum::EnumString;
 
@@ -29,13 +28,13 @@ pub use syntax::{MAX_OFFSET, MCP_MAX_TOKENS, Syntax};
 pub use text::compact_limit;
 pub use tip::tips;
 
-/// How `search_docs_text` writes an answer.
+/// Output formats of `search_docs_text`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Format {
     /// At most three lines for each result; 5 results within 2,000 characters.
     Compact,
-    /// Everything that is known of each result, with labels.
+    /// All fields of each result, with labels.
     Detailed,
     /// The JSON object of `search_docs_json`.
     Raw,
@@ -50,10 +49,10 @@ impl Format {
 
 /// Writes an answer within a budget.
 ///
-/// What is over the budget goes in this order: detail (`detailed` becomes `compact`, a raw answer loses section
-/// matches, breakdown, understanding and timings), then the length of excerpts, then results from the end. Notices
-/// say so, and how to get the rest. A line never holds a line break or a control character of a document,
-/// nor anything of one that reads as a reference of ours.
+/// An answer over the budget is shortened in this order: detail (`detailed` becomes `compact`, a raw answer loses
+/// section matches, breakdown, understanding and timings), the length of excerpts, then results from the end. Notices
+/// say so, and how to get the rest. A line never has a line break or control character of a document, nor document
+/// text that reads as one of our references.
 pub fn deliver(answer: &Answer, format: Format, budget: Budget) -> String {
     match format {
         Format::Compact => text::compact(answer, budget, None),

@@ -1,7 +1,7 @@
-//! How good an answer is: whether its contexts are about the query, and cover it.
+//! Grades an answer: whether its contexts are about the query, and how much of it they cover.
 //!
-//! Features of the answer that need no language model go into logistic models, one for each question. Their
-//! coefficients stand in `data/grade.json`, which `scripts/fit_grade.py` makes from development sets.
+//! Features of the answer that need no language model go into logistic models. Their coefficients are in
+//! `data/grade.json`, which `scripts/fit_grade.py` fits to development sets.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -11,27 +11,28 @@ use serde_json::{Map, Value};
 
 use crate::values::decimal::decimal;
 
-/// Contexts that a grade looks at, at most (S1.15).
+/// Most contexts that a grade uses (S1.15).
 pub const MAX_CONTEXTS: usize = 15;
-/// Characters of each context that it looks at (S1.15).
+/// Characters of each context that a grade uses (S1.15).
 pub const CONTEXT_CHARS: usize = 500;
-/// Contexts whose best values count: those that a reader sees. The models were fitted with it.
+/// Contexts whose best values count: those that a reader sees. The models were fitted with this number.
 const MAX_GRADED_CONTEXTS: usize = 5;
-/// Sections of the smallest and the largest documentation that the models were fitted on: what lies beyond is not known.
+/// Sections of the smallest and the largest documentation that the models were fitted on. Beyond them nothing is
+/// known.
 const FITTED_SECTIONS: (f64, f64) = (777.0, 9667.0);
-/// Terms that the rarest are.
+/// Number of the rarest terms.
 const RAREST: usize = 2;
 /// Share of [`Grade::score`] that is relevance; the rest is completeness. Chosen, not measured.
 const RELEVANCE_SHARE: f32 = 0.6;
 
-/// A term of the query, as it stands in the documents.
+/// A term of the query, with its use in the documents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GradedTerm {
     /// Inverse document frequency, at least 0.
     pub idf: f32,
-    /// Whether any document holds it.
+    /// Whether any document has it.
     pub known: bool,
-    /// Whether it is written as a name.
+    /// Whether it is spelled as a name.
     pub name: bool,
 }
 
@@ -44,27 +45,26 @@ pub struct GradedContext {
     pub dense: Option<f32>,
     /// Keyword score, 0 to 1.
     pub keyword: f32,
-    /// How well it holds each term of the query, 0 to 1.
+    /// How well it has each term of the query, 0 to 1.
     pub holds: Vec<f32>,
 }
 
-/// What answers are graded by: a question that a page answers says that it is the right one, and not that its text says what is
-/// asked for.
+/// Scores of the text alone, by which answers are graded: a question that a page answers shows that it is the right
+/// page, and not that its text has the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OfText {
-    /// Half of the score, and half of what the text alone has of it. Of 380 questions asked of the documentation of something
-    /// else 90 were taken to be answered by scores with questions, 31 by the text's alone and 43 by this, as many as without
-    /// questions.
+    /// Mean of the score and the text's share of it. Of 380 questions about other things, 90 counted as answered by
+    /// scores with questions, 31 by the text's share alone and 43 by this mean, the same number as without questions.
     pub score: f32,
     /// Cosine similarity, if a section was compared.
     pub similarity: Option<f32>,
     /// Keyword score, 0 to 1.
     pub keyword_score: f32,
-    /// Whether it is first by nothing but an exact name in a wording that is trusted by less than half.
+    /// Whether only an exact name in an untrusted wording puts it first.
     pub guessed: bool,
 }
 
-/// What the features of an answer are called, in the order of [`Features::values`].
+/// Names of the features of an answer, in the order of [`Features::values`].
 pub const FEATURES: [&str; 16] = [
     "coverage",
     "best_coverage",
@@ -89,15 +89,16 @@ pub const FEATURES: [&str; 16] = [
 pub struct Features {
     /// Values by [`FEATURES`].
     pub values: [f32; FEATURES.len()],
-    /// Whether the query is the name or the address of the best page, or asks for nothing but what is new and the best page
-    /// is: then that page is what is asked for, whatever the values are.
+    /// Whether the best page is certainly the right one: the query is its name or address, or asks for nothing but
+    /// what is new and the page is new.
     pub named: bool,
     /// Whether any context has a vector.
     pub has_vectors: bool,
 }
 
 impl Features {
-    /// Of the contexts, best first, among so many sections. Without any, all features are 0 but what is known of the query.
+    /// Features of contexts, best first, from this number of sections. Without contexts, only those of the query are
+    /// not 0.
     pub fn of(terms: &[GradedTerm], contexts: &[GradedContext], sections: f64) -> Self {
         let contexts = &contexts[..contexts.len().min(MAX_CONTEXTS)];
         let read = &contexts[..contexts.len().min(MAX_GRADED_CONTEXTS)];
@@ -129,13 +130,13 @@ impl Features {
                     0.0
                 },
                 rarest(terms, read),
-                // What is near without the words, and words that stand somewhere else, say little.
+                // Vectors without words are weak evidence, and so are words in different contexts.
                 best(
                     &mut read
                         .iter()
                         .map(|context| context.dense.unwrap_or(0.0) * covered(context)),
                 ),
-                // The nearest of many sections is nearer, whatever is asked.
+                // The more sections, the nearer the nearest one, whatever the query.
                 (sections.clamp(FITTED_SECTIONS.0, FITTED_SECTIONS.1).ln_1p() / 10.0) as f32,
             ],
             named: false,
@@ -143,7 +144,7 @@ impl Features {
         }
     }
 
-    /// Features with their names.
+    /// Features by name.
     pub fn named(&self) -> BTreeMap<&'static str, f32> {
         FEATURES.into_iter().zip(self.values).collect()
     }
@@ -153,7 +154,7 @@ impl Features {
     }
 }
 
-/// Share of the query's terms, weighted by their idf, that the contexts together hold; 1 for no terms.
+/// Share of the query's terms, by idf, that the contexts together have; 1 without terms.
 pub fn coverage(terms: &[GradedTerm], contexts: &[GradedContext]) -> f32 {
     let total: f32 = terms.iter().map(|term| term.idf).sum();
     if total <= 0.0 {
@@ -166,7 +167,7 @@ pub fn coverage(terms: &[GradedTerm], contexts: &[GradedContext]) -> f32 {
     (held.sum::<f32>() / total).clamp(0.0, 1.0)
 }
 
-/// How well one of the contexts holds the rarest terms together, 0 to 1; 0 for no terms.
+/// How well one context has the rarest terms together, 0 to 1; 0 without terms.
 fn rarest(terms: &[GradedTerm], contexts: &[GradedContext]) -> f32 {
     let mut order: Vec<usize> = (0..terms.len()).collect();
     order.sort_by(|&a, &b| terms[b].idf.total_cmp(&terms[a].idf).then(a.cmp(&b)));
@@ -212,9 +213,9 @@ fn mean(values: impl Iterator<Item = f32>) -> f32 {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Logistic {
-    /// Value where all features are 0.
+    /// Value if all features are 0.
     pub bias: f32,
-    /// Weights by the name of the feature; those that are not named weigh nothing.
+    /// Weights by feature; missing ones are 0.
     pub weights: BTreeMap<String, f32>,
 }
 
@@ -227,26 +228,26 @@ impl Logistic {
     }
 }
 
-/// What grades answers.
+/// The logistic models of grades.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grader {
-    /// That one of the first five contexts answers the query, if the documents are about what it asks for.
+    /// Probability that one of the first five contexts answers the query, if the documents are about it.
     pub relevance: Logistic,
-    /// That the documents are about what the query asks for at all.
+    /// Probability that the documents are about the query.
     pub grounded: Logistic,
-    /// The same where there are no vectors.
+    /// The same without vectors.
     pub grounded_by_words: Logistic,
-    /// Least chance at which the documents are taken to be about what is asked for.
+    /// Least probability at which the documents count as being about the query.
     pub least_grounded: f32,
     /// The same without vectors.
     pub least_grounded_by_words: f32,
-    /// The embedding model of the projects that the models were fitted on; they say little of answers with another.
+    /// Embedding model that the models were fitted with. They are unreliable with others.
     pub model: String,
 }
 
 impl Grader {
-    /// The grader that was fitted on development sets.
+    /// The models that were fitted on development sets.
     pub fn fitted() -> &'static Self {
         static GRADER: OnceLock<Grader> = OnceLock::new();
         GRADER.get_or_init(|| {
@@ -254,7 +255,7 @@ impl Grader {
         })
     }
 
-    /// Grades an answer with these features. `contexts` is how many it has: without any, it is worth nothing.
+    /// Grades an answer with these features. `contexts` is their number; without any, the grade is 0.
     pub fn grade(&self, features: &Features, contexts: usize, minimum: &Minimum) -> Grade {
         if contexts == 0 {
             return Grade::new(0.0, 0.0, false, minimum, "no contexts".to_owned());
@@ -267,7 +268,8 @@ impl Grader {
                 self.least_grounded_by_words,
             ),
         };
-        // The model of relevance was fitted on questions that the documents are about: the chance that they are counts first.
+        // The model of relevance was fitted on questions that the documents are about. So the probability of that is
+        // a factor.
         let mut relevance = supported * self.relevance.probability(features);
         let mut completeness = features.coverage();
         if features.named {
@@ -281,7 +283,7 @@ impl Grader {
     }
 }
 
-/// What a grade has to reach.
+/// Minima of a grade.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Minimum {
     /// Of [`Grade::score`].
@@ -301,19 +303,19 @@ pub struct Grade {
     /// Probability that one of the first five contexts answers the query.
     #[serde(serialize_with = "decimal")]
     pub relevance: f32,
-    /// Share of what the query asks for that the contexts hold, 0 to 1.
+    /// Share of the query that the contexts cover, 0 to 1.
     #[serde(serialize_with = "decimal")]
     pub completeness: f32,
-    /// Whether the documents are about what the query asks for.
+    /// Whether the documents are about the query.
     pub grounded: bool,
-    /// Why, in words.
+    /// The reasons, in words.
     pub reasoning: String,
     /// Whether a better query should be tried.
     pub should_refine: bool,
 }
 
 impl Grade {
-    /// A grade of these parts.
+    /// Combines the parts of a grade.
     pub fn new(relevance: f32, completeness: f32, grounded: bool, minimum: &Minimum, reasoning: String) -> Self {
         let score = RELEVANCE_SHARE * relevance + (1.0 - RELEVANCE_SHARE) * completeness;
         Self {
@@ -326,15 +328,15 @@ impl Grade {
         }
     }
 
-    /// The grade of an answer with an embedding model that the models of grades were not fitted with: the reasoning says so.
+    /// Adds to the reasoning that the models were not fitted with the project's embedding model.
     #[must_use]
     pub fn not_fitted(mut self) -> Self {
         self.reasoning.push_str("; not fitted to this embedding model");
         self
     }
 
-    /// The grade that a language model gave: relevance, completeness and grounded, and why. `None` if one of the
-    /// first three is missing or no such value.
+    /// The grade in the answer of a language model. `None` if relevance, completeness or grounded is missing or
+    /// invalid.
     pub fn by_model(answer: &Map<String, Value>, minimum: &Minimum) -> Option<Self> {
         let share = |key: &str| {
             let value = answer.get(key)?.as_f64()? as f32;
@@ -352,15 +354,15 @@ impl Grade {
         ))
     }
 
-    /// Whether this answer is better than another: one that is grounded, then the greater score; with a `margin`, which
-    /// is not negative, by more than that.
+    /// Whether this answer is better than another: grounded before not grounded, then by score. With a `margin`,
+    /// which is not negative, the score has to exceed the other by more than that.
     pub fn is_better_than(&self, other: &Self, margin: f32) -> bool {
         let better = (self.grounded, self.score) > (other.grounded, other.score);
         better && (margin == 0.0 || self.score > other.score + margin)
     }
 }
 
-/// Whether an answer of this grade is to be refined: it falls short of one of the minima, or is not grounded.
+/// Whether an answer is to be refined: it is below a minimum, or not grounded.
 pub fn should_refine(score: f32, relevance: f32, completeness: f32, grounded: bool, minimum: &Minimum) -> bool {
     score < minimum.score || relevance < minimum.relevance || completeness < minimum.completeness || !grounded
 }

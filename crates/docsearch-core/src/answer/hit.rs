@@ -1,5 +1,5 @@
-//! From ranked documents to the sections that are shown: which section stands for a document, what else of it matches,
-//! and which are left when repetitions, a least score and an offset have been taken off.
+//! From ranked documents to the shown sections: the section of each document, its other matching sections, and the
+//! results without repetitions, from a least score and an offset on.
 
 use crate::answer::delivery::{Deduplication, Notice};
 use crate::answer::grade::OfText;
@@ -11,15 +11,15 @@ use crate::values::cosine::cosine;
 use crate::values::id::{ChunkId, DocumentId, Map};
 
 // All three are chosen, not measured.
-/// Sections of a result's document that are shown beside it, at most.
+/// Most matching sections of a document that are shown beside its result.
 pub const SECTION_MATCHES: usize = 5;
 /// Chunks that are read for them: several may be of one section.
 pub const SECTION_CHUNKS: usize = 2 * SECTION_MATCHES;
-/// Sections that are compared with each other for one result, with dedup `similar`.
+/// Sections that are compared with each other for each result, with dedup `similar`.
 const MAX_COMPARED_SECTIONS: usize = 8;
-/// A section matches, too, if its base score is at least this share of the best section's.
+/// A section matches from this share of the best section's base score on.
 const SECTION_SHARE: f32 = 0.5;
-/// How much more a section counts among those of its document whose headings hold every word of the query.
+/// How much more a section counts whose headings have every word of the query.
 const HEADING_BONUS: f32 = 0.5;
 
 /// A result before its texts are read.
@@ -27,11 +27,11 @@ const HEADING_BONUS: f32 = 0.5;
 pub struct Hit {
     /// The section.
     pub chunk: ChunkId,
-    /// What is asked for in it, if that is not where it begins.
+    /// The named part of the section, if that is not its beginning.
     pub entry: Option<SectionEntry>,
     /// Final score, 0 to 1.
     pub score: f32,
-    /// How far the score lies above that of the next document, if this is the first.
+    /// Lead of its score over the next document, if this is the first.
     pub lead: f32,
     /// Cosine similarity, if its vector was compared.
     pub similarity: Option<f32>,
@@ -39,22 +39,22 @@ pub struct Hit {
     pub keyword_score: f32,
     /// Whether an earlier hit is of the same document.
     pub additional: bool,
-    /// Sections of the document that match, with their scores, best first; none if they are not shown.
+    /// Matching sections of the document with their scores, best first; empty if they are not shown.
     pub sections: Vec<(ChunkId, f32)>,
-    /// How the document came to its score, if that is shown.
+    /// Steps that lead to the score, if they are shown.
     pub steps: Option<Vec<Step>>,
-    /// The question of the section that lifted it, if one did.
+    /// The question of the section that raised its score, if one did.
     pub question: Option<ChunkId>,
-    /// What the text says without the questions that it answers.
+    /// Scores of the text without the questions that it answers.
     pub of_text: OfText,
-    /// The wording of the question by which the document was found, see [`RankedDocuments::wordings`].
+    /// Index of the wording that found the document, see [`RankedDocuments::wordings`].
     pub wording: usize,
-    /// Place among the sections of its document, which decides between equal scores.
+    /// Index among the sections of its document, which decides between equal scores.
     place: usize,
 }
 
 impl Hit {
-    /// What it is graded by where the document was found by a wording that is trusted by less than half.
+    /// Scores to grade by, if an untrusted wording found the document.
     fn of_trusted(&self, trusted: &Ranked) -> OfText {
         let whole = of_text(&trusted.document, trusted.score);
         let guessed = self.score > EVIDENCE_CAP && trusted.score <= EVIDENCE_CAP;
@@ -71,7 +71,7 @@ impl Hit {
     }
 }
 
-/// What a document is graded by.
+/// Scores to grade a document by.
 fn of_text(document: &ScoredDocument, score: f32) -> OfText {
     let text = document.text;
     let share = if document.base > 0.0 {
@@ -87,8 +87,8 @@ fn of_text(document: &ScoredDocument, score: f32) -> OfText {
     }
 }
 
-/// The sections of ranked documents that may be shown, best first: up to `wanted` more than the best of each document.
-/// `beside` sections are shown beside the best one.
+/// The sections of ranked documents that may be shown, best first: the best of each document, and up to `wanted`
+/// more. `beside` sections are shown beside the best one.
 pub fn hits(mut found: RankedDocuments, wanted: usize, beside: usize) -> Vec<Hit> {
     let (first, lead) = lead(&found.ranked);
     let mut hits: Vec<Hit> = Vec::new();
@@ -106,7 +106,7 @@ pub fn hits(mut found: RankedDocuments, wanted: usize, beside: usize) -> Vec<Hit
         }
         hits.append(&mut own);
     }
-    // Of equal scores the documents stay as they were ranked.
+    // Documents with equal scores keep their order.
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
     hits
 }
@@ -116,29 +116,29 @@ pub fn compared(hits: &[Hit], wanted: usize) -> impl Iterator<Item = ChunkId> {
     hits.iter().take(MAX_COMPARED_SECTIONS * wanted).map(|hit| hit.chunk)
 }
 
-/// Which of the chosen results are shown.
+/// Which of the selected results are shown.
 #[derive(Clone, Copy, Debug)]
 pub struct ResultWindow {
-    /// Results that are passed over.
+    /// Number of results to skip.
     pub offset: usize,
-    /// Results that are shown of the others, at most.
+    /// Most results after them.
     pub shown: usize,
 }
 
 /// The results of an answer.
 #[derive(Clone, Debug, Default)]
 pub struct PageOfHits {
-    /// In order; those that are shown first.
+    /// In order, those that are shown first.
     pub hits: Vec<Hit>,
-    /// How many were passed over.
+    /// Number of skipped results.
     pub before: usize,
-    /// What is said of those below the least score.
+    /// Notice about results below the least score.
     pub notice: Option<Notice>,
 }
 
-/// The hits that are shown, in order. `vectors` are those of [`compared`]. Those below `min_score` are left out; if none
-/// reaches it, all stay: an answer is never empty for its scores, and [`Confidence::of`](crate::answer::delivery::Confidence::of)
-/// marks them low.
+/// The shown hits, in order. `vectors` are those of [`compared`]. Hits below `min_score` are left out, unless all
+/// are: scores never make an answer empty, and [`Confidence::of`](crate::answer::delivery::Confidence::of) marks such
+/// hits low.
 pub fn choose(
     hits: Vec<Hit>,
     dedup: &Deduplication,
@@ -167,7 +167,7 @@ pub fn choose(
     let mut chosen = choose(hits);
     let below = of_page(&chosen).iter().filter(is_below).count();
     if !reaching.is_empty() && chosen.iter().any(|hit| is_below(&hit)) {
-        // The places of what was left out go to further sections that reach the score, as in a longer answer.
+        // Their places go to further sections that reach the score, as in a longer answer.
         chosen = choose(reaching);
     }
     let above = of_page(&chosen).iter().filter(|hit| !is_below(hit)).count();
@@ -180,12 +180,12 @@ pub fn choose(
     }
 }
 
-/// What a section is chosen by: a heading that the query names beats a nearer vector.
+/// Rank of a section in its document: a heading with the query's words beats a nearer vector.
 fn by_heading(chunk: &ScoredChunk) -> f32 {
     chunk.base * (1.0 + HEADING_BONUS * chunk.heading)
 }
 
-/// The document with the greatest score, and how far that lies above the next one; `None` without documents.
+/// The document with the greatest score, and its lead over the next; `None` without documents.
 fn lead(ranked: &[Ranked]) -> (Option<DocumentId>, f32) {
     let mut best: Option<&Ranked> = None;
     let mut next: Option<f32> = None;
@@ -204,7 +204,7 @@ fn lead(ranked: &[Ranked]) -> (Option<DocumentId>, f32) {
     (best.map(|best| best.document.document), lead)
 }
 
-/// The sections of a document that may become results, best first; there is at least one.
+/// The sections of a document that may become results, best first. There is at least one.
 fn of_document(
     ranked: Ranked,
     asked: Option<TargetSection>,
@@ -215,7 +215,7 @@ fn of_document(
     let Ranked { mut document, score } = ranked;
     let best_base = document.chunks.first().map_or(0.0, |best| best.base);
     document.chunks.sort_by(|a, b| by_heading(b).total_cmp(&by_heading(a)));
-    // Who asks for a page by its name is shown its beginning, not where the name stands most often.
+    // A query for a page by its name gets the beginning of the page, not the section that has the name most often.
     let beginning = (score > EVIDENCE_CAP).then_some(0);
     let (asked, entry) = asked.map_or((beginning, None), |asked| (Some(asked.chunk), asked.entry));
     if let Some(asked) = asked {
@@ -227,7 +227,7 @@ fn of_document(
     }
     let best = document.chunks.first();
     let section_score = |chunk: &ScoredChunk| {
-        // A section never stands before its document's best one.
+        // A section never comes before the best one of its document.
         let share = if best_base > 0.0 { chunk.base / best_base } else { 0.0 };
         (score * share).min(score)
     };

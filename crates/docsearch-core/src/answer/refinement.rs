@@ -1,4 +1,4 @@
-//! Trying better queries until an answer is good enough.
+//! Refines a search: tries better queries until an answer is good enough.
 
 use strum::IntoStaticStr;
 
@@ -8,22 +8,21 @@ use crate::query::transformation::Transformation;
 
 /// Most refinements of one search (S1.22).
 pub const MAX_REFINEMENTS: usize = 2;
-/// How much better an answer to a query that the rules changed has to be graded: what they add is found in the answer,
-/// right or wrong. Without it nDCG@10 of 656 queries that were sent back falls from .6733 to .6719
-/// (docs/decisions/0014-grades.md).
+/// How much better the answer to a query that rules changed has to be graded: added words are found in it, right or
+/// wrong. Without it, nDCG@10 of 656 refined queries falls from .6733 to .6719 (docs/decisions/0014-grades.md).
 const MARGIN: f32 = 0.05;
 
-/// A way to try again.
+/// What is tried next.
 #[derive(Clone, Debug)]
 pub enum Retry {
-    /// With another query.
+    /// Another query.
     Transformed(Transformation),
-    /// With the same query, by its words more than by its meaning.
+    /// The same query, with more weight on words.
     Words,
 }
 
 impl Retry {
-    /// How much better than others its answer has to be graded.
+    /// How much better its answer has to be graded.
     fn margin(&self) -> f32 {
         match self {
             Self::Transformed(made) if !made.is_by_model() => MARGIN,
@@ -32,14 +31,14 @@ impl Retry {
     }
 }
 
-/// When a search is tried again by its words.
+/// When a search is repeated with more weight on words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByWords {
     /// Before any other query.
     First,
-    /// If no other query is left.
+    /// If there is no other query.
     Last,
-    /// Not at all: nothing was found.
+    /// Never, since nothing was found.
     Never,
 }
 
@@ -48,7 +47,7 @@ pub enum ByWords {
 pub struct GradedAnswer<A> {
     /// The answer.
     pub answer: A,
-    /// Its grade, against the query as it was written.
+    /// Its grade for the query as written.
     pub grade: Grade,
     /// The query that was searched.
     pub executed_query: String,
@@ -59,50 +58,50 @@ pub struct GradedAnswer<A> {
 /// One retrieval.
 #[derive(Clone, Debug)]
 pub struct Attempt<A> {
-    /// What it answers.
+    /// Its answer.
     pub graded: GradedAnswer<A>,
-    /// Whether it was by words.
+    /// Whether words had more weight.
     pub by_words: bool,
-    /// How much better than others its grade has to be.
+    /// How much better its grade has to be.
     margin: f32,
 }
 
-/// Why no further query was tried.
+/// Why a refinement ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum StopReason {
     /// The last answer is good enough.
     Accepted,
-    /// As many as are allowed were tried.
+    /// The maximum number of queries was tried.
     MaxIterations,
-    /// Nothing was found, and nothing else can be asked.
+    /// Nothing was found, and there is no other query.
     NoResults,
-    /// Nothing else can be asked.
+    /// There is no other query.
     NothingToAdd,
 }
 
 impl StopReason {
-    /// As `search_refined` names it.
+    /// Its name in `search_refined`.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 }
 
-/// A search that was refined.
+/// A refined search.
 #[derive(Clone, Debug)]
 pub struct Refinement<A> {
     /// All retrievals in order; there is at least one.
     pub attempts: Vec<Attempt<A>>,
-    /// Place of the best among them.
+    /// Index of the best.
     pub best: usize,
     /// Why there are no more.
     pub stop_reason: StopReason,
 }
 
-/// Tries up to `most` further queries, as long as the grade of the last answer asks for it.
+/// Tries up to `most` further queries, as long as the last grade asks for it.
 ///
-/// `rewrite` says what could be asked instead after an attempt, with a notice if it could not do as it should;
-/// `search` searches for that, and says the notice.
+/// `rewrite` returns another query after an attempt, and a notice if it had to fall back. `search` searches for that
+/// query, and adds the notice.
 ///
 /// # Errors
 ///
@@ -161,7 +160,7 @@ pub fn refine<A, E>(
     })
 }
 
-/// What was not tried yet.
+/// The next untried query.
 fn next<A, E>(
     attempts: &[Attempt<A>],
     by_words: ByWords,
@@ -217,7 +216,7 @@ mod tests {
         }
     }
 
-    /// The attempts, by words or by their query, the place of the best one and why it ended.
+    /// The attempts, by words or by query; the index of the best one; and why it ended.
     fn run(
         scores: &[f32],
         most: usize,

@@ -1,4 +1,4 @@
-//! The part of a chunk that shows why it was found.
+//! Snippets: the part of a chunk around the query's words.
 
 use std::ops::Range;
 
@@ -6,28 +6,27 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::text::token::{TokenKind, tokens};
 
-/// A match in a text: the position that the text's vector has for it, and how much it weighs.
+/// A match in a text, by its position in the text's `tsvector`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Match {
     /// Position as `to_tsvector` counts it, from 1.
     pub position: u16,
-    /// Which query term matched.
+    /// Index of the query term.
     pub term: usize,
     /// Weight of the term, at least 0.
     pub weight: f32,
 }
 
-/// Cuts about `max_chars` characters out of a plain text, where the most weight of different terms
-/// comes together, with as much before them as behind. White space is folded; `…` marks what was
-/// left out; no word is cut in two unless it alone is longer than that. The matches are positions
-/// of the text's own vector: without matches the text's beginning is taken.
+/// Cuts about `max_chars` characters out of a plain text, around the greatest weight of different terms, with as much
+/// before them as after. White space is folded, and `…` marks cuts. A word is cut only if it alone is longer. The
+/// matches are positions in the text's own vector; without any, the snippet is the beginning.
 pub fn snippet(text: &str, matches: &[Match], max_chars: usize) -> String {
     let spans = match_spans(text, matches);
     let start = window_start(text, &spans, max_chars);
     cut(text, start, max_chars)
 }
 
-/// Bytes of each match, in order.
+/// Byte ranges of the matches, in order.
 fn match_spans(text: &str, matches: &[Match]) -> Vec<(Range<usize>, Match)> {
     let mut ordered = matches.to_vec();
     ordered.sort_by_key(|found| found.position);
@@ -57,7 +56,7 @@ fn window_start(text: &str, spans: &[(Range<usize>, Match)], max_chars: usize) -
         for (range, found) in spans[i..].iter().take_while(near) {
             until = until.max(range.end);
             match terms.iter_mut().find(|(term, _)| *term == found.term) {
-                // A term that comes again says little more.
+                // A repeated term adds little.
                 Some((_, weight)) => *weight += found.weight * 0.05,
                 None => terms.push((found.term, found.weight)),
             }
@@ -69,20 +68,19 @@ fn window_start(text: &str, spans: &[(Range<usize>, Match)], max_chars: usize) -
     }
     let (_, from, until) = best;
     let margin = max_chars.saturating_sub(text[from..until].chars().count());
-    // Near the end there is less to show behind the match, and so more before it.
+    // Near the end there is less to show after the match, so there is more before it.
     let behind = text[until..].chars().take(margin / 2).count();
     let earliest = back(text, from, margin - behind);
     sentence_start(text, earliest, from)
 }
 
-/// So many characters before `from`.
+/// The position this number of characters before `from`.
 fn back(text: &str, from: usize, chars: usize) -> usize {
     let before = text[..from].char_indices().rev().take(chars);
     before.last().map_or(from, |(at, _)| at)
 }
 
-/// The first beginning of a sentence or line in `earliest..from`, or else of a word. A match may be
-/// a part of a word.
+/// The first beginning of a sentence or line in `earliest..from`, or else of a word. A match may be within a word.
 fn sentence_start(text: &str, earliest: usize, from: usize) -> usize {
     if earliest == 0 {
         return 0;
@@ -100,7 +98,7 @@ fn sentence_start(text: &str, earliest: usize, from: usize) -> usize {
     sentence.or_else(word).unwrap_or_else(|| word_start(text, from))
 }
 
-/// Where the word begins that `at` stands in.
+/// Beginning of the word at `at`.
 fn word_start(text: &str, at: usize) -> usize {
     text.unicode_word_indices()
         .take_while(|(start, _)| *start < at)
@@ -121,7 +119,7 @@ fn cut(text: &str, start: usize, max_chars: usize) -> String {
         let space = usize::from(!out.is_empty() && !out.ends_with(' '));
         if length + space + word_length > max_chars {
             let room = max_chars.saturating_sub(length + space);
-            // What stands between spaces may be a whole paragraph in a script that has none.
+            // In a script without spaces, a text between spaces may be a paragraph.
             let fitting = beginning(word.split_word_bounds(), room);
             if length <= 2 {
                 out.push_str(if fitting > 0 {
@@ -145,7 +143,7 @@ fn cut(text: &str, start: usize, max_chars: usize) -> String {
     out
 }
 
-/// Bytes of the pieces, from the first on, that have at most `room` characters together.
+/// Bytes of the first pieces that have at most `room` characters together.
 fn beginning<'a>(pieces: impl Iterator<Item = &'a str>, room: usize) -> usize {
     let mut chars = 0;
     pieces
@@ -157,7 +155,7 @@ fn beginning<'a>(pieces: impl Iterator<Item = &'a str>, room: usize) -> usize {
         .sum()
 }
 
-/// The beginning of a word that is longer than all there is room for.
+/// The beginning of a word that is longer than the room.
 fn clipped(word: &str, room: usize) -> &str {
     &word[..beginning(word.graphemes(true), room)]
 }

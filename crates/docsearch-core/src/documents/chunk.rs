@@ -1,4 +1,4 @@
-//! Documents to chunks: what is embedded, indexed and shown as a search result.
+//! Splits documents into chunks, which are embedded, indexed and shown as results.
 
 mod measure;
 mod merge;
@@ -16,7 +16,7 @@ use unit::{Source, Unit};
 
 /// Counts the tokens of a model.
 pub trait TokenCounter {
-    /// Tokens of `text` without those that the model puts around every input.
+    /// Tokens of `text`, without those that the model adds to every input.
     fn count(&self, text: &str) -> usize;
 }
 
@@ -29,14 +29,14 @@ impl<F: Fn(&str) -> usize> TokenCounter for F {
 /// Sizes of chunks, in tokens of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkLimits {
-    /// What the model reads of one input, special tokens included.
+    /// Tokens that the model reads of one input, with special tokens.
     pub max_tokens: usize,
-    /// How much of a chunk's end the next chunk of the same section repeats, in whole sentences; at most half of the
-    /// budget.
+    /// Overlap: tokens of whole sentences at the end of a chunk that the next chunk of the section repeats. At most
+    /// half of the budget.
     pub overlap_tokens: usize,
     /// Sections smaller than this are merged with their neighbours.
     pub min_tokens: usize,
-    /// Tokens that the model puts around every input.
+    /// Tokens that the model adds to every input.
     pub special_tokens: usize,
 }
 
@@ -63,10 +63,10 @@ impl ChunkLimits {
     }
 }
 
-/// What a chunk is to its document.
+/// Role of a chunk in its document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChunkKind {
-    /// The document in brief, or all of a document that fits one chunk.
+    /// Summary of the document, or all of a document that fits one chunk.
     Summary,
     /// A part of the document's text.
     Body,
@@ -75,15 +75,15 @@ pub enum ChunkKind {
 /// A part of a document that is found on its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
-    /// Place in the document, from 0, without gaps.
+    /// Number in the document, from 0, without gaps.
     pub chunk_no: u32,
-    /// What the chunk is to its document.
+    /// Role in the document.
     pub kind: ChunkKind,
     /// Headings above the text, outermost first, without one that repeats the title.
     pub heading_path: Vec<String>,
-    /// Further heading paths under which the document says exactly the same.
+    /// Further heading paths of the document with exactly the same text.
     pub also_under: Vec<Vec<String>>,
-    /// Anchor of the section it starts in; empty before the first heading and for the summary.
+    /// Anchor of the section in which it starts; empty before the first heading and for the summary.
     pub anchor: String,
     /// Markdown in which every fence is closed.
     pub body: String,
@@ -96,11 +96,11 @@ pub struct Chunk {
 pub struct Chunked {
     /// The summary and then the text, in order; never empty.
     pub chunks: Vec<Chunk>,
-    /// Chunks left out because an earlier one, that is not the summary, has the same body.
+    /// Number of chunks that were left out because an earlier one, other than the summary, has the same body.
     pub duplicates: usize,
 }
 
-/// Cuts a document that is one page into chunks, see [`chunk_pages`].
+/// Splits a document that is one page, see [`chunk_pages`].
 pub fn chunk_document(
     title: &str,
     markdown: &str,
@@ -111,12 +111,14 @@ pub fn chunk_document(
     chunk_pages(title, markdown, summary, &HashSet::new(), counter, limits)
 }
 
-/// Cuts a document into chunks. The sections with the anchors `pages` are pages that were grouped: each has chunks of its
-/// own, however small it is, and what is no page has, too. Sections of a page have its anchor, a dot, and one of their own.
+/// Splits a document into chunks. The sections with the anchors `pages` are grouped pages. Each has chunks of its
+/// own, however small it is, and so has the text outside of pages. Sections of a page have its anchor, a dot, and
+/// their own.
 ///
 /// Chunk 0 is the summary: `summary`, or else the lead paragraph up to half of the budget. A document that fits one
-/// chunk has only that, with its whole text. Body chunks hold at most `max_tokens` together with the special tokens and
-/// the [`context`](crate::documents::passage::context); only code blocks and tables go beyond it, up to four times, before they are cut at lines.
+/// chunk has only that, with its whole text. Body chunks have at most `max_tokens`, with special tokens and the
+/// [`context`](crate::documents::passage::context). Only code blocks and tables exceed it, up to four times, before
+/// they are split at lines.
 pub fn chunk_pages(
     title: &str,
     markdown: &str,
@@ -146,7 +148,7 @@ pub fn chunk_pages(
         chunks.push(ChunkKind::Summary, Vec::new(), String::new(), whole);
         return chunks.finish();
     }
-    // The lead paragraph is one page's alone.
+    // The lead paragraph is that of one page only.
     let contents = (!pages.is_empty()).then(|| document.contents(&sections));
     let summary = document.summary(summary.or(contents.as_deref()));
     chunks.push(ChunkKind::Summary, Vec::new(), String::new(), summary);
@@ -166,7 +168,7 @@ struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// The whole text, with the given summary above it unless it says the same, if one chunk has room for that.
+    /// The whole text with the given summary above it, unless the text has it, if it all fits one chunk.
     fn whole(&self, summary: Option<&str>) -> Option<pack::Body> {
         let text = self.source.text.trim_end();
         let mut body = pack::Body {
@@ -199,7 +201,7 @@ impl<'a> Document<'a> {
         titles.collect::<Vec<String>>().join(" ")
     }
 
-    /// The page that a section is on, by its anchor: that of the page, or one that begins with it and a dot.
+    /// The page of a section, by its anchor: that of the page, or one that begins with it and a dot.
     fn page_of<'s>(&self, anchor: &'s str) -> Option<&'s str> {
         let mut page = anchor;
         while !self.pages.contains(page) {
@@ -208,7 +210,7 @@ impl<'a> Document<'a> {
         Some(page)
     }
 
-    /// As many whole sentences as fit `budget`.
+    /// The first whole sentences that fit `budget`.
     fn beginning(&self, text: &str, budget: usize) -> pack::Body {
         let mut tokens = 0;
         let mut end = 0;
@@ -318,7 +320,7 @@ impl Collector {
         match self.by_body.entry(body.text) {
             Entry::Occupied(known) => {
                 let chunk = &mut self.chunks[*known.get()];
-                // A lead paragraph is the summary, too.
+                // A lead paragraph is also the summary.
                 self.duplicates += usize::from(chunk.kind != ChunkKind::Summary);
                 if heading_path != chunk.heading_path && chunk.also_under.last() != Some(&heading_path) {
                     chunk.also_under.push(heading_path);

@@ -1,7 +1,7 @@
-//! What a page defines: names in its headings, and in lines that read like signatures.
+//! Names that a page defines, in its headings and in lines like signatures.
 //!
-//! Reference manuals describe many functions on one page. A query for one of them asks for the page that
-//! defines it, not for those that call it.
+//! Reference manuals describe many functions on one page. A query for one of them should find the page that defines
+//! it, not those that call it.
 
 use std::collections::BTreeSet;
 
@@ -12,25 +12,26 @@ use crate::text::title::unqualified;
 use crate::text::token::qualified_segments;
 use crate::values::interrupt::Interruptible;
 
-/// A name that more documents of a project define says nothing of one (docs/decisions/0008-ranking.md). How the weight
-/// falls up to there, see [`share`], is chosen.
+/// Most documents of a project that may define a name: more do not identify one (docs/decisions/0008-ranking.md). The
+/// weights up to there, see [`share`], are chosen.
 pub const MAX_DEFINING_DOCUMENTS: usize = 3;
 /// Most names that one page may define: more are a list, or an attack.
 const MAX_DEFINITIONS: usize = 5_000;
-/// Longest signature that is read, in bytes. Like the next, chosen: prose is longer.
+/// Longest signature, in bytes. Like the next, chosen: prose is longer.
 const MAX_SIGNATURE_BYTES: usize = 300;
 /// Most words before the name of a signature.
 const MAX_DECLARED: usize = 6;
 /// Fewest words of a sentence. Chosen.
 const MIN_SENTENCE_WORDS: usize = 3;
 
-/// Rows of a table, in percent, whose first cell is code where the table defines names.
+/// Least share of rows with code in the first cell, in percent, of a table that defines names.
 const MIN_CODE_ROWS_PERCENT: usize = 80;
 
-/// Most names that an anchor is read as.
+/// Most names that an anchor may be made of.
 const MAX_ANCHOR_NAMES: usize = 4;
 
-/// Words that stand before a name where it is defined.
+/// Words before a defined name. They are keywords of programming languages and words of manuals, not of queries, so
+/// they are no rules: documents are read without them.
 const DECLARING: [&str; 46] = [
     "abstract",
     "async",
@@ -82,9 +83,9 @@ const DECLARING: [&str; 46] = [
 
 /// The keys (see [`key`]) of the names that the text of a page with this title defines, each once, at most 5,000.
 ///
-/// A heading defines itself and the name in it: `attrs.define(maybe_cls=None)` defines `attrs.define`. One that begins with
-/// a dot is also a member of the page, by its title and its first heading. A line of text defines a name if it reads like
-/// its signature; code blocks are examples and define nothing.
+/// A heading defines itself and the name in it: `attrs.define(maybe_cls=None)` defines `attrs.define`. A heading that
+/// begins with a dot is also a member of the page, by its title and its first heading. A line of text defines a name
+/// if it looks like its signature. Code blocks are examples and define nothing.
 pub fn definitions(title: &str, markdown: &str) -> BTreeSet<String> {
     let mut found = Definitions::default();
     for section in sections(markdown) {
@@ -107,7 +108,7 @@ pub fn definitions(title: &str, markdown: &str) -> BTreeSet<String> {
         .filter(|(_, block)| block.kind == BlockKind::Prose)
     {
         let lines: Vec<&str> = markdown[block.range.clone()].lines().map(str::trim).collect();
-        // What stands alone may be described in the next paragraph.
+        // The next paragraph may describe a line of its own.
         let after = blocks
             .get(at + 1)
             .filter(|after| lines.len() == 1 && after.kind == BlockKind::Prose);
@@ -122,9 +123,9 @@ pub fn definitions(title: &str, markdown: &str) -> BTreeSet<String> {
     found.keys
 }
 
-/// Whether a section with this heading defines the name with this key, or an option of one letter as it is written, with
-/// its dash: those name nothing, but stand in headings. `owners` are the title of the page and the first
-/// heading above: what a heading that begins with a dot may be a member of.
+/// Whether a section with this heading defines the name with this key, or a short option as it is written, with its
+/// dash: such options are no names, but are in headings. `owners` are the title of the page and the first heading
+/// above, of which a heading that begins with a dot may be a member.
 pub fn heading_defines<'a>(owners: impl IntoIterator<Item = &'a str>, heading: &str, key: &str) -> bool {
     if key.starts_with('-') {
         return has_option(heading, key);
@@ -137,7 +138,7 @@ pub fn heading_defines<'a>(owners: impl IntoIterator<Item = &'a str>, heading: &
     found.keys.contains(key)
 }
 
-/// Whether a text defines the name with this key, or has a heading for an option of one letter.
+/// Whether a text defines the name with this key, or has a heading with this short option.
 pub fn defines(markdown: &str, key: &str) -> bool {
     if key.starts_with('-') {
         let mut headings = sections(markdown)
@@ -148,7 +149,7 @@ pub fn defines(markdown: &str, key: &str) -> bool {
     definitions("", markdown).contains(key)
 }
 
-/// The keys of the names that an anchor may be made of, likeliest first: all of it, and what is left without its first parts.
+/// Keys of the names that an anchor may be made of, likeliest first: all of it, and the rest without its first parts.
 pub fn anchor_names(anchor: &str) -> Vec<String> {
     let starts = anchor
         .match_indices(['-', '.', ':', '/'])
@@ -158,9 +159,9 @@ pub fn anchor_names(anchor: &str) -> Vec<String> {
     keys.filter(|key| key.contains(char::is_alphanumeric)).collect()
 }
 
-/// Share of the strength of a definition when so many documents of a project define the name.
-pub fn share(bearers: usize) -> f32 {
-    match bearers {
+/// Share of the strength of a definition, by the number of documents of a project that define the name.
+pub fn share(documents: usize) -> f32 {
+    match documents {
         1 => 1.0,
         2 => 0.75,
         3 => 0.5,
@@ -195,7 +196,7 @@ impl Definitions {
         }
     }
 
-    /// `.code(status)` on a page that is called `Reply` is what others write as `reply.code`.
+    /// `.code(status)` on a page with the title `Reply` is `reply.code` elsewhere.
     fn member(&mut self, owner: &str, heading: &str) {
         let owner = unqualified(owner);
         if let Some(member) = member(heading).filter(|_| is_name(owner)) {
@@ -203,7 +204,7 @@ impl Definitions {
         }
     }
 
-    /// The names of a table whose first column names something in code.
+    /// The names of a table whose first column has names of code.
     fn rows(&mut self, table: &str) {
         let cells = table.lines().skip(2).map(|row| {
             let row = row.trim().trim_start_matches('|');
@@ -228,7 +229,7 @@ impl Definitions {
         }
     }
 
-    /// A name, and the last part of a qualified one if nobody would take it for a word of a language.
+    /// A name, and the last part of a qualified one if that is no ordinary word.
     fn name(&mut self, name: Option<&str>) {
         let Some(name) = name else { return };
         self.add(name);
@@ -249,7 +250,7 @@ fn member(heading: &str) -> Option<&str> {
     Some(&rest[..end]).filter(|name| is_name(name))
 }
 
-/// The name of an option of a command without its dashes; those of one letter name nothing.
+/// The name of an option without its dashes. Short options have no name.
 fn option(text: &str) -> Option<&str> {
     let text = text.trim_matches('`');
     let name = text.trim_start_matches('-');
@@ -269,7 +270,7 @@ fn has_option(heading: &str, option: &str) -> bool {
     written.any(|written| written == option)
 }
 
-/// The name in a heading: before parameters or the dash of a description, the last word.
+/// The name in a heading: the last word before parameters or the dash of a description.
 fn heading_name(heading: &str) -> Option<&str> {
     let end = ["(", " — ", " – ", " - ", ": "]
         .iter()
@@ -282,8 +283,8 @@ fn heading_name(heading: &str) -> Option<&str> {
     (is_name(name) && (alone || is_identifier(name))).then_some(name)
 }
 
-/// The name that a line defines, if it reads like a signature: `PyObject *PyList_New(Py_ssize_t len)`,
-/// `exception subprocess.CalledProcessError`, `to_jsonb ( anyelement ) → jsonb`. `next` is the line after it.
+/// The name that a line defines, if it looks like a signature: `PyObject *PyList_New(Py_ssize_t len)`, `exception
+/// subprocess.CalledProcessError`, `to_jsonb ( anyelement ) → jsonb`. `next` is the line after it.
 fn signature<'a>(line: &'a str, next: &str) -> Option<&'a str> {
     let line = line.trim_matches('`');
     if line.len() > MAX_SIGNATURE_BYTES {
@@ -299,7 +300,7 @@ fn signature<'a>(line: &'a str, next: &str) -> Option<&'a str> {
     let arrow = returns(rest) || rest.is_empty() && returns(next);
     let spaced = head.ends_with(' ');
     let ended = rest.is_empty() || rest == ";" || rest == ":" || rest == "const" || arrow;
-    // `work_mem (integer)` and the sentence that says what it is.
+    // `work_mem (integer)`, before a sentence that describes it.
     let typed = declared.is_empty() && is_identifier(name) && rest.is_empty() && is_sentence(next);
     if !is_name(name) || !ended || spaced && !arrow && !typed {
         return None;
@@ -307,7 +308,7 @@ fn signature<'a>(line: &'a str, next: &str) -> Option<&'a str> {
     let defines = match declared.as_slice() {
         [] => arrow || are_parameters(parameters) && is_sentence(next),
         declared if is_declaration(declared) => is_identifier(name) || is_keyword_declaration(declared),
-        // Languages have more words than are listed: `awaitable asyncio.gather(*aws)`.
+        // No list has the words of all languages: `awaitable asyncio.gather(*aws)`.
         [word] => {
             let is_word = word.chars().all(char::is_lowercase);
             is_word && name.contains(['.', ':']) && are_parameters(parameters) && is_sentence(next)
@@ -317,7 +318,7 @@ fn signature<'a>(line: &'a str, next: &str) -> Option<&'a str> {
     defines.then_some(name)
 }
 
-/// What stands before the first parenthesis, in it, and after the one that closes it.
+/// The text before the first parenthesis, in it, and after its closing one.
 fn parenthesised(line: &str) -> Option<(&str, &str, &str)> {
     let open = line.find('(')?;
     let mut depth = 0usize;
@@ -335,7 +336,7 @@ fn parenthesised(line: &str) -> Option<(&str, &str, &str)> {
     None
 }
 
-/// The words before the last one, and the last one without what marks a pointer.
+/// The words before the last one, and the last one without marks of a pointer.
 fn last_word(head: &str) -> Option<(Vec<&str>, &str)> {
     let mut words: Vec<&str> = head.split_whitespace().collect();
     let name = words.pop()?;
@@ -353,7 +354,7 @@ fn is_name(text: &str) -> bool {
         && !text.ends_with(['.', ':'])
 }
 
-/// Whether every word can stand in a declaration: a keyword or a type.
+/// Whether every word can be in a declaration: a keyword or a type.
 fn is_declaration(words: &[&str]) -> bool {
     let is_type = |word: &str| word.ends_with('*') || is_name(word) && is_identifier(word);
     words.iter().all(|word| DECLARING.contains(word) || is_type(word))
@@ -363,7 +364,7 @@ fn is_keyword_declaration(words: &[&str]) -> bool {
     !words.is_empty() && words.iter().all(|word| DECLARING.contains(word))
 }
 
-/// Whether what stands in parentheses is what a function takes: names, and no plural of the word before it.
+/// Whether the text in parentheses is parameters: names, and no plural ending of the word before it.
 fn are_parameters(text: &str) -> bool {
     let is_parameter = |c: char| c.is_alphanumeric() || c.is_whitespace() || "_,*/=[]|:.'<>".contains(c);
     !matches!(text.trim(), "" | "s" | "es")
@@ -371,7 +372,7 @@ fn are_parameters(text: &str) -> bool {
         && text.starts_with(|c| !char::is_numeric(c))
 }
 
-/// Whether a line begins like a sentence that describes what stands above it.
+/// Whether a line begins like a sentence that describes the line above it.
 fn is_sentence(line: &str) -> bool {
     line.starts_with(char::is_uppercase) && line.split_whitespace().count() >= MIN_SENTENCE_WORDS
 }

@@ -1,4 +1,4 @@
-//! A document as a person, a language model or a program reads it: whole or a section of it, within a length.
+//! Writes a document or a section of it as text, within a length.
 
 mod json;
 
@@ -15,10 +15,10 @@ use crate::text::token_estimate::estimated_tokens;
 
 pub use json::to_json;
 
-/// What stands before the text of a document.
+/// Heading before the text of a document.
 const SECTIONS: &str = "\n## Sections\n\n";
 
-/// Section names that an error lists, at most.
+/// Most section names that an error lists.
 const LISTED_SECTIONS: usize = 20;
 
 /// A document.
@@ -32,19 +32,19 @@ pub struct Document {
     pub title: String,
     /// Category, with `/` between levels.
     pub category: Option<String>,
-    /// Sort of page.
+    /// Kind of page.
     pub kind: Option<String>,
-    /// Version of what is documented.
+    /// Version of the documented product.
     pub version: Option<String>,
-    /// The address to show.
+    /// URL to show.
     pub url: Option<String>,
-    /// Where it is published.
+    /// URLs where it is published.
     pub source_urls: Vec<String>,
     /// Keywords.
     pub keywords: Vec<String>,
     /// Anything else, as an object.
     pub metadata: Value,
-    /// When it was published, in ISO 8601 as the two below.
+    /// Time of publication, in ISO 8601 like the two below.
     pub published_at: Option<String>,
     /// When it was first indexed.
     pub created_at: String,
@@ -54,9 +54,9 @@ pub struct Document {
     pub summary: Option<String>,
     /// Markdown.
     pub body: String,
-    /// Further fragments that lead into it, with the anchors of the sections where they lie.
+    /// Further fragments that lead to it, with the anchors of their sections.
     pub anchors: BTreeMap<String, String>,
-    /// The pages that it was put together from, if it was.
+    /// Pages that it groups, if any.
     pub pages: Vec<GroupedPage>,
     /// Questions that it answers, in order.
     pub questions: Vec<AnsweredQuestion>,
@@ -69,25 +69,25 @@ pub struct AnsweredQuestion {
     pub anchor: String,
     /// The question.
     pub question: String,
-    /// Who wrote it.
+    /// Source of the question.
     pub source: String,
     /// Whether the section has changed since.
     pub stale: bool,
 }
 
 impl Document {
-    /// What `load_doc` takes: `project/slug`, with `#anchor` for a section.
+    /// Reference for `load_doc`: `project/slug`, with `#anchor` for a section.
     fn reference(&self, anchor: Option<&str>) -> String {
         let anchor = anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default();
         format!("{}/{}{anchor}", self.project, self.slug)
     }
 
-    /// The address to show, of a section if it has an anchor.
+    /// URL to show, of a section if it has an anchor.
     fn url(&self, anchor: &str) -> Option<String> {
         url_at(&self.pages, self.url.as_deref().filter(|url| !url.is_empty()), anchor)
     }
 
-    /// Where it is published: first the address to show. A section that was a page has that of its page alone.
+    /// URLs where it is published, the one to show first. A section that was a page has that of its page alone.
     fn sources(&self, anchor: &str) -> Vec<String> {
         if page_at(&self.pages, anchor).is_some() {
             return self.url(anchor).into_iter().collect();
@@ -105,23 +105,23 @@ impl Document {
     }
 }
 
-/// Which parts of a document are wanted.
+/// Parts of a document to write.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// The text, and not only the summary.
+    /// The text, beside the summary.
     pub sections: bool,
     /// Category, sources and date.
     pub metadata: bool,
-    /// Greatest length in characters, if there is one.
+    /// Greatest length in characters, if any.
     pub max_chars: Option<usize>,
 }
 
-/// That a document has no section of a name; the anchors of those that it has, not all if they are many.
+/// A document has no section of this name. The anchors are those of the first sections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSuchSection {
     /// Anchors, in order.
     pub anchors: Vec<String>,
-    /// How many there are.
+    /// Number of its sections.
     pub all: usize,
 }
 
@@ -130,22 +130,22 @@ pub struct NoSuchSection {
 pub struct Rendering {
     /// Markdown.
     pub markdown: String,
-    /// Whether something was left out to keep the length.
+    /// Whether it was cut to the length.
     pub is_cut: bool,
 }
 
-/// Writes a document, or one section of it with references to those around it, see [`Outline::find_with`].
+/// Writes a document, or one section of it with references to its neighbours, see [`Outline::find_with`].
 ///
 /// # Errors
 ///
-/// If the document has no such section.
+/// The document has no such section.
 pub fn render(document: &Document, section: Option<&str>, shape: Shape) -> Result<Rendering, NoSuchSection> {
     let outline = Outline::new(&document.body);
     let section = find(document, &outline, section)?;
     Ok(write(document, &outline, section, shape))
 }
 
-/// The place of the section that is wanted, if one is.
+/// Index of the section, if one is wanted.
 fn find(document: &Document, outline: &Outline<'_>, section: Option<&str>) -> Result<Option<usize>, NoSuchSection> {
     let alias = |fragment: &str| document.anchors.get(fragment).map(String::as_str);
     let found = section.map(|wanted| {
@@ -156,9 +156,9 @@ fn find(document: &Document, outline: &Outline<'_>, section: Option<&str>) -> Re
     found.transpose()
 }
 
-/// Writes a document, or the section at a place of its outline.
+/// Writes a document, or the section at an index of its outline.
 fn write(document: &Document, outline: &Outline<'_>, section: Option<usize>, shape: Shape) -> Rendering {
-    // A line of the head each, whatever rows hold that were written by hand.
+    // One line each, whatever rows that were written by hand contain.
     let mut text = format!("# {}\n", in_one_line(&document.title));
     if shape.metadata {
         if let Some(category) = &document.category {
@@ -233,12 +233,12 @@ fn write(document: &Document, outline: &Outline<'_>, section: Option<usize>, sha
     }
 }
 
-/// Where the words of a summary are in the text of its document, which are not to be read twice.
+/// Where the text of a document repeats its summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SummaryPlace {
-    /// They are the first paragraph, or begin it, which ends at this byte.
+    /// At the beginning of the first paragraph, which ends at this byte.
     Beginning(usize),
-    /// They are a later paragraph, or begin it.
+    /// At the beginning of a later paragraph.
     Within,
     /// Nowhere.
     Apart,
@@ -250,7 +250,7 @@ impl SummaryPlace {
             return Self::Apart;
         };
         let mut words = lead.split_whitespace();
-        // Of a long paragraph a summary is the beginning, up to any character.
+        // The summary of a long paragraph is its beginning, up to any character.
         let begins = summary
             .split_whitespace()
             .all(|word| words.next().is_some_and(|own| own.starts_with(word)));
@@ -262,7 +262,7 @@ impl SummaryPlace {
     }
 }
 
-/// What it takes to load a document or one of its sections.
+/// Cost of loading a document or one of its sections.
 #[derive(Debug)]
 pub struct LoadCost<'a> {
     document: &'a Document,
@@ -278,8 +278,8 @@ impl<'a> LoadCost<'a> {
         }
     }
 
-    /// Estimated tokens of what [`render`] gives with everything: of the document for an empty anchor, or else of the section.
-    /// `None` if there is no such section.
+    /// Estimated tokens of the whole [`render`]ed document for an empty anchor, or else of the section. `None` if
+    /// there is no such section.
     pub fn tokens(&self, anchor: &str) -> Option<usize> {
         let anchor = Some(anchor).filter(|anchor| !anchor.is_empty());
         let section = find(self.document, &self.outline, anchor).ok()?;
@@ -293,7 +293,7 @@ impl<'a> LoadCost<'a> {
     }
 }
 
-/// The text with a blank in place of what breaks lines.
+/// The text with blanks instead of line breaks.
 fn in_one_line(text: &str) -> Cow<'_, str> {
     let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     match text.contains(breaks) {
@@ -313,7 +313,7 @@ impl NoSuchSection {
     }
 }
 
-/// The sections around one, as references that can be loaded.
+/// References to the neighbours of a section.
 fn around(document: &Document, neighbours: Neighbours<'_>) -> String {
     let parts: Vec<String> = [
         ("parent", neighbours.parent),
@@ -330,7 +330,7 @@ fn around(document: &Document, neighbours: Neighbours<'_>) -> String {
     }
 }
 
-/// The beginning of a text whose head alone is longer than what may be shown.
+/// The beginning of a text whose head alone is too long.
 fn shortened(text: &str, most: usize) -> String {
     const MARK: &str = "[…]";
     let kept = most.saturating_sub(MARK.chars().count());

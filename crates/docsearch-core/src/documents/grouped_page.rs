@@ -1,4 +1,4 @@
-//! Pages that were grouped into one document, each a section of it.
+//! Pages that are grouped into one document, each as a section of it.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,21 +9,22 @@ use crate::values::bounds::{GROUPED_PAGES, GROUPED_PAGES_BYTES};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a page as an object")]
 pub struct GroupedPage {
-    /// Anchor of its section. Anchors of the sections below are this, a dot, and what they are on the page.
+    /// Anchor of its section. Anchors of its subsections are this, a dot, and their anchors on the page.
     pub anchor: String,
-    /// The slug that it has as a page of its own.
+    /// Its slug as a page of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,
-    /// Where its text is from.
+    /// Path of its source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_path: Option<String>,
-    /// Where it is published.
+    /// URL where it is published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_url: Option<String>,
 }
 
 impl GroupedPage {
-    /// What an anchor of the document is on this page, empty for its beginning; `None` if it is not on this page.
+    /// The anchor on this page of an anchor of the document, empty for its beginning; `None` if it is on another
+    /// page.
     fn fragment<'a>(&self, anchor: &'a str) -> Option<&'a str> {
         let rest = anchor.strip_prefix(self.anchor.as_str())?;
         match rest.is_empty() {
@@ -33,7 +34,7 @@ impl GroupedPage {
     }
 }
 
-/// The page on which a section with this anchor is, and the fragment that leads to the section there.
+/// The page of a section with this anchor, and the fragment of the section on it.
 pub fn page_at<'p, 'a>(pages: &'p [GroupedPage], anchor: &'a str) -> Option<(&'p GroupedPage, &'a str)> {
     let found = pages
         .iter()
@@ -42,8 +43,8 @@ pub fn page_at<'p, 'a>(pages: &'p [GroupedPage], anchor: &'a str) -> Option<(&'p
     found.filter(|(page, _)| !page.anchor.is_empty())
 }
 
-/// The URL of a section: of its page, where the document consists of pages, or else that of the document. `document` is
-/// the URL of the whole document.
+/// The URL of a section: of its page if the document groups pages, or else of the document. `document` is the URL of
+/// the whole document.
 pub fn url_at(pages: &[GroupedPage], document: Option<&str>, anchor: &str) -> Option<String> {
     match page_at(pages, anchor) {
         Some((page, fragment)) => page.source_url.as_deref().map(|url| section_url(url, fragment)),
@@ -51,7 +52,7 @@ pub fn url_at(pages: &[GroupedPage], document: Option<&str>, anchor: &str) -> Op
     }
 }
 
-/// What is wrong with the pages of a document.
+/// Why the pages of a document are refused.
 pub fn problem(pages: &[GroupedPage]) -> Option<String> {
     let bytes: usize = pages.iter().map(GroupedPage::bytes).sum();
     if pages.len() > GROUPED_PAGES || bytes > GROUPED_PAGES_BYTES {

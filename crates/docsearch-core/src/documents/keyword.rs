@@ -1,4 +1,4 @@
-//! Keywords of a document: the words and identifiers that tell it from its neighbours.
+//! Keywords of a document: words and identifiers that distinguish it from its neighbours.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -7,19 +7,19 @@ use std::sync::LazyLock;
 use crate::text::identifier::is_identifier;
 use crate::text::token::{TokenKind, tokens};
 
-/// A word of a document that might be a keyword.
+/// A word of a document that may be a keyword.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeywordCandidate {
     /// Kind of its token, which decides the dictionaries it goes through.
     pub kind: TokenKind,
-    /// As it is written most often, first of equals.
+    /// Its most frequent spelling, the first of equals.
     pub word: String,
-    /// How often it occurs, whatever its case.
+    /// Number of occurrences in any case.
     pub frequency: u32,
 }
 
-/// Words that say little and that the lists of stop words of PostgreSQL lack, for English; and what stands for any value or
-/// anybody in examples.
+/// Generic English words that the stop words of PostgreSQL lack, and placeholders of examples. They are no rules:
+/// rules may differ between projects and change, and a document's keywords are stored.
 const GENERIC_WORDS: &str = "
     able above access actual actually additional allow allowed allows along already also although always amount another
     anything applies apply appropriate available away back based basic become becomes begin below best better big bit
@@ -44,18 +44,18 @@ const GENERIC_WORDS: &str = "
 
 static GENERIC_WORD_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| GENERIC_WORDS.split_whitespace().collect());
 
-/// Whether a word says little in English, beside what PostgreSQL takes for a stop word.
+/// Whether a word is generic in English, beside the stop words of PostgreSQL.
 pub fn is_stop_word(word: &str) -> bool {
     GENERIC_WORD_SET.contains(lower_case(word).as_ref())
 }
 
-/// Shortest and most frequent candidates that are asked for; rarer words are rarely keywords.
+/// Most candidates, and their fewest letters; rarer words are rarely keywords.
 const MAX_CANDIDATES: usize = 60;
 const MIN_KEYWORD_LETTERS: usize = 3;
-/// So often digits may follow letters, or letters digits, in a word that somebody made for people: `Base64Encoder`.
+/// Most changes between letters and digits in a word that is a name: `Base64Encoder`.
 const MAX_TURNS: usize = 2;
 
-/// The words of a plain text that might be keywords, most frequent first.
+/// Words of a plain text that may be keywords, most frequent first.
 pub fn candidates(text: &str) -> Vec<KeywordCandidate> {
     let mut counts: HashMap<Cow<'_, str>, (u32, usize, &str, TokenKind)> = HashMap::new();
     for (order, token) in tokens(text).enumerate() {
@@ -81,8 +81,8 @@ pub fn candidates(text: &str) -> Vec<KeywordCandidate> {
         .collect()
 }
 
-/// Whether a word stands for nothing that has a name: one of examples (`test1`), part of an expression (`.format`), or letters
-/// and digits in no order (`oHg5SJYRHA0`).
+/// Whether a word is no name: a placeholder (`test1`), part of an expression (`.format`), or random letters and
+/// digits (`oHg5SJYRHA0`).
 fn is_made_up(word: &str) -> bool {
     let unnumbered = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
     let numbered = unnumbered.len() < word.len()
@@ -104,8 +104,8 @@ fn lower_case(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// The best candidates by `tf * idf`, identifiers that stand in code first. `idf` has one value for
-/// each candidate, `code` the code spans of the document.
+/// The best candidates by `tf * idf`, identifiers in code first. `idf` has a value for each candidate, `code` has the
+/// code spans of the document.
 pub fn select(candidates: &[KeywordCandidate], idf: &[f32], code: &[String], count: usize) -> Vec<String> {
     let in_code: HashMap<String, usize> = code.iter().fold(HashMap::new(), |mut seen, span| {
         *seen.entry(span.trim().to_lowercase()).or_default() += 1;
@@ -124,7 +124,7 @@ pub fn select(candidates: &[KeywordCandidate], idf: &[f32], code: &[String], cou
         })
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    // What tells nothing is no keyword, even where there is nothing else.
+    // A word that all documents have is no keyword, even if there is no other.
     scored
         .into_iter()
         .filter(|(score, _)| *score > 0.0)

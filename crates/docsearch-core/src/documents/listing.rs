@@ -1,4 +1,4 @@
-//! Lists of documents, a part at a time, and as a tree of categories.
+//! Lists of documents, in parts, and as a tree of categories.
 
 use std::io;
 
@@ -23,10 +23,10 @@ pub struct ListedDocument {
     pub last_updated: String,
 }
 
-/// A category with what stands in it.
+/// A category with its documents and subcategories.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ListedCategory {
-    /// Its own part of the category, without those above; `None` holds the documents without one.
+    /// Last part of the category; `None` has the documents without one.
     pub name: Option<String>,
     /// The whole category, to filter by.
     pub category: Option<String>,
@@ -41,17 +41,17 @@ pub struct ListedCategory {
 /// A list of documents by category, or a part of one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Listing {
-    /// Number of documents, those before and after the part included.
+    /// Number of all documents, including those before and after the part.
     pub total_documents: usize,
-    /// How many stand before the next part, if there is one.
+    /// Number of documents before the next part, if there is one.
     pub next_skip: Option<usize>,
     /// The categories of the first level, by name; documents without a category come last.
     pub categories: Vec<ListedCategory>,
 }
 
 impl Listing {
-    /// Sorts documents, given with their categories, into a tree: `/` stands between levels. What lies
-    /// deeper than a category may is one name, so that no stored text decides how deep the tree is.
+    /// Sorts documents with their categories into a tree; `/` separates levels. Levels beyond the bound of categories
+    /// are one name, so that no stored text decides how deep the tree is.
     pub fn of(documents: impl IntoIterator<Item = (Option<String>, ListedDocument)>) -> Self {
         let mut root = ListedCategory::default();
         let mut without = ListedCategory::default();
@@ -76,8 +76,8 @@ impl Listing {
         }
     }
 
-    /// The documents after the first `skip`, as many as `jsonb` writes in `max_chars` characters; one at least, so that
-    /// whoever reads part after part comes to the end.
+    /// The documents after the first `skip` that `jsonb` writes in `max_chars` characters. At least one, so that
+    /// reading part after part ends.
     pub fn part(documents: &[(Option<String>, ListedDocument)], skip: usize, max_chars: Option<usize>) -> Self {
         let rest = documents.get(skip..).unwrap_or_default();
         let first = |count: usize| {
@@ -105,8 +105,7 @@ impl Listing {
     }
 }
 
-/// How many of the first entries, each so long, have at most `max_chars` characters together; 1 if not even the first
-/// does.
+/// Number of first entries whose lengths are at most `max_chars` together; 1 if not even the first fits.
 pub fn fitting(lengths: impl IntoIterator<Item = usize>, max_chars: usize) -> usize {
     let mut together = 0usize;
     let ends = lengths.into_iter().map(|length| {
@@ -118,7 +117,7 @@ pub fn fitting(lengths: impl IntoIterator<Item = usize>, max_chars: usize) -> us
     ends.take_while(|end| *end <= max_chars).count().max(least)
 }
 
-/// Characters of a value as Postgres writes `jsonb`, with blanks behind colons and commas.
+/// Length of a value as Postgres writes `jsonb`, with blanks after colons and commas.
 fn jsonb_chars(value: &impl Serialize) -> usize {
     struct Spaced;
     impl Formatter for Spaced {
@@ -253,7 +252,7 @@ mod tests {
                 slugs(&part.categories, &mut listed);
                 prop_assert!(max_chars.is_none_or(|most| listed.len() <= 1 || jsonb_chars(&part) <= most));
                 if let (Some(next), Some(most)) = (part.next_skip, max_chars) {
-                    // Its counts may have a digit less, and "null" is longer than a place.
+                    // Its counts may have a digit less, and "null" is longer than a number.
                     let one_more = Listing::part(&documents[..=next], start, None);
                     prop_assert!(jsonb_chars(&one_more) + 2 > most);
                 }

@@ -1,7 +1,7 @@
-//! Markdown as the rest of the crate sees it: sections, plain text, code identifiers.
+//! Markdown: sections, plain text, code identifiers.
 //!
-//! All functions accept any text. Text that was never meant as markdown loses no words: placeholders such as
-//! `<service-name>` stay, and so do table cells beyond the header's columns.
+//! All functions accept any text. Text that is no Markdown loses no words: placeholders such as `<service-name>`
+//! stay, and so do table cells beyond the header's columns.
 
 mod block;
 mod enumeration;
@@ -28,7 +28,7 @@ pub use plain::plain_text;
 pub(crate) use section::HEADING_MAX_BYTES;
 pub use section::{Section, sections};
 
-/// The contents of the inline code spans, headings included, in the order of the text and not deduplicated.
+/// Contents of inline code spans, also in headings, in the order of the text, with repetitions.
 pub fn code_identifiers(markdown: &str) -> Vec<String> {
     events(markdown)
         .filter_map(|(event, _)| match event {
@@ -38,7 +38,7 @@ pub fn code_identifiers(markdown: &str) -> Vec<String> {
         .collect()
 }
 
-/// Where the text without a first heading that repeats the title lies, trimmed, in bytes.
+/// Byte range of the text without a first heading that repeats the title, trimmed.
 pub fn without_title(markdown: &str, title: &str) -> Range<usize> {
     let repeats = |section: &Section| {
         section

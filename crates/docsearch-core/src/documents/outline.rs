@@ -1,4 +1,4 @@
-//! A document by its sections: what `load_doc` finds, cuts and points to.
+//! The sections of a document, as `load_doc` finds and cuts them.
 
 mod left_out;
 mod target;
@@ -19,19 +19,19 @@ pub struct Outline<'a> {
     sections: Vec<Section>,
 }
 
-/// The sections around a section, by their anchors.
+/// The neighbours of a section, by their anchors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Neighbours<'a> {
-    /// The section it stands in.
+    /// The section above it.
     pub parent: Option<&'a str>,
     /// The section before it in reading order; its parent, if it is the first there.
     pub previous: Option<&'a str>,
-    /// The section after it and all that stands in it.
+    /// The section after it and its subsections.
     pub next: Option<&'a str>,
 }
 
 impl<'a> Outline<'a> {
-    /// Reads the sections of a document.
+    /// Parses the sections of a document.
     pub fn new(markdown: &'a str) -> Self {
         Self {
             markdown,
@@ -44,19 +44,20 @@ impl<'a> Outline<'a> {
         &self.sections
     }
 
-    /// The place in [`Outline::sections`] of the section that is meant, see [`Outline::find_with`], in a document without
-    /// aliases.
+    /// Index in [`Outline::sections`] of the section for a fragment, see [`Outline::find_with`], in a document
+    /// without aliases.
     pub fn find(&self, wanted: &str) -> Option<usize> {
         self.find_with(wanted, |_| None)
     }
 
-    /// The place in [`Outline::sections`] of the section that a fragment or a name means, with or without `#`, as it is or
-    /// else with its percent-encoding decoded. `None` if there is none such. It is, in this order,
+    /// Index in [`Outline::sections`] of the section for a fragment or a name, with or without `#`, as it is or
+    /// percent-decoded. `None` if there is none. In this order, it is
     ///
     /// 1. the section with this anchor;
-    /// 2. the one whose anchor `aliases` has for it, an empty one being the beginning;
-    /// 3. the one where HTML outside of code has this as an `id`, or a link as its `name`; the next one, if nothing but the
-    ///    next heading comes behind it;
+    /// 2. the one whose anchor `aliases` has for it; an empty one is the beginning;
+    /// 3. the one where HTML outside of code has this as an `id`, or a link as its `name`. It is the next one if
+    /// nothing but
+    ///    the next heading follows;
     /// 4. the first one with this heading or heading path (`Button > Styling`), in any case;
     /// 5. the only one whose anchor, or else whose heading, has the same letters and digits, in any case.
     pub fn find_with<'b>(&self, wanted: &str, aliases: impl Fn(&str) -> Option<&'b str>) -> Option<usize> {
@@ -125,7 +126,7 @@ impl<'a> Outline<'a> {
         }))
     }
 
-    /// Bytes of a section with the sections below it, heading line included; empty if there is none at this place.
+    /// Byte range of a section with its heading and subsections; empty if there is no such index.
     pub fn range(&self, section: usize) -> Range<usize> {
         let Some(found) = self.sections.get(section) else {
             return 0..0;
@@ -134,7 +135,7 @@ impl<'a> Outline<'a> {
         found.range.start..end
     }
 
-    /// The Markdown of a section with the sections below it.
+    /// The Markdown of a section with its subsections.
     pub fn text(&self, section: usize) -> &'a str {
         self.markdown.get(self.range(section)).unwrap_or_default()
     }
@@ -155,7 +156,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// The first section that stands neither in this one nor before it.
+    /// The first section after this one and its subsections.
     fn after(&self, section: usize) -> Option<&Section> {
         let level = self.sections.get(section)?.level;
         let rest = self.sections.get(section + 1..)?;
@@ -164,9 +165,9 @@ impl<'a> Outline<'a> {
 
     /// The part of the document in `range` (bytes), in at most `max_chars` characters.
     ///
-    /// What does not fit is left out from the end, at the border of a section or block (paragraph, list, table, code);
-    /// if not even the first block fits, at the end of a line or word, and a code block is closed. A note at the end
-    /// says how much was left out and names the sections. Below some 60 characters the note is only `[…]`.
+    /// The end is cut at the border of a section or block (paragraph, list, table, code). If not even the first block
+    /// fits, it is cut at the end of a line or word, and a code block is closed. A note at the end says how much was
+    /// left out and names the sections. Below some 60 characters the note is only `[…]`.
     pub fn cut(&self, range: Range<usize>, max_chars: usize) -> Cow<'a, str> {
         let Some(text) = self.markdown.get(range.clone()) else {
             return Cow::Borrowed("");
@@ -191,7 +192,7 @@ impl<'a> Outline<'a> {
                 return Cow::Owned(cut);
             }
         }
-        // All places in a stretch of white space show the same, and all in a block are closed the same way.
+        // All positions within white space give the same output, and all in a block are closed the same way.
         let mut tried = 0..=0;
         let mut fence = (0..0, String::new());
         let inside = breaks(&text[..limit]).interruptible().find_map(|end| {
@@ -227,7 +228,7 @@ fn letters(text: &str) -> String {
         .collect()
 }
 
-/// The place of what is so, if nothing else is.
+/// Index of the only true value.
 fn only(are_so: impl Iterator<Item = bool>) -> Option<usize> {
     let mut places = are_so.enumerate().filter_map(|(place, is_so)| is_so.then_some(place));
     places.next().filter(|_| places.next().is_none())
@@ -241,7 +242,7 @@ fn joined(shown: &str, note: &str) -> String {
     }
 }
 
-/// Where a text may be broken, the last place first: ends of lines in its second half, then ends of words.
+/// Where a text may be cut, last first: ends of lines in its second half, then ends of words.
 fn breaks(text: &str) -> impl Iterator<Item = usize> {
     let half = text.len() / 2;
     let lines = text
@@ -256,7 +257,7 @@ fn breaks(text: &str) -> impl Iterator<Item = usize> {
     lines.chain(words).chain(characters)
 }
 
-/// The block that byte `end` stands in.
+/// The block at byte `end`.
 fn block_at(blocks: &[Block], end: usize) -> Option<&Block> {
     let before = blocks.partition_point(|block| block.range.start <= end);
     blocks[..before].last().filter(|block| block.range.contains(&end))
@@ -323,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn s3_41_an_html_target_means_the_section_where_it_stands_or_the_heading_behind_it() {
+    fn s3_41_an_html_target_means_its_section_or_the_heading_after_it() {
         let page = "<a name=intro></a>Intro.\n\n<a id=\"first\"></a>\n\n# One <span id='in-heading'></span>\n\n<a id=\"before\"></a>\n\nText.\n\n\
                     - item <i ID=\"item\">x</i>\n\n> <div\n>   class=\"a\" id=\"quoted\">\n\n`<a id=\"code\">`\n\n```html\n<a id=\"fenced\"></a>\n```\n\n\
                     <!-- <a id=\"comment\"></a> -->\n\n<p data-x=\"id='no'\" title=\"a > b\" id=yes>Hi</p>\n\n<a id=\"two&amp;a\"></a>\n<!-- end -->\n<a\nname=\"two\"></a>\n\n## Two\n\n\

@@ -1,15 +1,15 @@
-//! What the rules compare of a page's title, slug and category: words, their stems, and keys (see [`key`]).
+//! Keys of a page: words, stems and keys (see [`key`]) of its title, slug and category, which the rules compare.
 //!
-//! They depend on these texts alone, so they are computed once and stored with the page ([`PageKeys::stored`]). Numbers are
-//! LEB128, and texts have their length before them:
+//! They depend on these texts alone, so they are computed once and stored with the page ([`PageKeys::stored`]).
+//! Numbers are LEB128, and texts have their length before them:
 //!
 //! - [`VERSION`] and flags, a byte each;
-//! - the title, as a label; the key of its symbol and that of the slug's leaf, where they differ from the title's;
+//! - the title, as a label; the keys of its symbol and of the slug's leaf, if they differ from the title's;
 //! - the words of the leaf that the title does not have, as a label;
-//! - segments of the slug, but for the last: how many there are, how many of them are above the leaf, and their keys;
-//! - levels of the category: how many there are, and each as a label.
+//! - segments of the slug but for the last: their number, the number of those above the leaf, and their keys;
+//! - levels of the category: their number, and each as a label.
 //!
-//! A label is `2 * words + joined`, the stem of each word, the words, and the key unless it is the words together
+//! A label is `2 * words + joined`, the stem of each word, the words, and the key unless it is the joined words
 //! (`joined`).
 
 use crate::text::identifier::{self, is_identifier};
@@ -20,19 +20,19 @@ use crate::values::id::Set;
 use crate::values::interrupt::Interruptible;
 use crate::values::varint;
 
-/// The layout, and how keys, words and stems are computed, with the tables of Unicode: another of these is another version.
+/// Version of the layout, of the computation of keys, words and stems, and of the tables of Unicode.
 pub const VERSION: u8 = 1;
-/// Longest form that is stored, in bytes: what has more is computed by each search.
+/// Longest stored form, in bytes. Longer ones are computed by each search.
 pub const MAX_STORED_BYTES: usize = 1024;
 
-/// The title reads as a name of code, or does not begin with a capital.
+/// The title is a name of code, or does not begin with a capital.
 const NAMED: u8 = 1;
 /// The key of the symbol follows.
 const SYMBOL: u8 = 2;
 /// The key of the leaf follows.
 const LEAF: u8 = 4;
 
-// How a word has its stem: in the lowest two bits of a number, above which is the length of the word.
+// How the stem follows from a word, in the lowest two bits of a number. The length of the word is above.
 const WHOLE: usize = 0;
 const CUT: usize = 1;
 const CHANGED: usize = 2;
@@ -81,13 +81,13 @@ impl PageKeys {
         keys
     }
 
-    /// Reads what was stored. `None` for another version, and for anything else.
+    /// Parses the stored form. `None` for another version, and for anything else.
     pub fn read(stored: Vec<u8>) -> Option<Self> {
         let sound = stored.len() <= MAX_STORED_BYTES && Parts::read(&stored).is_some();
         sound.then_some(Self(stored))
     }
 
-    /// What is stored, unless it is too long.
+    /// The stored form, unless it is too long.
     pub fn stored(&self) -> Option<&[u8]> {
         (self.0.len() <= MAX_STORED_BYTES).then_some(&self.0)
     }
@@ -164,10 +164,10 @@ fn folded(word: &str) -> String {
     lower
 }
 
-/// The keys of a page, read.
+/// The keys of a page, parsed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Parts<'a> {
-    /// Whether the title reads as a name of code, or does not begin with a capital.
+    /// Whether the title is a name of code, or does not begin with a capital.
     pub(crate) named: bool,
     pub(crate) title: Label<'a>,
     /// Key of the symbol in the title; that of the title if there is none.
@@ -225,7 +225,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// Keys of the segments of the slug, but for what follows its last `/`.
+    /// Keys of the segments of the slug, but for the text after its last `/`.
     pub(crate) fn segments(&self) -> impl Iterator<Item = &'a [u8]> {
         let mut reader = self.segments;
         (0..self.segment_count).map_while(move |_| reader.text())
@@ -280,11 +280,12 @@ impl<'a> Label<'a> {
 enum Stem {
     /// The word.
     Whole,
-    /// Without so many bytes at its end.
+    /// Without this number of bytes at its end.
     Cut(usize),
     /// The same, with another last byte.
     Changed(usize, u8),
-    /// It begins otherwise than the word (`dying`), or the text is too long to be stored and few of its words are needed.
+    /// It begins differently from the word (`dying`), or the text is too long to be stored and few of its words are
+    /// needed.
     Unknown,
 }
 
@@ -346,7 +347,7 @@ impl<'a> KeyWord<'a> {
     }
 }
 
-/// What is left to be read.
+/// The bytes that are left to parse.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reader<'a>(&'a [u8]);
 

@@ -37,8 +37,8 @@ pub fn document_passage(title: &str, body: &str) -> String {
     format!("{title} {body}")
 }
 
-/// The text that is embedded for a chunk: a [`passage`], or where a project has one vector for a document
-/// the [`document_passage`] of the document's text. A question is embedded as it is.
+/// The text that is embedded for a chunk: a [`passage`], or the [`document_passage`] if a project has one vector for
+/// a document. A question is embedded as it is.
 pub fn embedded_text(chunk: i32, one_vector: bool, title: &str, heading_path: &[String], body: &str) -> String {
     if is_question(chunk) {
         question_chunk::passage(body)

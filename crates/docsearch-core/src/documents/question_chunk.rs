@@ -1,19 +1,19 @@
-//! The chunks of questions: their numbers say which section answers them.
+//! Chunk numbers of questions, which encode the section that answers them.
 
-/// The chunk numbers of a section's text lie below this: a document has at most 32 MB, and its chunks have 48 tokens.
+/// Chunk numbers of text are below this: a document has at most 32 MB, and its chunks have 48 tokens.
 pub const FIRST: i32 = 1 << 20;
-/// Numbers that a chunk leaves to its questions.
+/// Numbers for the questions of a chunk.
 const OF_CHUNK: i32 = 1 << 10;
-/// Of these, the numbers from here on are those of headings that are questions: a document has at most as many others.
+/// From this number on, they are headings that are questions: a document has at most this number of other questions.
 const HEADINGS: i32 = 1_000;
 
-/// The chunk number of a question, by the chunk with the beginning of its section, and its place in the document.
+/// The chunk number of a question, by the chunk with the beginning of its section, and its index in the document.
 pub fn chunk_number(section: usize, place: usize) -> Option<i32> {
     let (section, place) = (i32::try_from(section).ok()?, i32::try_from(place).ok()?);
     (section < FIRST && place < OF_CHUNK).then(|| FIRST + section * OF_CHUNK + place)
 }
 
-/// The chunk number of a heading that is a question, likewise.
+/// The chunk number of a heading that is a question, in the same way.
 pub fn heading_number(section: usize, place: usize) -> Option<i32> {
     chunk_number(section, usize::try_from(HEADINGS).ok()? + place)
 }
@@ -23,7 +23,7 @@ pub fn is_heading(chunk: i32) -> bool {
     is_question(chunk) && (chunk - FIRST) % OF_CHUNK >= HEADINGS
 }
 
-/// The condition of SQL that a chunk number of a question is one of those that are stored, not that of a heading.
+/// The SQL condition that the chunk number of a question is that of a stored one, and not of a heading.
 pub fn is_stored(number: &str) -> String {
     format!("({number} - {FIRST}) % {OF_CHUNK} < {HEADINGS}")
 }
@@ -33,7 +33,7 @@ pub fn is_question(chunk: i32) -> bool {
     chunk >= FIRST
 }
 
-/// The chunk whose section a chunk is about: for a question that of its section, for others themselves.
+/// The chunk of the section: for a question that of the answer, for others the chunk itself.
 pub fn section_chunk(chunk: i32) -> i32 {
     if is_question(chunk) {
         (chunk - FIRST) / OF_CHUNK
@@ -42,7 +42,7 @@ pub fn section_chunk(chunk: i32) -> i32 {
     }
 }
 
-/// What is embedded for a question.
+/// The text that is embedded for a question.
 pub fn passage(question: &str) -> String {
     question.to_owned()
 }

@@ -18,7 +18,7 @@ pub struct Bm25 {
     pub heading: f32,
     /// Weight of a keyword (C).
     pub keyword: f32,
-    /// How much more a section counts where words that are neighbours in the query are near each other there, see
+    /// How much more a section counts whose words are near each other if they are neighbours in the query, see
     /// [`crate::index::lexical::Lexical::read`] (`weight_proximity`).
     pub proximity: f32,
 }
@@ -38,7 +38,7 @@ impl Bm25 {
         self.term_of_norm(idf, frequency, self.norm(length, average_length))
     }
 
-    /// The same of a text of which [`Self::norm`] is known.
+    /// The same with the [`Self::norm`] of the text.
     pub(crate) fn term_of_norm(&self, idf: f32, frequency: f32, norm: f32) -> f32 {
         if frequency <= 0.0 {
             return 0.0;
@@ -46,7 +46,7 @@ impl Bm25 {
         idf * (self.k1 + 1.0) * frequency / (frequency + norm)
     }
 
-    /// What a text's length takes from its terms: `k1 * (1 - b + b * length / average)`.
+    /// The length norm of a text: `k1 * (1 - b + b * length / average)`.
     pub(crate) fn norm(&self, length: f32, average_length: f32) -> f32 {
         let relative = if average_length > 0.0 {
             length / average_length
@@ -69,7 +69,7 @@ pub fn idf(documents: f64, frequency: f64) -> f32 {
     ((documents - frequency + 0.5) / (frequency + 0.5)).ln_1p() as f32
 }
 
-/// How often a lexeme stands in each field of a chunk.
+/// Occurrences of a lexeme in each field of a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Frequencies {
     /// Title and names.
@@ -80,24 +80,24 @@ pub struct Frequencies {
     pub keyword: f32,
     /// Body.
     pub body: f32,
-    /// How well the closest of the lexemes found stands for the term, 0 to 1: 0 if none was found.
+    /// Greatest closeness of its lexemes to the term, 0 to 1; 0 if none was found.
     pub closeness: f32,
 }
 
-/// A lexeme that is looked for.
+/// A lexeme to look up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lexeme<'a> {
     /// The lexeme.
     pub text: &'a str,
-    /// The number of its term.
+    /// Index of its term.
     pub term: usize,
-    /// How well it stands for the term, 0 to 1.
+    /// Its closeness to the term, 0 to 1.
     pub closeness: f32,
 }
 
 impl Frequencies {
-    /// Counts the lexemes of `count` terms in a chunk's vector. The lexemes come in ascending order;
-    /// those of the same term add up.
+    /// Counts the lexemes of `count` terms in a chunk's vector. The lexemes are in ascending order. Those of one term
+    /// add up.
     pub fn of_terms(count: usize, lexemes: &[Lexeme<'_>], vector: &TsVector<'_>) -> Vec<Self> {
         let mut found = vec![Self::default(); count];
         let mut from = 0;
@@ -120,7 +120,7 @@ impl Frequencies {
         }
     }
 
-    /// One frequency for all fields, each with its weight.
+    /// One frequency for all fields, weighted.
     pub fn weighted(&self, bm25: &Bm25) -> f32 {
         self.title * bm25.field_weight(Weight::A)
             + self.heading * bm25.field_weight(Weight::B)
@@ -137,8 +137,8 @@ impl Frequencies {
         self.closeness = self.closeness.max(other.closeness);
     }
 
-    /// Adds another chunk of the same document. Title and keywords stand in every chunk and count
-    /// once; headings and body add up.
+    /// Adds another chunk of the same document. Title and keywords are in every chunk and count once; headings and
+    /// body add up.
     pub fn join(&mut self, other: &Self) {
         self.title = self.title.max(other.title);
         self.keyword = self.keyword.max(other.keyword);

@@ -1,9 +1,9 @@
-//! What keyword scores are computed from: terms of chunks, and statistics of projects.
+//! Input of keyword scores: terms of chunks, and statistics of projects.
 
 use crate::index::bm25::Frequencies;
 use crate::values::id::Map;
 
-/// What the keyword leg read of a chunk.
+/// The terms of a query in a chunk.
 #[derive(Clone, Debug, Default)]
 pub struct ChunkTerms {
     /// Words of the chunk, title and headings included.
@@ -12,7 +12,7 @@ pub struct ChunkTerms {
     pub document_length: f32,
     /// Share of the pairs of neighbours in the query that are near each other here, 0 to 1.
     pub near: f32,
-    /// For each term of the query, how often it stands where.
+    /// Occurrences by field, for each term of the query.
     pub frequencies: Vec<Frequencies>,
 }
 
@@ -25,7 +25,7 @@ pub struct TermWeight {
     pub is_held: bool,
 }
 
-/// Statistics of one project, which keyword scores are measured against.
+/// Statistics of a project for keyword scores.
 #[derive(Clone, Debug)]
 pub struct Corpus {
     /// One entry for each term of the query.
@@ -36,5 +36,5 @@ pub struct Corpus {
     pub average_document: f32,
 }
 
-/// The statistics of each project that is searched.
+/// The statistics of each searched project.
 pub type Corpora = Map<i64, Corpus>;

@@ -1,5 +1,4 @@
-//! The words of a query with the statistics of the projects that are searched: what the keyword leg reads, and what
-//! scores are measured against.
+//! The words of a query with the statistics of the searched projects.
 
 use std::collections::BTreeMap;
 
@@ -10,31 +9,31 @@ use crate::postgres::tsvector::TsVector;
 use crate::query::lookup::{LookupTerm, any_of};
 use crate::values::id::{ChunkId, Map};
 
-/// Words that stand so far apart are near each other. With [`crate::ranking::weight::Weights::weight_proximity`] at .2 and .4 it was the
-/// only distance that was tried.
+/// Greatest distance of near words. It is the only one that was tried, with
+/// [`crate::ranking::weight::Weights::weight_proximity`] at .2 and .4.
 pub(crate) const NEAR_WORDS: u16 = 3;
 
 /// A query's terms with the statistics of the projects.
 #[derive(Debug)]
 pub struct Lexical<'a> {
-    /// How many terms there are.
+    /// Number of terms.
     terms: usize,
-    /// Those that stand in the query.
+    /// Indexes of those that are in the query.
     written: Vec<usize>,
-    /// The lexemes that occur, ascending.
+    /// Lexemes that occur, ascending.
     lexemes: Vec<Lexeme<'a>>,
-    /// In how many chunks of the projects together each occurs.
+    /// Number of chunks with each, in all projects.
     frequencies: BTreeMap<&'a str, f64>,
     /// Mean number of sections of a document.
     pub sections_per_document: f64,
-    /// Whether no document has one of the query's words as it is written.
+    /// Whether no document has some word of the query as it is written.
     pub lacks_a_word: bool,
-    /// What scores are measured against.
+    /// Statistics for keyword scores.
     pub corpora: Corpora,
 }
 
 impl<'a> Lexical<'a> {
-    /// Brings the terms of a query and what is known of their lexemes together.
+    /// Joins the terms of a query with the statistics of their lexemes.
     pub fn new(totals: &Map<i64, Totals>, terms: &'a [LookupTerm], frequencies: &ChunkFrequencies) -> Self {
         let corpus = |totals: &Totals, project: i64| Corpus {
             terms: terms
@@ -89,12 +88,12 @@ impl<'a> Lexical<'a> {
         }
     }
 
-    /// How many terms the query has.
+    /// Number of terms.
     pub(crate) fn term_count(&self) -> usize {
         self.terms
     }
 
-    /// The terms that stand in the query, in its order.
+    /// Indexes of the terms that are in the query, in order.
     pub(crate) fn written(&self) -> &[usize] {
         &self.written
     }
@@ -104,13 +103,13 @@ impl<'a> Lexical<'a> {
         self.lexemes.iter().filter(move |lexeme| lexeme.term == term)
     }
 
-    /// The lexemes that occur, ascending; one that is of several terms comes several times.
+    /// The lexemes that occur, ascending. One of several terms comes several times.
     pub fn occurring(&self) -> Vec<&'a str> {
         self.lexemes.iter().map(|lexeme| lexeme.text).collect()
     }
 
-    /// Lexemes to look up: rarest first while their sections fit a budget of sections, at least one. A common word
-    /// can never make a query slow.
+    /// Lexemes to look up: rarest first, at least one, while their sections fit a budget. A common word can never
+    /// make a query slow.
     pub fn within_budget(&self, budget: i64) -> Vec<&str> {
         let mut known: Vec<(&str, f64)> = self
             .frequencies
@@ -130,9 +129,9 @@ impl<'a> Lexical<'a> {
             .collect()
     }
 
-    /// What to look for within a budget of sections, one query in tsquery syntax after the other until the budget is spent.
-    /// Where even the rarest lexeme is in more sections than that, those come first that have every word of the query,
-    /// then those with some of the others beside the rarest one: which are read is no matter of where they are stored.
+    /// Queries in tsquery syntax, to be run one after the other until the budget of sections is spent. If even the
+    /// rarest lexeme exceeds it, sections with every word of the query come first, then those with some words beside
+    /// the rarest. The order does not depend on where sections are stored.
     pub fn readings(&self, budget: i64) -> Vec<String> {
         let looked_up = self.within_budget(budget);
         let Some(&first) = looked_up.first() else {
@@ -155,7 +154,7 @@ impl<'a> Lexical<'a> {
         ]
     }
 
-    /// The lexemes of each word of the query that are the word itself.
+    /// For each word of the query, the lexemes of the word itself.
     fn own_lexemes(&self) -> BTreeMap<usize, Vec<&'a str>> {
         let mut own: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
         let written = self.lexemes.iter().filter(|lexeme| self.written.contains(&lexeme.term));
@@ -165,8 +164,8 @@ impl<'a> Lexical<'a> {
         own
     }
 
-    /// The sections that have every word of the query, of those that were read for [`Self::within_budget`]; `None` if
-    /// there may be others.
+    /// The sections with every word of the query, among those read for [`Self::within_budget`]; `None` if there may
+    /// be others.
     pub fn with_every_word(&self, read: &Map<ChunkId, ChunkTerms>, budget: i64) -> Option<Vec<ChunkId>> {
         let looked_up = self.within_budget(budget);
         let sections: f64 = looked_up.iter().map(|lexeme| self.frequencies[lexeme]).sum();
@@ -186,7 +185,7 @@ impl<'a> Lexical<'a> {
         written.all(|&term| found.frequencies[term].closeness >= 1.0)
     }
 
-    /// What a section with this vector of terms has of the query; lengths are in words.
+    /// The terms of the query in a section with this vector; lengths are in words.
     pub fn read(&self, vector: &TsVector<'_>, length: f32, document_length: f32) -> ChunkTerms {
         ChunkTerms {
             near: self.near(vector),
@@ -196,13 +195,13 @@ impl<'a> Lexical<'a> {
         }
     }
 
-    /// Share of the pairs of words that follow each other in the query which stand within [`NEAR_WORDS`] words of each other
-    /// in a section, in either order; 0 for a single word.
+    /// Share of the pairs of neighbours in the query that are within [`NEAR_WORDS`] words of each other in a section,
+    /// in either order; 0 for a single word.
     fn near(&self, vector: &TsVector<'_>) -> f32 {
         let Some(pairs) = self.written.len().checked_sub(1).filter(|&pairs| pairs > 0) else {
             return 0.0;
         };
-        let places = self.written.iter().map(|&term| self.places(term, vector));
+        let places = self.written.iter().map(|&term| self.positions(term, vector));
         let mut near = 0;
         let mut before: Vec<u16> = Vec::new();
         for (at, places) in places.enumerate() {
@@ -216,8 +215,8 @@ impl<'a> Lexical<'a> {
         near as f32 / pairs as f32
     }
 
-    /// Where a term or what stands in for it stands, ascending.
-    fn places(&self, term: usize, vector: &TsVector<'_>) -> Vec<u16> {
+    /// Positions of a term or its expansions, ascending.
+    fn positions(&self, term: usize, vector: &TsVector<'_>) -> Vec<u16> {
         let own = self.lexemes.iter().filter(|lexeme| lexeme.term == term);
         let mut places: Vec<u16> = own
             .flat_map(|own| vector.positions(own.text).map(|(at, _)| at))
@@ -302,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_no_document_has_is_told_and_its_stand_in_takes_its_rarity() {
+    fn a_word_that_no_document_has_is_reported_and_its_expansion_takes_its_rarity() {
         let mut unknown = term("vacum", 1.0);
         unknown.expansions = vec![("vacuum".to_owned(), 0.9)];
         let terms = [unknown, term("table", 0.5)];
@@ -397,7 +396,7 @@ mod tests {
         assert_eq!(
             lexical.with_every_word(&found, 43),
             Some(Vec::new()),
-            "what stands in need not be read"
+            "expansions need not be read"
         );
         assert_eq!(lexical.with_every_word(&found, 2), None, "not even the first fits");
     }

@@ -1,8 +1,8 @@
-//! Which segments of postings are written again, so that a project has few and writing stays near linear.
+//! Plans which segments of postings are rewritten, so that a project has few and writing stays near linear.
 //!
-//! Segments have tiers by their sections, each [`FAN_OUT`] times as large as the one below. A tier that would have
-//! [`FAN_OUT`] segments is merged into one of the next, as in a log-structured merge tree: a section is written once for
-//! each tier.
+//! Segments have tiers by their number of sections, each [`FAN_OUT`] times as large as the one below. [`FAN_OUT`]
+//! segments of a tier are merged into one of the next, as in a log-structured merge tree: a section is written once
+//! for each tier.
 
 use std::ops::RangeInclusive;
 
@@ -12,30 +12,30 @@ use crate::index::postings::MAX_SEGMENT_SECTIONS;
 pub const FAN_OUT: usize = 8;
 /// Sections of a segment in the first tier.
 const FIRST_TIER: usize = 512;
-/// A segment of so many sections is merged with no other: two of them may not fit into one.
+/// Sections from which on a segment is not merged: two of them may not fit into one.
 const FULL: usize = MAX_SEGMENT_SECTIONS / 2;
-/// A segment is written again when this share of its documents is superseded: searches read them all the same.
-const MOST_SUPERSEDED: f64 = 0.25;
+/// Share of superseded documents from which on a segment is rewritten: searches still read them.
+const MAX_SUPERSEDED: f64 = 0.25;
 
-/// What is known of a segment.
+/// A segment, as merging sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SegmentState {
     /// Its number.
     pub segment: i32,
-    /// How many sections it holds.
+    /// Number of its sections.
     pub sections: usize,
-    /// How many documents it holds.
+    /// Number of its documents.
     pub documents: usize,
     /// Its first document.
     pub first_document: i64,
     /// Its last document.
     pub last_document: i64,
-    /// Documents whose entries do not count any more, ascending; some may be of no section of it.
+    /// Documents whose entries do not count any more, ascending. Some may have no section in it.
     pub superseded: Vec<i64>,
 }
 
 impl SegmentState {
-    /// What holds for every segment that is stored.
+    /// Whether it is consistent, as every stored segment is.
     pub fn is_possible(&self) -> bool {
         (1..=self.sections).contains(&self.documents)
             && self.sections <= MAX_SEGMENT_SECTIONS
@@ -47,7 +47,7 @@ impl SegmentState {
         self.first_document..=self.last_document
     }
 
-    /// Sections that count, about.
+    /// Estimated number of sections that count.
     fn live(&self) -> usize {
         let documents = self.documents.max(1);
         let live = documents.saturating_sub(self.superseded.len());
@@ -55,20 +55,21 @@ impl SegmentState {
     }
 
     fn is_mostly_superseded(&self) -> bool {
-        self.superseded.len() as f64 > self.documents as f64 * MOST_SUPERSEDED
+        self.superseded.len() as f64 > self.documents as f64 * MAX_SUPERSEDED
     }
 }
 
-/// What becomes of the segments of a project when some documents are written to a new one.
+/// Changes to the segments of a project when documents are written to a new one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MergePlan {
     /// The segments whose documents go to the new one, too.
     pub rewritten: Vec<SegmentState>,
-    /// The other segments that hold documents of the new one, with all that is superseded in them.
+    /// Other segments with documents of the new one, and all that is superseded in them.
     pub superseded: Vec<(i32, Vec<i64>)>,
 }
 
-/// Plans a merge: `written` are the documents of the new segment, ascending, with so many sections.
+/// Plans a merge. `written` are the documents of the new segment, ascending; `sections` is the number of their
+/// sections.
 pub fn plan(segments: Vec<SegmentState>, written: &[i64], sections: usize) -> MergePlan {
     let (mut rewritten, mut left): (Vec<_>, Vec<_>) = segments
         .into_iter()
@@ -105,7 +106,7 @@ pub fn plan(segments: Vec<SegmentState>, written: &[i64], sections: usize) -> Me
     }
 }
 
-/// The tier of a segment; that of full ones is above all.
+/// The tier of a segment. Full ones are above all tiers.
 fn tier(sections: usize) -> usize {
     if sections >= FULL {
         return usize::MAX;
@@ -119,7 +120,7 @@ fn tier(sections: usize) -> usize {
     tier
 }
 
-/// Adds the documents that a segment may hold to those that are superseded in it; whether any are new.
+/// Marks written documents as superseded in a segment that may have them. Returns whether any are new.
 fn supersede(segment: &mut SegmentState, written: &[i64]) -> bool {
     let range = segment.range();
     let from = written.partition_point(|document| document < range.start());

@@ -1,11 +1,11 @@
-//! The words of many sections, packed: which sections hold a lexeme, how often in which field, and where.
+//! Packed postings: the sections that have a lexeme, its occurrences by field, and its positions.
 //!
-//! A *segment* holds some sections of one project, numbered from 0 in the order of their documents. Its bytes are cut into
-//! rows of a table ([`Block`]): the list of its sections, and for each lexeme a *list* of postings in one of many buckets,
-//! found by the hash of the lexeme. A search reads the buckets of its words and nothing else.
+//! A *segment* has sections of one project, numbered from 0 in the order of their documents. Its bytes are divided
+//! into rows of a table ([`Block`]): the list of its sections, and for each lexeme a *list* of postings in one of
+//! many buckets, by the hash of the lexeme. A search reads the buckets of its words and nothing else.
 //!
-//! A list consists of runs of up to [`RUN`] postings. Each run has its numbers and counts first and the positions after
-//! them, so that sections are scored without positions, and runs without a wanted section are skipped whole:
+//! A list consists of runs of up to [`RUN`] postings. In each run, numbers and counts precede the positions: sections
+//! are scored without positions, and runs without a wanted section are skipped.
 //!
 //! ```text
 //! bucket  = (length of lexeme, lexeme, length of list, list) ...
@@ -14,7 +14,7 @@
 //! counts  = (number - number before, fields, further counts ...) ...
 //! ```
 //!
-//! All numbers are LEB128 varints. What is read is bounded by what is there, whatever the bytes are: broken ones end a list.
+//! All numbers are LEB128 varints. Reading never exceeds the bytes, whatever they are: broken ones end a list.
 
 mod builder;
 mod list;
@@ -28,13 +28,13 @@ pub use search::Postings;
 use crate::index::bm25::{Bm25, Frequencies};
 use crate::postgres::tsvector::Weight;
 
-/// Most sections of a segment: what is built at once takes some 60 MB.
+/// Most sections of a segment: building one takes some 60 MB.
 pub const MAX_SEGMENT_SECTIONS: usize = 50_000;
-/// The bucket that holds the list of sections.
+/// The bucket with the list of sections.
 pub const SECTIONS_BUCKET: i32 = -1;
-/// Bytes of a row: one fits into a page of Postgres, with four hundred sections.
+/// Bytes of a row. A page of Postgres holds one, with four hundred sections.
 const BLOCK_BYTES: usize = 8_000;
-/// Bytes of a bucket, about.
+/// Average bytes of a bucket.
 const BUCKET_BYTES: usize = 1_500;
 /// Postings of a run. Chosen: as Lucene has it.
 const RUN: usize = 128;
@@ -52,7 +52,7 @@ pub struct Section {
     pub document_words: u32,
 }
 
-/// A segment as it is stored.
+/// A stored segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// Number of its sections.
@@ -70,13 +70,13 @@ pub struct Segment {
 pub struct Block {
     /// [`SECTIONS_BUCKET`], or a number below the number of buckets.
     pub bucket: i32,
-    /// Place among the rows of the bucket, from 0.
+    /// Index among the rows of the bucket.
     pub part: i32,
     /// At most 8,000 bytes; those of the parts of a bucket belong together.
     pub bytes: Vec<u8>,
 }
 
-/// How often a lexeme stands in each field of a section.
+/// Occurrences of a lexeme in each field of a section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Title and names.
@@ -90,7 +90,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts the places of a lexeme, whose positions replace what is in `positions`.
+    /// Counts the occurrences of a lexeme. Their positions replace the content of `positions`.
     pub fn of(places: impl Iterator<Item = (u16, Weight)>, positions: &mut Vec<u16>) -> Self {
         let mut counts = Self::default();
         positions.clear();
@@ -106,13 +106,13 @@ impl Counts {
         counts
     }
 
-    /// All together: so many positions there are.
+    /// All occurrences together, which is the number of positions.
     pub fn all(&self) -> u32 {
         let more = self.title.saturating_add(self.heading).saturating_add(self.keyword);
         more.saturating_add(self.body)
     }
 
-    /// As [`Frequencies::weighted`] has it.
+    /// As [`Frequencies::weighted`].
     fn weighted(&self, bm25: &Bm25) -> f32 {
         if self.title | self.heading | self.keyword == 0 {
             return self.body as f32;
@@ -131,14 +131,14 @@ impl Counts {
     }
 }
 
-/// The bucket of a lexeme, which is stored with every segment and so must stay as it is: what is left of its hash when divided
-/// by the number of buckets.
+/// The bucket of a lexeme: its hash modulo the number of buckets. It must never change, since segments are stored
+/// with it.
 pub fn bucket_of(lexeme: &str, bucket_count: u32) -> i32 {
     let bucket = hash_of(lexeme) % i64::from(bucket_count.max(1));
     i32::try_from(bucket).unwrap_or_default()
 }
 
-/// The upper 48 bits, which differ most, of the FNV-1a hash of a lexeme (Fowler, Noll and Vo, 64 bits).
+/// The upper 48 bits of the FNV-1a hash of a lexeme (Fowler, Noll and Vo, 64 bits), which differ most.
 pub fn hash_of(lexeme: &str) -> i64 {
     let hash = lexeme.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,5 +1,5 @@
-//! Questions that sections of a document answer, in the words of their readers: found beside the text of the section, and
-//! never shown in its place.
+//! Questions that sections of a document answer, in the words of readers. They are found like the text of the
+//! section, and never shown instead of it.
 
 use std::collections::{HashMap, HashSet};
 use std::iter;
@@ -39,16 +39,16 @@ pub struct Question {
     pub question: String,
 }
 
-/// Why questions cannot be used.
+/// Why questions are refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// They are no array.
+    /// They are not an array.
     #[error("they must be an array")]
     NoArray,
-    /// An element, as JSON, is no question.
+    /// An element is no question; this is its JSON.
     #[error("{0} is no question")]
     NoQuestion(String),
-    /// An element has a key that none has.
+    /// An element has an unknown key.
     #[error("a question has no \"{0}\"")]
     Key(String),
     /// A question has more than [`MAX_STORED_QUESTION_CHARS`] characters.
@@ -66,7 +66,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// What to give instead.
+    /// The hint: what is accepted.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NoArray | Self::NoQuestion(_) | Self::Key(_) => {
@@ -79,7 +79,7 @@ impl Problem {
     }
 }
 
-/// Reads an array of questions: objects with `anchor` and `question`, or texts, which the page answers as a whole.
+/// Parses an array of questions: objects with `anchor` and `question`, or texts, for the page as a whole.
 pub fn read(given: Value) -> Result<Vec<Question>, Problem> {
     let Value::Array(given) = given else {
         return Err(Problem::NoArray);
@@ -89,7 +89,7 @@ pub fn read(given: Value) -> Result<Vec<Question>, Problem> {
             anchor: String::new(),
             question,
         }),
-        // `serde` would take the elements of an array for the fields.
+        // `serde` would take the elements of an array for fields.
         Value::Object(ref fields) => match fields
             .keys()
             .find(|key| !["anchor", "question"].contains(&key.as_str()))
@@ -106,7 +106,7 @@ fn no_question(given: &Value) -> Problem {
     Problem::NoQuestion(shown(&given.to_string()))
 }
 
-/// Questions as they are stored: in one line each, without blank ones, each once for a section.
+/// Questions in their stored form: on one line each, without blank ones, each once for a section.
 pub fn checked(questions: impl IntoIterator<Item = Question>) -> Result<Vec<Question>, Problem> {
     let mut known = HashSet::new();
     let mut of_section: HashMap<String, usize> = HashMap::new();
@@ -142,25 +142,26 @@ fn in_one_line(text: &str) -> String {
     words(&without_hidden(text))
 }
 
-/// A text with a single blank for any white space.
+/// A text with all white space folded into single blanks.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
-/// How much nearer the text of another page is to a question than that of its own, in dense scores, if the question is on the wrong
-/// page. Of the questions for SwiftUI and Django 1 and 2 percent were so near to another, and of the same on other pages 67 and 89.
+/// How much nearer the text of another page has to be to a question, in dense scores, for it to be on the wrong page.
+/// Of the questions for SwiftUI and Django, 1 and 2 percent had such a page; of the same questions on wrong pages, 67
+/// and 89.
 const MISPLACED: f32 = 0.26;
 
-/// Whether a question is better answered elsewhere: `own` and `other` are its similarity to the nearest text of its page, and to the
-/// nearest of other pages.
+/// Whether a question is better answered by another page. `own` and `other` are its greatest similarity to texts of
+/// its page and of other pages.
 pub fn is_misplaced(own: f32, other: f32, baseline: f32) -> bool {
     dense_score(other, baseline) - dense_score(own, baseline) > MISPLACED
 }
 
-/// Signs that end questions and nothing else; names end in `?`, too: `empty?`, `Int?`.
+/// Signs that only end questions. Names may end in `?`: `empty?`, `Int?`.
 const WIDE_SIGNS: [char; 2] = ['？', '؟'];
 
-/// Whether the sign at the end of a text, or of several words, says that it is a question.
+/// Whether a text ends as a question: with a question mark, and several words unless it is a wide one.
 pub fn ends_as_question(text: &str) -> bool {
     let has_words = || {
         text.split_whitespace()
@@ -170,7 +171,7 @@ pub fn ends_as_question(text: &str) -> bool {
     text.ends_with(WIDE_SIGNS) || text.ends_with('?') && has_words()
 }
 
-/// Whether a heading is a question: by the sign at its end, or by the words that it opens with, as the rules have them.
+/// Whether a heading is a question: by its end, a question word, or an opening of the rules.
 fn is_question_heading(heading: &str, rules: &Rules) -> bool {
     let words: Vec<String> = heading.split_whitespace().map(str::to_lowercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -178,10 +179,10 @@ fn is_question_heading(heading: &str, rules: &Rules) -> bool {
     ends_as_question(heading) || understanding::is_question(heading, rules) || (opened > 1 && opened < words.len())
 }
 
-/// Letters and digits that a section has at least, besides its heading, to answer something.
+/// Fewest letters and digits of a section, besides its heading, that can answer something.
 const MIN_SECTION_LETTERS: usize = 20;
 
-/// A section that has something to say.
+/// A section with enough text to answer something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectionText<'a> {
     /// Its anchor; empty before the first heading.
@@ -224,7 +225,7 @@ impl<'a> Sections<'a> {
         anchor.is_empty() || self.place(anchor).is_some()
     }
 
-    /// The sections that say something and are answers to none of the questions that have these anchors, in order.
+    /// The sections with enough text and without any of these anchors, in order.
     pub fn without<'q>(&self, anchors: impl IntoIterator<Item = &'q str>) -> Vec<SectionText<'_>> {
         let places: HashSet<usize> = anchors.into_iter().filter_map(|anchor| self.place(anchor)).collect();
         let is_missing = |(place, section): &(usize, &Section)| {
@@ -242,7 +243,7 @@ impl<'a> Sections<'a> {
         texts.collect()
     }
 
-    /// The headings that are questions already, in order, with the title.
+    /// The headings and the title that are questions, in order.
     pub fn asking(&self, title: &str, rules: &Rules) -> Vec<Question> {
         let titled = (title, "");
         let headings = self.sections.iter().filter_map(|section| {
@@ -266,8 +267,8 @@ impl<'a> Sections<'a> {
         anchors.filter(|anchor| !anchor.is_empty())
     }
 
-    /// SHA-256, hexadecimal, of the words of a section, without those below it: of the beginning of the text, if the anchor is empty, and
-    /// empty if there is no such section.
+    /// SHA-256, in hexadecimal, of the words of a section without its subsections. For an empty anchor, of the text
+    /// before the first heading. Empty if there is no such section.
     pub fn hash(&self, anchor: &str) -> String {
         match self.place(anchor) {
             Some(place) => digest(&[&words(&self.markdown[self.sections[place].range.clone()])]),
@@ -276,7 +277,7 @@ impl<'a> Sections<'a> {
         }
     }
 
-    /// The headings of a section, outermost first, without one that repeats the title: as chunks have them.
+    /// The headings of a section, outermost first, without one that repeats the title, as chunks have them.
     pub fn path(&self, anchor: &str, title: &str) -> Vec<String> {
         let Some(section) = self.place(anchor).filter(|_| !anchor.is_empty()) else {
             return Vec::new();
@@ -286,7 +287,7 @@ impl<'a> Sections<'a> {
         path[usize::from(repeated)..].to_vec()
     }
 
-    /// Which of the chunks has the beginning of each section. Of small sections that are together in a chunk it has the anchor of the first.
+    /// The chunks in which sections begin. A chunk of several small sections has the anchor of the first.
     pub fn in_chunks(&self, chunks: &[Chunk]) -> SectionChunks<'_> {
         let mut first: HashMap<&str, usize> = HashMap::new();
         for (place, chunk) in chunks.iter().enumerate().filter(|(_, chunk)| !chunk.anchor.is_empty()) {
@@ -301,11 +302,11 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// The chunks that sections begin in, by their anchors.
+/// The chunks in which sections begin, by anchor.
 pub struct SectionChunks<'a>(HashMap<&'a str, usize>);
 
 impl SectionChunks<'_> {
-    /// The chunk of a section; the first, if there is no such section, or the anchor is empty.
+    /// Index of the chunk of a section; 0 if there is no such section, or the anchor is empty.
     pub fn of(&self, anchor: &str) -> usize {
         self.0.get(anchor).copied().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! How many documents, chunks and words there are, and in how many chunks each lexeme occurs.
+//! Statistics: numbers of documents, chunks and words, and of chunks with each lexeme.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -7,7 +7,7 @@ use crate::documents::question_chunk::is_question;
 use crate::postgres::tsvector::TsVector;
 use crate::values::id::Map;
 
-/// A chunk that is counted.
+/// A chunk to be counted.
 #[derive(Clone, Debug, Default)]
 pub struct CountedChunk {
     /// `docsearch.chunk.chunk_no`.
@@ -18,7 +18,7 @@ pub struct CountedChunk {
     pub terms: Vec<u8>,
 }
 
-/// What an indexing call changes in a project's statistics.
+/// Changes of an indexing call to the statistics of a project.
 #[derive(Debug, Default)]
 pub struct Delta {
     documents: i64,
@@ -30,8 +30,8 @@ pub struct Delta {
 }
 
 impl Delta {
-    /// Counts a document: `sign` is 1 when it comes and -1 when it goes. Words are counted in all its chunks, sizes without
-    /// questions.
+    /// Counts a document. `sign` is 1 if it is added and -1 if it is deleted. Words are counted in all its chunks,
+    /// sizes without questions.
     pub fn count(&mut self, sign: i32, words: i64, chunks: &[CountedChunk]) {
         self.documents += i64::from(sign);
         self.document_words += i64::from(sign) * words;
@@ -79,7 +79,7 @@ impl Delta {
         self.terms.is_empty() && self.documents == 0 && self.chunks == 0
     }
 
-    /// The change as rows, without lexemes of which nothing changed; `None` if there is nothing to write.
+    /// The change as rows, without unchanged lexemes; `None` if there is nothing to write.
     pub fn into_rows(mut self) -> Option<DeltaRows> {
         self.terms.retain(|_, counts| *counts != (0, 0));
         if self.is_empty() {
@@ -101,7 +101,7 @@ impl Delta {
     }
 }
 
-/// A [`Delta`] to be written: what is added to the sizes of a project, and to the frequencies of lexemes, as columns.
+/// A [`Delta`] as columns: what is added to the sizes of a project and to the frequencies of lexemes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct DeltaRows {
     /// Documents.
@@ -134,7 +134,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Of so many documents with so many words, and chunks with so many words.
+    /// The size by numbers of documents, their words, chunks, and their words.
     pub fn new(documents: i64, document_words: i64, chunks: i64, chunk_words: i64) -> Self {
         Self {
             documents: documents as f64,
@@ -144,7 +144,7 @@ impl Totals {
         }
     }
 
-    /// How many chunks all the projects have.
+    /// Number of chunks of all projects.
     pub fn all_chunks(totals: &Map<i64, Self>) -> f64 {
         totals.values().map(|totals| totals.chunks).sum()
     }
@@ -160,14 +160,14 @@ impl Totals {
     }
 }
 
-/// In how many chunks of each project lexemes occur.
+/// Number of chunks with each lexeme, by project.
 #[derive(Clone, Debug, Default)]
 pub struct ChunkFrequencies {
     chunks: BTreeMap<String, Map<i64, f64>>,
 }
 
 impl ChunkFrequencies {
-    /// Of rows: project, lexeme, and in how many chunks of the project. Those in none are left out.
+    /// From rows: project, lexeme, and number of chunks. Zeros are left out.
     pub fn of_rows(rows: Vec<(i64, String, f64)>) -> Self {
         let mut frequencies = Self::default();
         for (project, lexeme, chunks) in rows.into_iter().filter(|row| row.2 > 0.0) {
@@ -186,7 +186,7 @@ impl ChunkFrequencies {
         }
     }
 
-    /// Replaces what is known of a lexeme: the caller sees it in a chunk of each of these projects.
+    /// Replaces the frequencies of a lexeme: the caller may see it in one chunk of each of these projects.
     pub fn correct(&mut self, lexeme: &str, seen: Vec<i64>) {
         self.chunks.remove(lexeme);
         for project in seen {
@@ -194,14 +194,14 @@ impl ChunkFrequencies {
         }
     }
 
-    /// Takes what is known of a lexeme from another.
+    /// Takes the frequencies of a lexeme from another.
     pub fn take(&mut self, other: &Self, lexeme: &str) {
         if let Some(known) = other.chunks.get(lexeme) {
             self.chunks.insert(lexeme.to_owned(), known.clone());
         }
     }
 
-    /// The part between two texts, in words of so many characters.
+    /// The part between two texts, with words of these lengths in characters.
     pub fn part(&self, (from, to): (&str, &str), length: &RangeInclusive<i32>) -> Self {
         let part = self.chunks.range(from.to_owned()..to.to_owned());
         let fits = |lexeme: &str| i32::try_from(lexeme.chars().count()).is_ok_and(|count| length.contains(&count));
@@ -211,12 +211,12 @@ impl ChunkFrequencies {
         }
     }
 
-    /// Takes everything that another knows.
+    /// Adds all of another.
     pub fn join(&mut self, other: Self) {
         self.chunks.extend(other.chunks);
     }
 
-    /// In how many chunks of a project.
+    /// Number of chunks of a project.
     pub fn of(&self, project: i64, lexeme: &str) -> f64 {
         self.chunks
             .get(lexeme)
@@ -225,7 +225,7 @@ impl ChunkFrequencies {
             .unwrap_or(0.0)
     }
 
-    /// In how many chunks of all the projects.
+    /// Number of chunks of all projects.
     pub fn sum(&self, lexeme: &str) -> f64 {
         self.chunks.get(lexeme).map_or(0.0, |known| known.values().sum())
     }

@@ -1,23 +1,25 @@
-//! Vectors in two bits for each component: which sections may be near a query, without reading their vectors.
+//! Vector codes of two bits for each component. They preselect the sections that may be near a query, without reading
+//! their vectors.
 //!
-//! A component becomes one of four levels, -1.5, -0.5, 0.5 and 1.5 times the root mean square of the components. The level of
-//! component `i` is `c[i] - 1.5`, where `c[i]` from 0 to 3 has a high and a low bit; a code keeps the high bits of all components
-//! and the low bits as two planes. A factor for each vector makes the estimate of its product with itself right:
+//! A component becomes one of four levels, -1.5, -0.5, 0.5 and 1.5 times the root mean square of the components. The
+//! level of component `i` is `c[i] - 1.5`, where `c[i]` from 0 to 3 has a high and a low bit. A code has the high
+//! bits of all components and the low bits as two planes. A factor for each vector makes the estimate of its product
+//! with itself exact:
 //!
 //! ```text
 //! v·q ≈ factor(v) · Σ (c[i] - 1.5) · q[i],  factor(v) = v·v / Σ (c[i] - 1.5) · v[i]
 //! ```
 //!
-//! The components of a query are rounded to eight bits, so that the sum is counted with AND and POPCNT. Of the 60 nearest of 7,000 to
-//! 14,000 sections, 96 to 98 percent are among the 90 with the greatest estimates, and 98 to 99.6 percent among 120 (384
-//! components, three documentations); the vectors decide among these.
+//! The components of a query are rounded to eight bits, so that the sum is computed with AND and POPCNT. Of the 60
+//! nearest of 7,000 to 14,000 sections, 96 to 98 percent are among the 90 with the greatest estimates, and 98 to 99.6
+//! percent among 120 (384 components, three manuals). The vectors decide among these.
 
 use std::cmp::Ordering;
 
 use crate::documents::question_chunk::{is_question, section_chunk};
 use crate::values::id::{ChunkId, DocumentId, Map, Set};
 
-/// Bytes of a row of codes, at most: it fits into a page.
+/// Most bytes of a row of codes: it fits into a page.
 pub const ROW_BYTES: usize = 8000;
 
 /// The format of a row: this byte, an unused one, 64-bit words of a plane (u16), number of codes (u32), lowest document (i64); for
@@ -29,15 +31,15 @@ const KEY_BYTES: usize = 12;
 
 /// Bits of a component of a query, with its sign.
 const QUERY_BITS: usize = 8;
-/// The greatest absolute value that a component of a query is rounded to.
+/// Greatest absolute value of a rounded component of a query.
 const QUERY_MAX: f32 = 127.0;
 
-/// Cosine of a vector and the levels of its code, at least, for that with the levels that it would have now.
-const LEAST_COSINE: f32 = 0.85;
+/// Least cosine of a vector and the levels of its stored code, for a code that is still valid.
+const MIN_COSINE: f32 = 0.85;
 
-/// Questions of a section, and of a document, that are compared by their vectors.
-const MOST_OF_SECTION: usize = 2;
-const MOST_OF_DOCUMENT: usize = 8;
+/// Most questions of a section, and of a document, whose vectors are compared.
+const MAX_PER_SECTION: usize = 2;
+const MAX_PER_DOCUMENT: usize = 8;
 
 /// A vector in two bits for each component.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,16 +72,16 @@ impl Code {
         }
     }
 
-    /// Whether it may be the code of a vector, whose components may have been rounded since. That of a vector nearby may be, too.
+    /// Whether it may be the code of a vector, or of one nearby: components may have been rounded since.
     pub fn resembles(&self, vector: &[f32]) -> bool {
         let current = Self::of(vector);
         if self.factor == 0.0 || current.factor == 0.0 {
             return self.factor == current.factor;
         }
-        self.words.len() == current.words.len() && self.cosine(vector) >= LEAST_COSINE * current.cosine(vector)
+        self.words.len() == current.words.len() && self.cosine(vector) >= MIN_COSINE * current.cosine(vector)
     }
 
-    /// Cosine of the levels and a vector, but for the length of the vector.
+    /// Cosine of the levels and a vector, not divided by the length of the vector.
     fn cosine(&self, vector: &[f32]) -> f32 {
         let (mut square, mut product) = (0.0, 0.0);
         for (place, &x) in vector.iter().enumerate() {
@@ -92,12 +94,12 @@ impl Code {
     }
 }
 
-/// A query, as codes are compared with it.
+/// A query in a form to be compared with codes.
 #[derive(Clone, Debug)]
 pub struct CodeQuery {
     /// For each 64 components the bits of their rounded values, in two's complement.
     words: Vec<[u64; QUERY_BITS]>,
-    /// What a unit of the rounded values is worth.
+    /// Size of a unit of the rounded values.
     unit: f32,
     /// 1.5 times the sum of the rounded values.
     offset: f32,
@@ -132,7 +134,7 @@ impl CodeQuery {
         let (planes, _) = planes.as_chunks::<16>();
         let words = planes.len().min(self.words.len());
         let (planes, query) = (&planes[..words], &self.words[..words]);
-        // Loops over numbers, and not over iterators side by side: the compiler makes instructions for all bits at once of them.
+        // Loops over numbers and not over zipped iterators: the compiler then vectorises them.
         for word in 0..words {
             let code = u128::from_le_bytes(planes[word]);
             let (high, low) = (code as u64, (code >> 64) as u64);
@@ -150,12 +152,12 @@ impl CodeQuery {
     }
 }
 
-/// Packs codes in rows.
+/// Packs codes into rows.
 #[derive(Debug, Default)]
 pub struct CodePacker {
     rows: Vec<CodeRow>,
     keys: Vec<(i64, i32, f32)>,
-    /// The lowest and the highest document of the keys.
+    /// Lowest and highest document of the keys.
     span: Option<(i64, i64)>,
     planes: Vec<u8>,
     words: usize,
@@ -166,14 +168,14 @@ pub struct CodePacker {
 pub struct CodeRow {
     /// Number of its codes.
     pub codes: usize,
-    /// Whether another of its codes would not fit.
+    /// Whether no further code fits.
     pub is_full: bool,
     /// Its bytes, [`ROW_BYTES`] at most.
     pub bytes: Vec<u8>,
 }
 
 impl CodePacker {
-    /// Adds the code of a section. The rows are smaller the nearer the documents of neighbours are.
+    /// Adds the code of a section. Rows are smaller if neighbouring documents are near each other.
     pub fn push(&mut self, document: i64, chunk: i32, code: &Code) {
         let (lowest, highest) = self.span.map_or((document, document), |(lowest, highest)| {
             (lowest.min(document), highest.max(document))
@@ -224,7 +226,7 @@ impl CodePacker {
     }
 }
 
-/// How many codes of so many words a row holds.
+/// Number of codes of this number of words that fit into a row.
 fn codes_in_row(words: usize) -> usize {
     ((ROW_BYTES - HEADER_BYTES) / (KEY_BYTES + 16 * words)).max(1)
 }
@@ -239,7 +241,7 @@ pub struct Codes<'a> {
 }
 
 impl<'a> Codes<'a> {
-    /// Reads a row; `None` if it is not one.
+    /// Parses a row; `None` if it is invalid.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
         let [format, _, w0, w1, c0, c1, c2, c3, lowest @ ..] = *header;
@@ -255,7 +257,7 @@ impl<'a> Codes<'a> {
         })
     }
 
-    /// Whether the codes are of vectors with so many components, but for those that a word is filled up with.
+    /// Whether the codes are of vectors of this dimension, up to the padding of the last word.
     pub fn have_dimension(&self, dimension: usize) -> bool {
         self.words == dimension.div_ceil(64)
     }
@@ -298,7 +300,7 @@ fn read_key(key: &[u8; KEY_BYTES], lowest: i64) -> (i64, i32, f32) {
     )
 }
 
-/// What vectors are of.
+/// Kinds of vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VectorKind {
     /// Sections.
@@ -315,20 +317,20 @@ impl VectorKind {
     }
 }
 
-/// The sections with the greatest estimates, or the questions: a few of each section and document.
+/// The sections or questions with the greatest estimates, a few of each section and document.
 #[derive(Debug)]
 pub struct NearestCodes {
     limit: usize,
     kind: VectorKind,
-    /// More than the limit now and then: the least are removed when they are twice as many.
+    /// May exceed the limit: at twice as many, the least are removed.
     found: Vec<(f32, ChunkId)>,
-    /// Smaller estimates are not among the best any more.
+    /// Estimates below this are not among the nearest.
     least: f32,
     seen: usize,
 }
 
 impl NearestCodes {
-    /// Looks for so many of a kind.
+    /// Collects up to `limit` codes of a kind.
     pub fn new(limit: usize, kind: VectorKind) -> Self {
         Self {
             limit,
@@ -339,7 +341,7 @@ impl NearestCodes {
         }
     }
 
-    /// Compares the codes of its kind in a row of a project. Codes of another dimension than the query's are passed over.
+    /// Compares the codes of its kind in a row of a project. Codes of another dimension than the query's are skipped.
     #[inline(always)]
     pub fn compare(&mut self, query: &CodeQuery, project: i64, codes: &Codes<'_>) {
         if codes.words != query.words.len() || self.limit == 0 {
@@ -384,8 +386,8 @@ impl NearestCodes {
         self.found.truncate(self.limit);
     }
 
-    /// The best, the greatest estimate first, each once. There are fewer than was asked for where a section has two codes, one of
-    /// them of what it was.
+    /// The nearest, greatest estimate first, each once. There are fewer than the limit if a section has two codes,
+    /// one of them outdated.
     pub fn finish(mut self) -> Vec<ChunkId> {
         self.remove_least();
         self.found.sort_unstable_by(order);
@@ -395,8 +397,8 @@ impl NearestCodes {
     }
 }
 
-/// Leaves each once, and the first of each section and of each document. One question of a section counts, and its code may be of what it was: the
-/// next ones would take the places of other pages.
+/// Keeps each code once, and the first ones of each section and document. One question of a section counts, and the
+/// first may be outdated. More would displace other pages.
 fn remove_crowds(found: &mut Vec<(f32, ChunkId)>) {
     let mut sections: Map<(DocumentId, i32), usize> = Map::default();
     let mut documents: Map<DocumentId, usize> = Map::default();
@@ -407,14 +409,14 @@ fn remove_crowds(found: &mut Vec<(f32, ChunkId)>) {
         }
         let of_section = sections.entry((id.document, section_chunk(id.chunk))).or_default();
         let of_document = documents.entry(id.document).or_default();
-        let is_kept = *of_section < MOST_OF_SECTION && *of_document < MOST_OF_DOCUMENT;
+        let is_kept = *of_section < MAX_PER_SECTION && *of_document < MAX_PER_DOCUMENT;
         *of_section += usize::from(is_kept);
         *of_document += usize::from(is_kept);
         is_kept
     });
 }
 
-/// The same order whatever else is there.
+/// A total order that does not depend on other codes.
 fn order(a: &(f32, ChunkId), b: &(f32, ChunkId)) -> Ordering {
     b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1))
 }

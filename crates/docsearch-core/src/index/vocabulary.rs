@@ -1,16 +1,16 @@
-//! The words of the documents, where a query has one that none of them holds.
+//! Words of the documents that are near to a word of a query that none of them has.
 
 use std::ops::RangeInclusive;
 
 use crate::index::statistics::ChunkFrequencies;
 use crate::text::similarity;
 
-// Chosen, not measured, all three.
+// All three are chosen, not measured.
 /// Shortest word, in characters, that is completed or corrected.
 const MIN_WORD_CHARS: usize = 3;
 /// Longest word, in characters, that is.
 const MAX_WORD_CHARS: usize = 40;
-/// How many characters what is half typed may go on.
+/// Most characters that complete an incomplete word.
 const MAX_MORE_CHARS: i32 = 12;
 
 /// A word of the vocabulary.
@@ -23,7 +23,7 @@ pub struct NearWord {
     chunks: f64,
 }
 
-/// How near a word of a vocabulary is to the nearest of the lexemes.
+/// Nearness of a word of a vocabulary to the nearest of the lexemes.
 fn strength(lexemes: &[String], word: &str) -> Option<f32> {
     let strength = |typed: &String| similarity::vocabulary(typed, word);
     lexemes.iter().filter_map(strength).max_by(f32::total_cmp)
@@ -57,25 +57,26 @@ pub fn by_nearness(lexemes: &[String], vocabulary: &ChunkFrequencies) -> Vec<Nea
     near
 }
 
-/// Where the words of the vocabulary stand that may be near to a word: those that begin with the same letter, or with
-/// the first two swapped.
+/// The range of words of the vocabulary that may be near to a word: those with the same first letter, or with the
+/// first two swapped.
 #[derive(Debug)]
 pub struct WordRange {
-    /// How the words begin.
+    /// Their beginnings.
     pub beginnings: Vec<String>,
-    /// How many characters they have.
+    /// Their lengths in characters.
     pub lengths: RangeInclusive<i32>,
 }
 
 impl WordRange {
-    /// WordRange a word.
+    /// The range around a word.
     pub fn of(word: &str) -> Self {
         let mut letters = word.chars();
         let (first, second) = (letters.next(), letters.next());
         let first: String = first.into_iter().collect();
         let swapped: String = second.into_iter().chain(first.chars()).collect();
         let length = i32::try_from(word.chars().count()).unwrap_or(i32::MAX);
-        // Stems have three fifths of the word at least (see `similarity::vocabulary`), and what is half typed goes on.
+        // Stems have at least three fifths of the word (see `similarity::vocabulary`), and incomplete words have
+        // fewer letters.
         let shortest = (length * 3 / 5).max(1);
         let lengths = shortest..=length + MAX_MORE_CHARS;
         let beginnings = if swapped.chars().next() == first.chars().next() {
@@ -95,7 +96,7 @@ impl WordRange {
         part
     }
 
-    /// The texts between which the words lie, in collation "C": from, and up to.
+    /// Bounds of the range in collation "C": from, and up to.
     pub fn ranges(&self) -> impl Iterator<Item = (String, String)> {
         self.beginnings
             .iter()
@@ -103,24 +104,25 @@ impl WordRange {
     }
 }
 
-/// What parts a name.
-const PARTING: [char; 2] = ['_', '.'];
+/// Separators within a name.
+const SEPARATORS: [char; 2] = ['_', '.'];
 
-/// Whether a word is one that may be completed or corrected: letters alone, or names of letters that `_` or a dot parts, such as
-/// `work_mem` and `json.loads`. Numbers are never corrected: another one is another thing.
+/// Whether a word may be completed or corrected: letters alone, or names of letters with `_` or dots, such as
+/// `work_mem` and `json.loads`. Numbers are never corrected: each is a different thing.
 pub fn is_word(word: &str) -> bool {
     (MIN_WORD_CHARS..=MAX_WORD_CHARS).contains(&word.chars().count())
         && word
-            .split(PARTING)
+            .split(SEPARATORS)
             .all(|part| !part.is_empty() && part.chars().all(char::is_alphabetic))
 }
 
-/// Whether a name has several parts, all of them known: nothing is mistyped in `database_name`, though no document has it.
+/// Whether a name has several parts that are all known. Nothing is mistyped in `database_name`, though no document
+/// has it.
 pub fn is_made_of(name: &str, is_known: impl Fn(&str) -> bool) -> bool {
-    name.contains(PARTING) && name.split(PARTING).all(is_known)
+    name.contains(SEPARATORS) && name.split(SEPARATORS).all(is_known)
 }
 
-/// The end of the texts that begin with a prefix, in collation "C".
+/// Upper bound of the texts with a prefix, in collation "C".
 pub fn after(prefix: &str) -> String {
     format!("{prefix}{}", char::MAX)
 }

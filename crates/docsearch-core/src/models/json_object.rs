@@ -1,12 +1,12 @@
-//! A JSON object within what a language model says.
+//! Finds a JSON object in the reply of a language model.
 
 use serde_json::{Deserializer, Map, Value};
 
-/// Beginnings of objects that are tried; an answer that needs more of them holds none.
+/// Most opening braces that are tried. A reply with more of them has no object.
 const ATTEMPTS: usize = 64;
 
-/// The first whole JSON object in a text: bare, in a fenced block or within prose. `None` if there
-/// is none. NUL, which no text of Postgres can hold, is left out of its strings.
+/// The first whole JSON object in a text: bare, in a fenced block or within prose. `None` if there is none. NUL is
+/// left out of its strings, since no text of Postgres can have it.
 pub fn find(text: &str) -> Option<Map<String, Value>> {
     text.match_indices('{')
         .take(ATTEMPTS)

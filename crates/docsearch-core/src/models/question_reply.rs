@@ -1,4 +1,4 @@
-//! The questions in the reply of a language model that has read a section.
+//! Parses the reply of a language model to [`QUESTIONS`].
 
 use std::collections::HashSet;
 
@@ -14,28 +14,29 @@ pub const MAX_QUESTION_CHARS: usize = 200;
 const MAX_QUESTION_WORDS: usize = 40;
 /// Most words of a phrase without a question mark. Longer lines are sentences. Chosen.
 const MAX_UNMARKED_WORDS: usize = 20;
-/// What has fewer bytes says nothing.
+/// Fewest bytes of a question.
 const MIN_BYTES: usize = 8;
-/// Words in a row of the instruction that make a line a copy of it.
+/// Consecutive words of the instruction that make a line a copy of it.
 const MIN_COPIED_WORDS: usize = 4;
-/// How a question ends in different scripts.
+/// Question marks of different scripts.
 const QUESTION_MARKS: [char; 4] = ['?', '？', '؟', '\u{37e}'];
-/// How a sentence, an introduction or a part of a list ends that is no question.
+/// Ends of sentences, introductions and parts of lists that are no questions.
 const STATEMENT_ENDS: [char; 10] = ['.', '!', ':', ',', ';', '…', '。', '！', '：', '，'];
-/// What is in code, markup or an address, and not in everyday words.
+/// Characters of code, markup or addresses, which everyday words do not have.
 const MARKUP: [char; 10] = ['{', '}', '<', '>', '[', ']', '|', '#', '\\', '='];
 
-/// What a reply holds.
+/// A parsed reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// Questions, in the order of the reply.
     pub questions: Vec<String>,
-    /// Lines that are no question, are there already, or are too many; 1 for an empty reply.
+    /// Number of lines that are no question, are repeated, or are too many; 1 for an empty reply.
     pub dropped: usize,
 }
 
-/// Reads the reply to [`QUESTIONS`]: each line that is a question or a short phrase, without its number, bullet and quotation
-/// marks, at most [`MAX_QUESTIONS`]. A line that only repeats one of the `titles`, or a part of the instruction, is dropped.
+/// Parses the reply to [`QUESTIONS`]: up to [`MAX_QUESTIONS`] lines that are questions or short phrases, without
+/// their numbers, bullets and quotation marks. Lines that only repeat one of the `titles` or a part of the
+/// instruction are dropped.
 pub fn read<'a>(reply: &str, titles: impl IntoIterator<Item = &'a str>) -> Reply {
     let reply = after_thoughts(reply);
     let mut known: HashSet<String> = titles.into_iter().map(compared).collect();
@@ -96,7 +97,7 @@ fn question(line: &str) -> Option<String> {
     (within && plain && (asks || !text.ends_with(STATEMENT_ENDS))).then(|| text.to_owned())
 }
 
-/// The form in which lines are compared: words in lower case.
+/// A line as it is compared: words in lower case.
 fn compared(text: &str) -> String {
     let lower = text.to_lowercase();
     let words = lower.split(|letter: char| !letter.is_alphanumeric());
@@ -209,7 +210,7 @@ mod tests {
                 prop_assert!(is_plain(question) && !question.contains(['\n', '\r']) && question.contains(char::is_alphabetic));
                 prop_assert!(known.insert(compared(question)), "{:?}", question);
             }
-            // What is stored is what was read.
+            // Every parsed question can be stored.
             let stored = crate::index::question::checked(read.questions.iter().map(|question| crate::index::question::Question {
                 anchor: String::new(),
                 question: question.clone(),

@@ -1,9 +1,9 @@
-//! Whether an embedding model tells texts apart: questions, each with the one passage that answers it.
+//! Tests an embedding model: whether it puts questions next to the passages that answer them.
 
 use crate::values::cosine::cosine;
 
-/// Questions with their passages, each of another subject. They share hardly a word, since a model that computes
-/// nonsense still puts texts of the same words together.
+/// Questions with their passages, each on another subject. They share hardly a word: a model that computes nonsense
+/// still puts texts of the same words together.
 pub const PAIRS: [(&str, &str); 12] = [
     ("How do I delete a file?", "Remove files with the command rm."),
     (
@@ -52,14 +52,15 @@ pub const PAIRS: [(&str, &str); 12] = [
     ),
 ];
 
-/// Questions whose own passage has to come first. all-MiniLM-L6-v2, bge-small-en-v1.5 and e5-small-v2 find all 12, as
-/// float and with 8-bit weights; all-MiniLM-L6-v2 with random weights finds 6, with as much noise as weight 2.
-const LEAST_FOUND: usize = 9;
-/// How many standard deviations of unrelated pairs the mean of related ones lies above theirs. e5-small-v2 has 3.0,
-/// all-MiniLM-L6-v2 6.9; with noise of half its weights it has 1.6 and finds 8.
-const LEAST_MARGIN: f32 = 1.5;
+/// Fewest questions whose own passage has to be the nearest. all-MiniLM-L6-v2, bge-small-en-v1.5 and e5-small-v2 find
+/// all 12, as float and with 8-bit weights. all-MiniLM-L6-v2 finds 6 with random weights, and also with noise of
+/// twice its weights.
+const MIN_FOUND: usize = 9;
+/// Least distance between the means of related and unrelated pairs, in standard deviations of the unrelated ones.
+/// e5-small-v2 has 3.0, all-MiniLM-L6-v2 6.9. With noise of half its weights, all-MiniLM-L6-v2 has 1.6 and finds 8.
+const MIN_MARGIN: f32 = 1.5;
 
-/// What came out of it.
+/// Result of the test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SelfTest {
     /// Questions whose own passage is the nearest.
@@ -68,7 +69,7 @@ pub struct SelfTest {
 }
 
 impl SelfTest {
-    /// Of the vectors of the questions and of the passages of [`PAIRS`].
+    /// The result by the vectors of the questions and of the passages of [`PAIRS`].
     pub fn of(questions: &[Vec<f32>], passages: &[Vec<f32>]) -> Self {
         let (mut found, mut near, mut far) = (0, Vec::new(), Vec::new());
         for (number, question) in questions.iter().enumerate() {
@@ -89,9 +90,9 @@ impl SelfTest {
         }
     }
 
-    /// Whether a search with the model is of use.
+    /// Whether the model is fit for search.
     pub fn is_passed(self) -> bool {
-        self.found >= LEAST_FOUND && self.margin >= LEAST_MARGIN
+        self.found >= MIN_FOUND && self.margin >= MIN_MARGIN
     }
 }
 
@@ -109,7 +110,7 @@ mod tests {
 
     const COUNT: usize = PAIRS.len();
 
-    /// A vector of its own for each pair; what questions and passages have in common, and how far they lie apart.
+    /// A vector for each pair. `common` is the part that all share, `apart` the distance of questions and passages.
     fn vectors(common: f32, apart: f32, axis: usize) -> Vec<Vec<f32>> {
         let vector = |number| {
             let mut vector = vec![common; COUNT * 3];

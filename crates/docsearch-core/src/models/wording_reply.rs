@@ -1,16 +1,16 @@
-//! The wordings of a question in the answer of a language model.
+//! Parses wordings of a question in the reply of a language model.
 
 use crate::text::line::{clip, one_line};
 use crate::text::name::key;
 
-/// Most wordings that are taken from one answer.
+/// Most wordings that are taken from one reply.
 pub const MAX_NEW_WORDINGS: usize = 3;
-/// What is shorter says nothing.
+/// Fewest characters of a wording.
 const MIN_NEW_WORDING_CHARS: usize = 3;
-/// A wording is a phrase; what is longer is cut. Chosen.
+/// Most characters of a wording, which is a phrase; longer ones are cut. Chosen.
 pub const MAX_NEW_WORDING_CHARS: usize = 200;
 
-/// What models write around a phrase.
+/// Marks that models put around a phrase.
 const AROUND: [(&str, &str); 9] = [
     ("**", "**"),
     ("*", "*"),
@@ -22,13 +22,13 @@ const AROUND: [(&str, &str); 9] = [
     ("‘", "’"),
     ("«", "»"),
 ];
-/// What models write before the items of a list.
+/// Bullets that models put before items of a list.
 const BULLETS: [char; 8] = ['-', '*', '+', '•', '·', '‣', '–', '—'];
-/// What ends the part of an answer in which a model thinks.
+/// End of the thoughts of a model.
 const THOUGHT: &str = "</think>";
 
-/// The wordings in an answer, one a line, without those that are `known` and without repetitions: at most [`MAX_NEW_WORDINGS`], each of
-/// at most [`MAX_NEW_WORDING_CHARS`] characters.
+/// The wordings in a reply, one a line, without those that are `known` and without repetitions: up to
+/// [`MAX_NEW_WORDINGS`], each of up to [`MAX_NEW_WORDING_CHARS`] characters.
 pub fn read<'a>(answer: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let answer = after_thoughts(answer);
     let mut said: Vec<String> = known.into_iter().map(compared).collect();
@@ -43,12 +43,12 @@ pub fn read<'a>(answer: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<S
     wordings
 }
 
-/// What a model says after it has thought.
+/// The reply after the thoughts of the model.
 pub(crate) fn after_thoughts(answer: &str) -> &str {
     answer.rsplit(THOUGHT).next().unwrap_or(answer)
 }
 
-/// The form in which wordings are compared.
+/// A wording as it is compared.
 fn compared(text: &str) -> String {
     let key = key(text);
     if key.is_empty() {
@@ -58,7 +58,7 @@ fn compared(text: &str) -> String {
     }
 }
 
-/// The wording in a line. None if it only introduces others, or if it is part of the form of the answer.
+/// The wording in a line. `None` if the line only introduces others, or is part of the form of the reply.
 fn wording(line: &str) -> Option<String> {
     let line = one_line(line);
     if line.ends_with(':') || line.starts_with("```") {
@@ -95,7 +95,7 @@ fn without_mark(line: &str) -> &str {
     rest.filter(|_| (1..=2).contains(&digits)).unwrap_or(line)
 }
 
-/// A line without the marks around all of it. A part of it that is quoted stays so.
+/// A line without quotation marks around all of it. Quoted parts stay.
 fn without_quotes(line: &str) -> &str {
     let line = match line.strip_suffix(',') {
         Some(item) if item.ends_with(['"', '\'']) => item,
@@ -107,7 +107,7 @@ fn without_quotes(line: &str) -> &str {
     });
     match inside {
         Some(inside) => inside,
-        // The other one is in another line.
+        // The other quotation mark is in another line.
         None if line.matches('"').count() == 1 => line.trim_matches('"'),
         None => line,
     }

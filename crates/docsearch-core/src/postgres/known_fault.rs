@@ -1,14 +1,14 @@
-//! Known faults of PostgreSQL and pgvector: in which versions, what happens, what to do.
+//! Known faults of PostgreSQL and pgvector: versions, effects, remedies.
 //!
-//! `known_fault/table.json` is the only place with these versions: the extension reads it here, `scripts/known_fault.py`
-//! reads it for installation and packages.
+//! `known_fault/table.json` is the only place with these versions. The extension reads it here,
+//! `scripts/known_fault.py` reads it for installation and packages.
 
 use std::fmt;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Deserializer};
 
-/// Words that begin a version before a release.
+/// Tags of versions before a release.
 const PRERELEASE_TAGS: [&str; 5] = ["alpha", "beta", "rc", "dev", "pre"];
 
 static TABLE: LazyLock<Vec<Fault>> = LazyLock::new(|| {
@@ -20,8 +20,8 @@ pub fn table() -> &'static [Fault] {
     &TABLE
 }
 
-/// The numbers that a version begins with: `18.6 (Debian 18.6-1.pgdg13+1)` is 18.6, `0.8.4-1.pgdg` is 0.8.4. Missing
-/// numbers count as 0, and what is before a release (`18beta1`) comes before it.
+/// The numbers at the beginning of a version: `18.6 (Debian 18.6-1.pgdg13+1)` is 18.6, `0.8.4-1.pgdg` is 0.8.4.
+/// Missing numbers are 0. Pre-releases (`18beta1`) come before their release.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
     /// Without zeros at the end.
@@ -30,7 +30,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// Reads a version; `None` for a text that does not begin with a number.
+    /// Parses a version; `None` for a text that does not begin with a number.
     pub fn parse(text: &str) -> Option<Self> {
         let mut rest = text.trim();
         let mut numbers = Vec::new();
@@ -39,7 +39,7 @@ impl Version {
             if end == 0 {
                 break;
             }
-            // A number of more digits than fit is newer than any other.
+            // A number that does not fit is newer than any other.
             numbers.push(rest[..end].parse().unwrap_or(u64::MAX));
             rest = &rest[end..];
             match rest.strip_prefix('.') {
@@ -92,7 +92,7 @@ impl<'de> Deserialize<'de> for Version {
     }
 }
 
-/// What has a fault.
+/// A product with known faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Product {
     /// The server.
@@ -103,7 +103,7 @@ pub enum Product {
 }
 
 impl Product {
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::PostgreSQL => "PostgreSQL",
@@ -111,7 +111,7 @@ impl Product {
         }
     }
 
-    /// The first version from which on none of its faults is known.
+    /// The first version without any known fault.
     fn safe_from(self, version: &Version) -> &'static Version {
         let faults = table().iter().filter(|fault| fault.product == self);
         let good = faults.map(|fault| fault.good_from(version)).max();
@@ -125,13 +125,14 @@ impl Product {
 pub struct Fault {
     /// Its identifier: a CVE, if it has one.
     pub fault: &'static str,
-    /// What has it.
+    /// The product.
     pub product: Product,
-    /// The first version without it for each major version, in rising order. The last one holds for later major versions.
+    /// The first version without it for each major version, in rising order. The last also applies to later major
+    /// versions.
     good_from: Vec<Version>,
-    /// What can happen.
+    /// What may happen.
     pub effect: &'static str,
-    /// What remains to be done with a good version.
+    /// What to do after an update.
     #[serde(default)]
     afterwards: Option<&'static str>,
     /// Whether pg_docsearch refuses to be created with it.
@@ -145,7 +146,7 @@ impl Fault {
         version < self.good_from(version)
     }
 
-    /// The first version without the fault for users of this one.
+    /// The first version without the fault in the same major version, or after it.
     pub fn good_from(&self, version: &Version) -> &Version {
         let of_major = |good: &&Version| good.major() <= version.major();
         let good = self.good_from.iter().rev().find(of_major);
@@ -158,29 +159,29 @@ impl Fault {
 pub struct Versions {
     /// `server_version_num`.
     pub server: i32,
-    /// The version of pgvector that the catalog of the database has.
+    /// Version of pgvector in the catalog of the database.
     pub catalog: Option<String>,
-    /// The version that `CREATE EXTENSION vector` would make: that of the files on the server.
+    /// Version of the pgvector files on the server, which `CREATE EXTENSION vector` would install.
     pub files: Option<String>,
-    /// The version of the library that this session has loaded, where Postgres tells it.
+    /// Version of the library in this session, if Postgres reports it.
     pub loaded: Option<String>,
 }
 
-/// A fault that a server has.
+/// A known fault of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The fault.
     pub fault: &'static Fault,
-    /// The oldest version that has it, as it is written.
+    /// The oldest version with it, as written.
     pub version: String,
-    /// What happens, and which versions were found.
+    /// The effect, and the versions that were found.
     pub detail: String,
     /// What to do.
     pub remedy: String,
 }
 
 impl Finding {
-    /// What has the fault: product and version.
+    /// The product and version.
     pub fn object(&self) -> String {
         format!("{} {}", self.fault.product.name(), self.version)
     }
@@ -192,7 +193,7 @@ impl Versions {
         table().iter().filter_map(|fault| self.finding(fault)).collect()
     }
 
-    /// The versions of pgvector that are known, with where they were found.
+    /// The known versions of pgvector, with where they were found.
     fn pgvector(&self) -> impl Iterator<Item = (&'static str, &str)> {
         [
             ("catalog", &self.catalog),
@@ -231,7 +232,7 @@ impl Versions {
             .collect();
         let has = |version: &Option<String>| version.as_deref().and_then(has_fault).is_some();
         let mut steps = Vec::new();
-        // The code is in the files: where they are not known, they are taken to be as old as the catalog.
+        // The code is in the files. If their version is not known, that of the catalog is assumed.
         let has_old_files = has(&self.files) || (self.files.is_none() && has(&self.catalog));
         if has_old_files {
             let safe = fault.product.safe_from(&oldest);

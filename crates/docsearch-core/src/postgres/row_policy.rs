@@ -1,14 +1,14 @@
-//! Policies of a table that were made for its rows, written again for the documents made of them.
+//! Rewrites policies on the rows of a table for the documents of these rows.
 
-/// Words that Postgres writes without quotation marks where they mean no column: parts of types and of `EXTRACT`.
+/// Words that Postgres writes without quotation marks and that are no columns: parts of types and of `EXTRACT`.
 const WORDS: [&str; 11] = [
     "zone", "with", "without", "varying", "year", "month", "day", "hour", "minute", "second", "epoch",
 ];
 
-/// The condition of a policy as it reads about documents: columns of the row become keys of `metadata`, cast to their
-/// type. Also gives the columns that it names, in their order. `columns` are names and types, as Postgres writes them.
-/// `None` where that cannot be said of the text alone: it has a subquery, whose names may be those of other tables, means a
-/// whole row, or names a column whose JSON is not what its type reads.
+/// The condition of a policy for documents: columns of the row become keys of `metadata`, cast to their type. Also
+/// returns the columns in it, in order. `columns` are names and types, as Postgres writes them. `None` if the text
+/// alone does not decide: it has a subquery, whose names may be of other tables, a whole row, or a column whose JSON
+/// its type cannot read.
 pub fn about_documents(condition: &str, columns: &[(String, String)]) -> Option<(String, Vec<String>)> {
     let (mut written, mut named) = (String::new(), Vec::new());
     let mut rest = condition;
@@ -45,7 +45,7 @@ fn token(text: &str, first: char) -> usize {
     match first {
         '\'' | '"' => {
             let mut from = 1;
-            // A quote that is doubled is part of the text.
+            // A doubled quote is part of the text.
             while let Some(end) = text[from..].find(first) {
                 from += end + 1;
                 if !text[from..].starts_with(first) {
@@ -60,7 +60,7 @@ fn token(text: &str, first: char) -> usize {
     }
 }
 
-/// The column that a name means; keywords are in capital letters, and names that need it in quotation marks.
+/// The column of a name. Keywords are in capital letters, and names that need it in quotation marks.
 fn column<'a>(text: &str, columns: &'a [(String, String)]) -> Option<&'a (String, String)> {
     let name = match text.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
         Some(quoted) => quoted.replace("\"\"", "\""),

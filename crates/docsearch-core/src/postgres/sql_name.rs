@@ -1,7 +1,7 @@
-//! Names of objects in a database, as SQL writes them.
+//! Parses names of database objects in SQL.
 
-/// Schema and name of what an SQL name such as `docsearch.english` or `"My schema"."x"` stands for; without a schema only
-/// the name. `None` if it is not such a name.
+/// Schema and name in an SQL name such as `docsearch.english` or `"My schema"."x"`; without a schema only the name.
+/// `None` if it is not such a name.
 pub fn parse(text: &str) -> Option<(Option<String>, String)> {
     let (first, rest) = part(text.trim())?;
     match rest.trim_start().strip_prefix('.') {
@@ -14,7 +14,7 @@ pub fn parse(text: &str) -> Option<(Option<String>, String)> {
     }
 }
 
-/// An identifier at the beginning of a text, and what follows.
+/// An identifier at the beginning of a text, and the rest.
 fn part(text: &str) -> Option<(String, &str)> {
     let Some(mut rest) = text.strip_prefix('"') else {
         let end = text.find(|c: char| !is_plain(c)).unwrap_or(text.len());

@@ -1,20 +1,20 @@
-//! JSON that the database holds and that Rust would not read.
+//! Reads stored JSON that `serde_json` would refuse.
 //!
-//! `jsonb` knows numbers of any size and nests as deep as the stack of the server allows. A row that was
-//! stored so must not keep the others from being read.
+//! `jsonb` accepts numbers of any size, and nests as deep as the stack of the server allows. Such a row must not
+//! prevent others from being read.
 
 use serde_json::Value;
 
-/// Levels that are read; what lies deeper is left out. `serde_json` reads 127.
-const LEVELS: usize = 100;
+/// Levels that are read; deeper ones become `null`. `serde_json` reads 127.
+const MAX_LEVELS: usize = 100;
 
-/// Reads a JSON text. Numbers that are too large, and what is nested too deep, become `null`; text that
-/// is no JSON does, too.
+/// Reads a JSON text. Numbers that are too large and values that are nested too deep become `null`, and so does
+/// invalid JSON.
 pub fn read(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| serde_json::from_str(&readable(text)).unwrap_or_default())
 }
 
-/// The text with `null` in place of what cannot be read.
+/// The text with `null` instead of unreadable values.
 fn readable(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut depth = 0usize;
@@ -29,12 +29,12 @@ fn readable(text: &str) -> String {
         rest = behind;
         let opens = matches!(first, '{' | '[');
         let closes = matches!(first, '}' | ']');
-        let too_deep = depth > LEVELS || (opens && depth == LEVELS);
+        let too_deep = depth > MAX_LEVELS || (opens && depth == MAX_LEVELS);
         if closes {
             depth = depth.saturating_sub(1);
         }
         match too_deep {
-            true if opens && depth == LEVELS => kept.push_str("null"),
+            true if opens && depth == MAX_LEVELS => kept.push_str("null"),
             true => {}
             false if is_too_large(token) => kept.push_str("null"),
             false => kept.push_str(token),
@@ -46,7 +46,7 @@ fn readable(text: &str) -> String {
     kept
 }
 
-/// Bytes of the string that the text begins with, quotes included.
+/// Bytes of the string at the beginning of the text, with its quotes.
 fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (place, letter) in text.char_indices().skip(1) {

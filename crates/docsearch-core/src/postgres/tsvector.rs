@@ -1,7 +1,7 @@
-//! Reading a `tsvector` as Postgres stores it.
+//! Reads stored `tsvector`s.
 //!
-//! Ranking reads the positions of a few lexemes out of a thousand vectors, so it looks them up in
-//! the stored bytes instead of building a copy.
+//! Ranking needs the positions of a few lexemes from a thousand vectors. So it looks them up in the stored bytes,
+//! without a copy.
 
 #[cfg(target_endian = "big")]
 compile_error!("the bit fields of a tsvector are read in little-endian order");
@@ -44,7 +44,7 @@ struct Entry {
 }
 
 impl<'a> TsVector<'a> {
-    /// Reads the header. `None` if the bytes are too few for the entries they announce.
+    /// Parses the header. `None` if there are fewer bytes than its entries need.
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
         let (count, rest) = bytes.split_first_chunk::<4>()?;
         let count = usize::try_from(i32::from_le_bytes(*count)).ok()?;
@@ -52,7 +52,7 @@ impl<'a> TsVector<'a> {
         Some(Self { entries, strings })
     }
 
-    /// How many lexemes the vector has.
+    /// Number of lexemes.
     pub fn len(&self) -> usize {
         self.entries.len() / 4
     }
@@ -76,19 +76,18 @@ impl<'a> TsVector<'a> {
         self.strings.get(entry.offset..entry.offset + entry.length)
     }
 
-    /// The positions of a lexeme, with the weight of each; empty if the lexeme does not occur.
-    /// A lexeme without stored positions gives none.
+    /// The positions of a lexeme, with their weights. Empty if the lexeme does not occur, or has no stored positions.
     pub fn positions(&self, lexeme: &str) -> impl Iterator<Item = (u16, Weight)> + use<'a> {
         self.positions_from(&mut 0, lexeme)
     }
 
-    /// The same for lexemes that are looked up in ascending order: `from` is where the first one is
-    /// looked for, 0, and then where the next one is.
+    /// The same for lexemes in ascending order. `from` is where the search begins, 0 for the first, and is then set
+    /// for the next.
     pub fn positions_from(&self, from: &mut usize, lexeme: &str) -> impl Iterator<Item = (u16, Weight)> + use<'a> {
         places(self.find(from, lexeme.as_bytes()).unwrap_or_default())
     }
 
-    /// The lexemes with their positions, in order; what is not valid UTF-8 is left out.
+    /// The lexemes with their positions, in order, without invalid UTF-8.
     pub fn entries(&self) -> impl Iterator<Item = (&'a str, impl Iterator<Item = (u16, Weight)> + use<'a>)> + use<'a> {
         let vector = *self;
         (0..self.len()).filter_map(move |index| {
@@ -98,7 +97,7 @@ impl<'a> TsVector<'a> {
         })
     }
 
-    /// The lexemes, in order; what is not valid UTF-8 is left out.
+    /// The lexemes, in order, without invalid UTF-8.
     pub fn lexemes(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let vector = *self;
         (0..self.len()).filter_map(move |index| {
@@ -114,7 +113,7 @@ impl<'a> TsVector<'a> {
             let middle = low.midpoint(high);
             let entry = self.entry(middle)?;
             let start = prefix(self.strings.get(entry.offset..)?, entry.length);
-            // Most lexemes differ in their first letters: no call to compare them.
+            // Most lexemes differ in their first letters, and need no call to be compared.
             let order = start.cmp(&wanted);
             let order = if order.is_eq() {
                 self.lexeme(&entry)?.cmp(lexeme)
@@ -164,7 +163,7 @@ fn prefix(bytes: &[u8], length: usize) -> u32 {
     }
 }
 
-/// Writes a vector the way `tsvectorin` lays it out.
+/// Writes a vector as `tsvectorin` does.
 #[cfg(test)]
 pub(crate) fn encode(lexemes: &[(&str, &[(u16, Weight)])]) -> Vec<u8> {
     let mut strings = Vec::new();

@@ -18,10 +18,10 @@ pub(crate) fn task<'a>(text: &'a str, rules: &Rules) -> &'a str {
     let words = words(text);
     let (start, end) = inner(&words, rules);
     let framed = start > 0 || end < words.len();
-    let tells = |word: &Word| !word.ends && (word.lower.is_empty() || !rules.is_stop_word(&word.lower));
+    let is_significant = |word: &Word| !word.ends && (word.lower.is_empty() || !rules.is_stop_word(&word.lower));
     let is_name =
         !framed && words.len() < MIN_WORDS && words.first().is_none_or(|first| rules.verb(&first.lower).is_none());
-    if !words[start..end].iter().any(tells) || is_name {
+    if !words[start..end].iter().any(is_significant) || is_name {
         return text;
     }
     let from = if start == 0 { 0 } else { words[start].range.start };

@@ -110,7 +110,7 @@ impl Page {
             return;
         }
         let factor = form.role.factor(asked.implicit);
-        let of_symbol = of_a_place(form.role);
+        let of_symbol = is_scoped(form.role);
         let inside = !of_symbol || self.is_in(containers);
         let as_written = match form.role {
             NameRole::Address | NameRole::AddressPath => form.text == self.slug,
@@ -142,7 +142,7 @@ impl Page {
     ) {
         let meant = match form.role {
             NameRole::WithoutKind => !is_plain(&form.text),
-            role if of_a_place(role) => self.is_in(containers) || !asked.known_container,
+            role if is_scoped(role) => self.is_in(containers) || !asked.known_container,
             _ => true,
         };
         if meant && self.name == 0.0 {
@@ -201,7 +201,7 @@ impl Page {
 }
 
 /// Whether a name counts in the query's container only.
-fn of_a_place(role: NameRole) -> bool {
+fn is_scoped(role: NameRole) -> bool {
     matches!(role, NameRole::Symbol | NameRole::Path | NameRole::Expanded)
 }
 
@@ -262,12 +262,12 @@ mod tests {
         assert_eq!(defined("async with statement", 1), 0.0, "words are no name");
     }
 
-    /// The page after the form of a query with this text and role has brought or defined it.
-    fn lifted(
+    /// The page with the strengths of a candidate name with this text and role.
+    fn boosted(
         page: Page,
         query: &str,
         (text, role): (&str, NameRole),
-        lift: impl Fn(&mut Page, &CandidateName, &Asked),
+        apply: impl Fn(&mut Page, &CandidateName, &Asked),
     ) -> Page {
         let rules = Rules::english();
         let known: KnownNames = ["SwiftUI"].into_iter().collect();
@@ -276,7 +276,7 @@ mod tests {
         let names = asked.candidate_names();
         let form = names.iter().find(|form| form.role == role && form.text == text);
         let mut page = page;
-        lift(
+        apply(
             &mut page,
             form.unwrap_or_else(|| panic!("{text} in {names:?}")),
             &Asked { asked, containers },
@@ -290,8 +290,8 @@ mod tests {
     }
 
     /// The strengths of the exact and of the near name.
-    fn borne(page: Page, query: &str, form: (&str, NameRole), kind: NameKind) -> (f32, f32) {
-        let page = lifted(page, query, form, |page, form, of| {
+    fn strengths(page: Page, query: &str, form: (&str, NameRole), kind: NameKind) -> (f32, f32) {
+        let page = boosted(page, query, form, |page, form, of| {
             page.apply_name(kind, form, &of.asked, &of.containers)
         });
         (page.name, page.near_name)
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn an_exact_name_counts_by_its_kind_and_more_as_written() {
-        let whole = |query: &str, title: &str, kind| borne(titled(title), query, (query, NameRole::Whole), kind);
+        let whole = |query: &str, title: &str, kind| strengths(titled(title), query, (query, NameRole::Whole), kind);
         assert_eq!(whole("Button", "Button", NameKind::Title), (0.995 + 0.004, 0.0));
         assert_eq!(whole("button", "Button", NameKind::Title), (0.995, 0.0));
         let parameters = "frame(width:height:)";
@@ -319,66 +319,69 @@ mod tests {
         );
         // An abbreviation written out.
         assert_eq!(
-            borne(button(), "btn", ("button", NameRole::Expanded), NameKind::Title),
+            strengths(button(), "btn", ("button", NameRole::Expanded), NameKind::Title),
             (0.96 * 0.995, 0.0)
         );
     }
 
     #[test]
     fn a_name_without_its_kind_is_exact_unless_it_is_a_plain_word() {
-        let kindless =
-            |query: &str, text: &str| borne(titled(text), query, (text, NameRole::WithoutKind), NameKind::Title);
-        assert_eq!(kindless("View protocol", "View"), (0.98 * (0.995 + 0.004), 0.0));
-        assert_eq!(kindless("future statement", "future"), (0.0, 0.98 * PLAIN_WITHOUT_KIND));
+        let without_kind =
+            |query: &str, text: &str| strengths(titled(text), query, (text, NameRole::WithoutKind), NameKind::Title);
+        assert_eq!(without_kind("View protocol", "View"), (0.98 * (0.995 + 0.004), 0.0));
         assert_eq!(
-            kindless("async with statement", "async with"),
+            without_kind("future statement", "future"),
+            (0.0, 0.98 * PLAIN_WITHOUT_KIND)
+        );
+        assert_eq!(
+            without_kind("async with statement", "async with"),
             (0.0, 0.98 * PLAIN_WITHOUT_KIND)
         );
     }
 
     #[test]
-    fn a_plain_word_is_a_name_if_the_page_is_of_the_kind_that_is_asked_for() {
+    fn a_plain_word_is_a_name_if_the_page_is_of_the_kind_in_the_query() {
         let of_kind = |kind: &str| Page {
             kind: Some(kind.to_owned()),
             ..titled("View")
         };
-        let asked = |page| borne(page, "view protocol", ("view", NameRole::WithoutKind), NameKind::Title);
+        let asked = |page| strengths(page, "view protocol", ("view", NameRole::WithoutKind), NameKind::Title);
         assert_eq!(asked(of_kind("Protocol")), (0.98 * 0.995, 0.0));
         assert_eq!(asked(of_kind("class")), (0.0, 0.98 * PLAIN_WITHOUT_KIND));
         assert_eq!(asked(titled("View")), (0.0, 0.98 * PLAIN_WITHOUT_KIND));
     }
 
     #[test]
-    fn a_name_elsewhere_is_only_near_if_its_place_is_known() {
+    fn a_name_elsewhere_is_only_near_if_its_container_is_known() {
         let inside = Page {
             project: "swiftui".to_owned(),
             ..button()
         };
-        let symbol = |page, query| borne(page, query, ("Button", NameRole::Symbol), NameKind::Title);
+        let symbol = |page, query| strengths(page, query, ("Button", NameRole::Symbol), NameKind::Title);
         assert_eq!(symbol(inside.clone(), "Button in SwiftUI"), (0.995 + 0.004, 0.0));
         assert_eq!(symbol(button(), "Button in SwiftUI"), (0.0, ELSEWHERE));
-        // Nobody knows what is in SomeModule: the page may be.
+        // No document says what is in SomeModule: the page may be.
         assert_eq!(symbol(button(), "Button in SomeModule"), (0.995 + 0.004 - 0.05, 0.0));
-        // Without "in", the place is less sure.
+        // Without "in", the container is less certain.
         assert_eq!(symbol(inside, "Button SwiftUI"), (0.998 * (0.995 + 0.004), 0.0));
         assert_eq!(symbol(button(), "Button SwiftUI"), (0.0, 0.998 * ELSEWHERE));
     }
 
     #[test]
-    fn the_longest_qualifier_brings_its_page_nearest() {
+    fn the_longest_qualifier_makes_its_page_nearest() {
         let near = |text: &str| {
             let form = (text, NameRole::Qualifier);
-            borne(titled(text), "datetime.date.today", form, NameKind::Title)
+            strengths(titled(text), "datetime.date.today", form, NameKind::Title)
         };
         assert_eq!(near("datetime.date"), (0.0, 0.35 + 0.25));
         assert_eq!(near("datetime"), (0.0, 0.35 + 8.0 / 13.0 * 0.25));
     }
 
     #[test]
-    fn a_definition_counts_where_it_is_meant_and_the_page_bears_no_name() {
+    fn a_definition_counts_where_it_is_meant_and_the_page_has_no_name() {
         let defined = |page: Page, query: &str, definers| {
             let form = ("Button", NameRole::Symbol);
-            let page = lifted(page, query, form, |page, form, of| {
+            let page = boosted(page, query, form, |page, form, of| {
                 page.apply_definition(form, &of.asked, &of.containers, definers);
             });
             page.definition
@@ -413,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn s0_21_a_name_half_typed_is_near() {
+    fn s0_21_an_incomplete_name_is_near() {
         // Four of six letters, see `similarity::prefix`.
         assert_eq!(button().nearness("butt"), 0.4 + 0.3 * 4.0 / 6.0);
         assert_eq!(button().nearness("fish"), 0.0);

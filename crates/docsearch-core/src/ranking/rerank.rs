@@ -12,7 +12,7 @@ use crate::values::id::{DocumentId, Map, Set};
 /// from the second on they are fully on. (tools-azure-mcp and tools-livemcp gain by them. Where pages are named after
 /// things they mislead: tldr-commands unnamed loses .04 of nDCG@10.)
 const ACTION_NAMES: (f32, f32) = (0.4, 0.8);
-/// Fewer candidates of a kind count as this number: their share says little. Chosen, not measured.
+/// Fewer candidates of a kind count as this number: their share means little. Chosen, not measured.
 const MIN_OF_KIND: usize = 4;
 
 /// Marks pages with a newer version among the results.

@@ -226,7 +226,7 @@ impl<'a> Scorer<'a> {
 pub const MIN_PHRASE_WORDS: usize = 5;
 
 /// Strength of a query of at least [`MIN_PHRASE_WORDS`] that this number of documents have word for word. More than
-/// three documents are not told apart by it. Chosen, not measured.
+/// three documents are not distinguished by it. Chosen, not measured.
 pub fn phrase_strength(documents: usize) -> f32 {
     match documents {
         1 => 0.8,

@@ -129,7 +129,7 @@ weights! {
         "with weight_keyword 0: tldr-commands unnamed .539 (0.5: .524), tools-azure-mcp .928 (.914), python-docs index-concept .799 (.807), postgres-docs and scifact (train) the same within .004";
     hybrid_weight_generic: f32 = 0.2 in 0.0..=1.0, "share",
         "Share of vectors in the base score where the query is a generic term alone.",
-        "chosen: a generic term alone is a word to be found as it stands";
+        "chosen: a generic term alone is to be found as it is written";
     document_share: f32 = 0.5 in 0.0..=1.0, "share",
         "Share of the document as a whole in the keyword score; the rest is its best section.",
         "decision 28: at .25 how-questions gain .029 of nDCG@10, symptoms lose .031 and ray-docs-pages .010";

@@ -1,7 +1,7 @@
-//! Identifiers: how a name of code falls into words.
+//! Splits identifiers into words.
 //!
-//! `UITableView` is `UI`, `Table`, `View`; `pg_cancel_backend` is `pg`, `cancel`, `backend`. The
-//! split looks at the case of letters, so it has to happen before anything is lower-cased.
+//! `UITableView` is `UI`, `Table`, `View`; `pg_cancel_backend` is `pg`, `cancel`, `backend`. The case of letters
+//! decides, so identifiers are split before anything is lower-cased.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -20,13 +20,13 @@ pub fn words(identifier: &str) -> Vec<Range<usize>> {
     Words::of(identifier).interruptible().collect()
 }
 
-/// See [`words`], one after the other.
+/// Iterator of [`words`].
 #[derive(Clone, Debug)]
 pub(crate) struct Words<'a> {
     humps: Humps<'a>,
-    /// The word before the one that was found last.
+    /// The word before the last one found.
     held: Option<Range<usize>>,
-    /// Digits that were taken from the last word.
+    /// Digits that were split off the last word.
     digits: Option<Range<usize>>,
     /// Whether there was a word before.
     is_several: bool,
@@ -78,7 +78,7 @@ impl Iterator for Words<'_> {
 struct Humps<'a> {
     identifier: &'a str,
     chars: Peekable<CharIndices<'a>>,
-    /// Of the word that is read, and whether it has a lower-case letter.
+    /// Beginning of the current word, and whether it has a lower-case letter.
     start: Option<usize>,
     has_lower: bool,
     before: char,
@@ -141,8 +141,8 @@ pub fn split_identifier(identifier: &str) -> String {
     if split.is_empty() { identifier.to_owned() } else { split }
 }
 
-/// Whether a text reads as a name of code and not as a word of a language: it has an inner capital,
-/// a joiner or qualifier between letters, or digits after letters.
+/// Whether a text is a name of code and not an ordinary word: it has an inner capital, a joiner or qualifier between
+/// letters, or digits after letters.
 pub fn is_identifier(text: &str) -> bool {
     if text.is_empty() || text.contains(char::is_whitespace) || uncontracted(text) != text {
         return false;
@@ -153,7 +153,8 @@ pub fn is_identifier(text: &str) -> bool {
     inner_mark || (words(text).len() > 1 && !text.contains('-'))
 }
 
-/// A word without what an apostrophe joins to it: `what's` is `what`, `don't` is `do`.
+/// A word without an English contraction: `what's` is `what`, `don't` is `do`. The endings are grammar and no rules:
+/// text is split before any rules are known, and words of other languages hardly end so.
 pub fn uncontracted(word: &str) -> &str {
     let Some((before, after)) = word.split_once(['\'', '’']) else {
         return word;
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_code_from_words() {
+    fn code_is_distinguished_from_words() {
         for code in ["UITableView", "a.b", "work_mem", "frame(width:height:)", "std::vector"] {
             assert!(is_identifier(code), "{code}");
         }

@@ -1,17 +1,16 @@
-//! Which language a text is written in.
+//! Detects the language of a text.
 //!
-//! Queries are short: three words have few of the trigrams that tell languages apart (`whatlang`), but often a word
-//! that says nothing and betrays its language, such as `how` or `ein`. These are counted first.
+//! Queries are short: three words have few of the trigrams that distinguish languages (`whatlang`), but often a stop
+//! word of one language, such as `how` or `ein`. So stop words are counted first.
 
 use std::collections::BTreeMap;
 
 use whatlang::{Detector, Lang};
 
-/// Least confidence of trigrams alone. Of 16 short queries, the five that were taken for another language had
-/// less than 0.08.
-const LEAST_CONFIDENCE: f64 = 0.09;
+/// Least confidence in trigrams alone. Of 16 short queries, the five whose language was wrong had less than 0.08.
+const MIN_CONFIDENCE: f64 = 0.09;
 
-/// A language that is told apart.
+/// A language that is detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Language {
     /// ISO 639-1 code.
@@ -23,7 +22,7 @@ pub struct Language {
     lang: Lang,
 }
 
-/// The languages that are told apart.
+/// The languages that are detected.
 pub const LANGUAGES: [Language; 22] = [
     language("ar", "Arabic", "arabic", Lang::Ara),
     language("da", "Danish", "danish", Lang::Dan),
@@ -64,8 +63,8 @@ impl Language {
         LANGUAGES.into_iter().find(|language| language.code == code)
     }
 
-    /// The language of a text, or `None` if nothing tells. `stop_words` are the numbers of words of the text that
-    /// say nothing in a language, by its code.
+    /// The language of a text, or `None` if it is unclear. `stop_words` are the numbers of its stop words by language
+    /// code.
     pub fn detect(text: &str, stop_words: &BTreeMap<String, i64>) -> Option<Self> {
         let most = stop_words.values().copied().max().filter(|&most| most > 0);
         let likely: Vec<Self> = LANGUAGES
@@ -74,7 +73,7 @@ impl Language {
             .collect();
         match likely.as_slice() {
             [one] => Some(*one),
-            [] => by_trigrams(text, &LANGUAGES, LEAST_CONFIDENCE),
+            [] => by_trigrams(text, &LANGUAGES, MIN_CONFIDENCE),
             several => by_trigrams(text, several, 0.0),
         }
     }

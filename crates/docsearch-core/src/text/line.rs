@@ -1,9 +1,9 @@
-//! Text of documents as part of one line.
+//! Text of documents within a line.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The text on one line: white space folded, control characters and invisible characters that turn or hide text
-/// dropped, lines that only open or close a code block left out.
+/// The text on one line. White space is folded. Control characters, and invisible characters that reorder or hide
+/// text, are dropped, and so are lines that only open or close a code block.
 pub(crate) fn one_line(text: &str) -> String {
     folded(text.split(is_line_break).filter(|source| !is_fence(source)))
 }
@@ -45,7 +45,7 @@ fn is_fence(line: &str) -> bool {
     })
 }
 
-/// Control characters, directional overrides and isolates, and tags: nothing that a reader sees. Joiners stay, since
+/// Control characters, directional overrides and isolates, and tags: readers do not see them. Joiners stay, since
 /// several scripts need them.
 fn is_hidden(c: char) -> bool {
     c.is_control()
@@ -56,8 +56,8 @@ fn is_hidden(c: char) -> bool {
         )
 }
 
-/// The text, or its beginning and `…`, in at most `max_chars` characters. It ends after a word; only a single word
-/// longer than that is cut inside.
+/// The text, or its beginning and `…`, in at most `max_chars` characters. It ends after a word. Only a single longer
+/// word is cut.
 pub(crate) fn clip(text: &str, max_chars: usize) -> String {
     if text.char_indices().nth(max_chars).is_none() {
         return text.to_owned();
@@ -66,7 +66,7 @@ pub(crate) fn clip(text: &str, max_chars: usize) -> String {
         return String::new();
     };
     let mut end = longest(text, text.split_word_bounds(), room);
-    // A name such as `std::vector` has word boundaries inside; white space is better if it is not far.
+    // Names such as `std::vector` have word boundaries inside. White space is better if it is not far.
     let space = text[..end].rfind(char::is_whitespace).unwrap_or(0);
     let inside = !text[end..].starts_with(char::is_whitespace) && !text[..end].ends_with(char::is_whitespace);
     if inside && 2 * space > end {

@@ -1,14 +1,14 @@
-//! What messages say.
+//! Bounds of messages.
 
 use std::borrow::Cow;
 
 /// Longest message, in characters.
 pub const MAX_MESSAGE_CHARS: usize = 2_000;
-/// How much of the end of a longer one is kept: it says what is wrong with what was given.
+/// Characters at the end of a longer message that stay: they say what is wrong with the input.
 const END_CHARS: usize = 200;
 
-/// A message whose middle is left out if it is longer than [`MAX_MESSAGE_CHARS`]: what a caller has sent is not sent
-/// back whole, and does not fill the log.
+/// A message without its middle if it is longer than [`MAX_MESSAGE_CHARS`]: input of a caller is not sent back whole,
+/// and does not fill the log.
 pub fn bounded(text: &str) -> Cow<'_, str> {
     if text.char_indices().nth(MAX_MESSAGE_CHARS).is_none() {
         return Cow::Borrowed(text);

@@ -1,4 +1,4 @@
-//! Names: what a page answers to, and the form in which names are compared.
+//! Names of pages, and the key by which they are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::text::title::{symbol, unqualified};
 use crate::text::token::qualified_segments;
 use crate::values::address::{address_key, without_extension};
 
-/// Where a name of a page comes from, strongest first.
+/// Source of a name of a page, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum NameKind {
@@ -22,10 +22,9 @@ pub enum NameKind {
     Slug,
     /// Parent and leaf: `asyncimagephase` and `failure`.
     Path,
-    /// Another name that the document's metadata gives (`aliases`).
+    /// Another name from the document's metadata (`aliases`).
     Alias,
-    /// The name of code without the letters that its library puts before all names: `TableView` of
-    /// `UITableView`.
+    /// The name of code without its library's prefix: `TableView` of `UITableView`.
     Unprefixed,
     /// The whole slug, or a URL of the page, see [`crate::values::address`].
     Address,
@@ -37,7 +36,7 @@ impl NameKind {
         self.into()
     }
 
-    /// Reads what [`NameKind::as_str`] wrote; `None` if it is another word.
+    /// Parses [`NameKind::as_str`]; `None` for another word.
     pub fn parse(kind: &str) -> Option<Self> {
         kind.parse().ok()
     }
@@ -48,17 +47,16 @@ impl NameKind {
 pub struct Name {
     /// Comparable form, see [`key`].
     pub key: String,
-    /// Where it comes from.
+    /// Its source.
     pub kind: NameKind,
 }
 
 /// Longest key, in bytes: longer texts are sentences, and an index entry has to fit a page.
 pub const MAX_KEY_BYTES: usize = 200;
 
-/// The form in which names are compared: compatibility-normalised (NFKC), lower case, without what
-/// separates words. `UITableView`, `uitableview`, `UI Table View` and `ui_table_view` have one key;
-/// `C`, `C++` and `C#` have three. A text without letters and digits (`@>`) keeps its marks.
-/// Empty for blank texts and for those longer than [`MAX_KEY_BYTES`].
+/// The key of a name: compatibility-normalised (NFKC), in lower case, without separators of words. `UITableView`,
+/// `uitableview`, `UI Table View` and `ui_table_view` have one key; `C`, `C++` and `C#` have three. A text without
+/// letters and digits (`@>`) keeps its signs. Empty for blank texts and for those longer than [`MAX_KEY_BYTES`].
 pub fn key(text: &str) -> String {
     if text.len() > 4 * MAX_KEY_BYTES {
         return String::new();
@@ -82,13 +80,12 @@ pub fn key(text: &str) -> String {
             key.push(c);
         }
     }
-    // Marks that stood apart may now combine.
+    // Marks that were separate may combine now.
     let key: String = key.nfkc().collect();
     if key.len() > MAX_KEY_BYTES { String::new() } else { key }
 }
 
-/// Whether [`key`] of `text` is `key`. Text in ASCII, which most names are, is compared in place, and
-/// other text as far as it is ASCII.
+/// Whether [`key`] of `text` is `key`. ASCII text, which most names are, is compared without an allocation.
 pub fn has_key(text: &str, key: &str) -> bool {
     if key.is_empty() || text.len() > 4 * MAX_KEY_BYTES {
         return self::key(text) == key;
@@ -96,7 +93,7 @@ pub fn has_key(text: &str, key: &str) -> bool {
     if text.is_ascii() {
         return ascii_key(text).eq(key.bytes());
     }
-    // The last character may combine with what follows.
+    // The last character may combine with the next.
     let ascii = text.find(|c: char| !c.is_ascii()).unwrap_or_default();
     let settled = ascii_key(&text[..ascii]).count().saturating_sub(1);
     let named = text[..ascii].contains(|c: char| c.is_ascii_alphanumeric());
@@ -104,12 +101,12 @@ pub fn has_key(text: &str, key: &str) -> bool {
     !differs && self::key(text) == key
 }
 
-/// Which characters of a text make its key.
+/// Decides which characters of a text belong to its key.
 #[derive(Default)]
 struct Letters {
     /// Characters of the key so far.
     kept: usize,
-    /// Whether a `+` here belongs to what stands before it.
+    /// Whether a `+` here belongs to the character before it.
     joins: bool,
 }
 
@@ -141,7 +138,7 @@ fn ascii_key(text: &str) -> impl Iterator<Item = u8> {
     })
 }
 
-/// A form of a name or slug that has to bring its page first.
+/// A spelling of a name or slug for which its page has to be first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum NameVariant {
@@ -155,26 +152,26 @@ pub enum NameVariant {
     InProject,
     /// A slug.
     Slug,
-    /// A slug behind the project, as outputs print it.
+    /// A slug after the project, as outputs print it.
     Reference,
-    /// A slug as pages of a site link to it, with the extension of a file.
+    /// A slug as links between pages have it, with the extension of a file.
     Link,
 }
 
 impl NameVariant {
-    /// The forms of a name.
+    /// Spellings of a name.
     pub const OF_NAMES: [Self; 4] = [Self::Written, Self::Lower, Self::Split, Self::InProject];
-    /// The form of a slug that is no name: of one with several segments.
+    /// Spelling of a slug with several segments, which is no name.
     pub const OF_PATHS: [Self; 1] = [Self::Slug];
-    /// The forms of every slug.
+    /// Spellings of every slug.
     pub const OF_SLUGS: [Self; 2] = [Self::Reference, Self::Link];
 
-    /// The word for a column `form`.
+    /// Its word in a column `form`.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 
-    /// A name or slug in this form.
+    /// A name or slug in this spelling.
     pub fn of(self, name: &str, project: &str) -> String {
         match self {
             Self::Written | Self::Slug => name.to_owned(),
@@ -195,20 +192,20 @@ fn unprefixed(name: &str) -> Option<&str> {
     (follows && name.bytes().all(|b| b.is_ascii_alphanumeric())).then(|| &name[prefix..])
 }
 
-/// The names that exactly one page bears: titles, symbols and slug leaves, with the place of the page.
-/// `pages` are titles, slugs and aliases.
+/// Names that exactly one page has: titles, symbols and slug leaves, with the index of the page. `pages` are titles,
+/// slugs and aliases.
 pub fn unique_names<'a>(pages: impl IntoIterator<Item = (&'a str, &'a str, Vec<&'a str>)>) -> Vec<(usize, String)> {
-    let mut bearers: BTreeMap<String, Option<(usize, NameKind, String)>> = BTreeMap::new();
+    let mut pages_by_key: BTreeMap<String, Option<(usize, NameKind, String)>> = BTreeMap::new();
     for (place, (title, slug, aliases)) in pages.into_iter().enumerate() {
         let names = written_names(title, slug, aliases);
         for (text, Name { key, kind }) in names.into_iter().filter(|(_, name)| name.kind != NameKind::Unprefixed) {
-            bearers
+            pages_by_key
                 .entry(key)
-                .and_modify(|bearer| *bearer = None)
+                .and_modify(|page| *page = None)
                 .or_insert(Some((place, kind, text)));
         }
     }
-    bearers
+    pages_by_key
         .into_values()
         .flatten()
         .filter(|(_, kind, _)| matches!(kind, NameKind::Title | NameKind::Symbol | NameKind::Slug))
@@ -229,7 +226,7 @@ pub fn slug_parent(slug: &str) -> Option<&str> {
         .filter(|parent| !parent.is_empty())
 }
 
-/// Every name and address that a page answers to, without duplicates; of equal keys the strongest kind stays.
+/// All names and addresses of a page, each key once, with its strongest kind.
 pub fn page_names<'a>(
     title: &str,
     slug: &'a str,
@@ -281,18 +278,17 @@ fn written_names<'a>(title: &str, slug: &str, aliases: impl IntoIterator<Item = 
     names
 }
 
-/// What a page says that it belongs to: the levels of its category, and values of its metadata. Each
-/// name once.
+/// Containers of a page: the levels of its category, and values of its metadata. Each name once.
 pub fn containers<'a>(category: Option<&'a str>, metadata: Option<&'a serde_json::Value>) -> BTreeSet<&'a str> {
     let levels = category.into_iter().flat_map(|category| category.split('/'));
     let levels = levels.map(str::trim).filter(|name| !name.is_empty());
     levels.chain(stated_containers(metadata)).collect()
 }
 
-/// Metadata keys whose value says what a page belongs to.
+/// Metadata keys whose values are containers.
 pub const CONTAINER_KEYS: [&str; 6] = ["framework", "module", "library", "package", "server", "namespace"];
 
-/// Names of what a page belongs to, of its metadata: texts, and lists of texts.
+/// Containers in the metadata of a page: texts, and lists of texts.
 pub fn stated_containers(metadata: Option<&serde_json::Value>) -> impl Iterator<Item = &str> {
     let values = CONTAINER_KEYS.iter().filter_map(move |key| metadata?.get(key));
     let texts = values.flat_map(|value| match value {
@@ -330,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_title_is_also_a_name_without_what_tells_it_from_others() {
+    fn a_title_is_also_a_name_without_its_qualifier() {
         let names = page_names("Change history (The parser)", "parser/changes", [], []);
         assert!(names.contains(&Name {
             key: key("change history"),
@@ -383,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_two_pages_bear_is_not_unique() {
+    fn a_name_of_two_pages_is_not_unique() {
         let pages = [
             ("Button", "controls/button", vec![]),
             ("Toggle", "controls/toggle", vec!["Switch"]),

@@ -1,4 +1,4 @@
-//! How near a text comes to a name that it does not match: names half typed, and names mistyped.
+//! Similarity of a text and a name that are not equal: incomplete and mistyped names.
 
 use serde::Serialize;
 use strsim::osa_distance;
@@ -6,55 +6,56 @@ use strsim::osa_distance;
 use crate::text::identifier;
 use crate::text::name;
 
-/// Greatest strength of a match that is not exact: below [`crate::ranking::score::EVIDENCE_CAP`], above which exact names are.
+/// Greatest strength of a name that is not exact: below [`crate::ranking::score::EVIDENCE_CAP`], which only exact
+/// names exceed.
 pub const MAX_STRENGTH: f32 = 0.8;
 
-// What the farthest match of each kind says, and how much more the nearest one does. Tuned on the two sets in
+// Strength of the weakest match of each kind, and how much more the strongest has. Tuned on the two sets in
 // `examples/judgments` (docs/decisions/0008-ranking.md).
 const PREFIX: (f32, f32) = (0.4, 0.3);
 const PART: (f32, f32) = (0.4, 0.3);
 const HUMPS: (f32, f32) = (0.3, 0.3);
 const TYPO: (f32, f32) = (0.4, MAX_STRENGTH - 0.4);
-/// Strength of a stem that a word begins with.
+/// Strength of a stem at the beginning of a word.
 const STEM: f32 = 0.5;
 
-// The lengths are chosen, not measured: what is shorter begins, or resembles, too many names.
+// The lengths are chosen, not measured: shorter texts resemble too many names.
 /// Shortest text, in characters, that is completed.
 const MIN_PREFIX: usize = 2;
-/// Shortest text, in characters, that may hold one or two mistakes.
+/// Shortest text, in characters, with one or two mistakes.
 const MIN_ONE_EDIT: usize = 4;
 const MIN_TWO_EDITS: usize = 7;
 
-/// Shortest stem, in characters, that stands for a word which begins with it.
+/// Shortest stem, in characters, that matches a word which begins with it.
 const MIN_STEM: usize = 5;
-/// Least share of the word that such a stem is: three of five letters.
+/// Least share of such a stem in the word: three of five letters.
 const STEM_SHARE: (usize, usize) = (3, 5);
 
-/// How a text is near to a name.
+/// Kinds of similarity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Nearness {
     /// The name begins with the text.
     Prefix,
-    /// The text is made of the beginnings of words of the name, in order: `navvie`, `utv`.
+    /// The text is the beginnings of words of the name, in order: `navvie`, `utv`.
     Humps,
     /// The text is the end of the name, from the beginning of a word: `tableview` of `UITableView`.
     Part,
-    /// One or two edits lead from the text to the name.
+    /// One or two edits make the name of the text.
     Typo,
 }
 
-/// A near match.
+/// A similar name.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct NearName {
-    /// How.
+    /// Kind.
     pub nearness: Nearness,
-    /// How much it says, above 0 and at most [`MAX_STRENGTH`].
+    /// Strength, above 0 and at most [`MAX_STRENGTH`].
     pub strength: f32,
 }
 
-/// The nearest way from what was typed to a name. `None` if there is none, or if both have the same
-/// [`name::key`], which is not near but exact.
+/// The strongest similarity of a typed text and a name. `None` if there is none, or if both have the same
+/// [`name::key`] and the name is exact.
 pub fn near(typed: &str, name: &str) -> Option<NearName> {
     let (typed, key) = (name::key(typed), name::key(name));
     if typed == key || key.is_empty() {
@@ -72,18 +73,17 @@ pub fn near(typed: &str, name: &str) -> Option<NearName> {
     .max_by(|a, b| a.strength.total_cmp(&b.strength))
 }
 
-/// Strength of a name, given as a key, that begins with `typed`: 0.4 to 0.7, by how much of the
-/// name is there. `None` if it does not, or `typed` is too short to tell.
+/// Strength of a key that begins with `typed`: 0.4 to 0.7, by the share of the name that is typed. `None` if it does
+/// not, or `typed` is too short.
 pub fn prefix(typed: &str, key: &str) -> Option<f32> {
     let (typed_chars, key_chars) = (typed.chars().count(), key.chars().count());
     (typed_chars >= MIN_PREFIX && typed_chars < key_chars && key.starts_with(typed))
         .then(|| PREFIX.0 + PREFIX.1 * typed_chars as f32 / key_chars as f32)
 }
 
-/// Strength of a key that is one or two edits away from `typed`: insertions, deletions,
-/// substitutions and swapped neighbours (optimal string alignment). 0.4 to [`MAX_STRENGTH`], mean of
-/// the edits per character and the trigrams in common. One edit needs four characters, two need
-/// seven. `None` if it is further away or too short.
+/// Strength of a key one or two edits away from `typed`: insertions, deletions, substitutions and swapped neighbours
+/// (optimal string alignment). 0.4 to [`MAX_STRENGTH`], by the mean of the edits per character and the common
+/// trigrams. One edit needs four characters, two need seven. `None` if it is further away or too short.
 pub fn typo(typed: &str, key: &str) -> Option<f32> {
     let (typed_chars, key_chars) = (typed.chars().count(), key.chars().count());
     let allowed = match typed_chars.min(key_chars) {
@@ -104,10 +104,10 @@ pub fn typo(typed: &str, key: &str) -> Option<f32> {
     })
 }
 
-/// No fewer edits lead from one text to the other: each takes one character away at most and adds one at most. Most words are
-/// too far for that to need their alignment.
+/// Lower bound of the edits between two texts: each edit removes and adds at most one character. Most words are so
+/// far apart that they need no alignment.
 fn least_edits(typed: &str, key: &str) -> usize {
-    // Characters that share a place only make it less.
+    // Characters that collide only lower the bound.
     let mut more = [0i32; 32];
     typed.chars().for_each(|c| more[c as usize % 32] += 1);
     key.chars().for_each(|c| more[c as usize % 32] -= 1);
@@ -119,10 +119,9 @@ fn least_edits(typed: &str, key: &str) -> usize {
     taken.max(added).unsigned_abs() as usize
 }
 
-/// Strength of a word of the vocabulary, which may be a stem, for a word that nothing holds: see
-/// [`prefix`] and [`typo`]; 0.5 for a stem of at least five characters and three fifths of the word
-/// that the word begins with, since a mistake in an ending keeps the dictionary from taking it off.
-/// `None` if it is not near.
+/// Strength of a word of the vocabulary, which may be a stem, for a word that no document has: see [`prefix`] and
+/// [`typo`]. 0.5 for a stem of at least five characters and three fifths of the word that the word begins with, since
+/// dictionaries do not remove a mistyped ending. `None` if it is not near.
 pub fn vocabulary(typed: &str, lexeme: &str) -> Option<f32> {
     let stem = || {
         let (typed_chars, stem_chars) = (typed.chars().count(), lexeme.chars().count());
@@ -140,8 +139,8 @@ pub fn vocabulary(typed: &str, lexeme: &str) -> Option<f32> {
         .max_by(f32::total_cmp)
 }
 
-/// Strength of a name whose words begin with pieces of `typed`, in order: 0.3 to 0.6, by how much of
-/// the name is there. The first word has to be among them. `None` if they do not.
+/// Strength of a name whose words begin with pieces of `typed`, in order: 0.3 to 0.6, by the share of the name that
+/// is typed. The first word has to be among them. `None` if they do not.
 pub fn humps(typed: &str, name: &str) -> Option<f32> {
     let words: Vec<String> = identifier::words(name)
         .into_iter()
@@ -153,8 +152,8 @@ pub fn humps(typed: &str, name: &str) -> Option<f32> {
     fits.then(|| HUMPS.0 + HUMPS.1 * typed.len() as f32 / length as f32)
 }
 
-/// Strength of a name that ends with `typed`, from the beginning of a word: 0.4 to 0.7, by how much of
-/// the name is there. `None` if it does not, or `typed` is too short to tell.
+/// Strength of a name that ends with `typed`, from the beginning of a word: 0.4 to 0.7, by the share of the name that
+/// is typed. `None` if it does not, or `typed` is too short.
 pub fn part(typed: &str, key: &str, name: &str) -> Option<f32> {
     let (typed_chars, key_chars) = (typed.chars().count(), key.chars().count());
     let ends = typed_chars > MIN_PREFIX && typed_chars < key_chars && key.ends_with(typed);
@@ -170,7 +169,7 @@ pub fn part(typed: &str, key: &str, name: &str) -> Option<f32> {
 }
 
 fn hump_match(typed: &[char], words: &[String]) -> bool {
-    // reach[i]: the words so far can account for the first i characters.
+    // reach[i]: the words so far can produce the first i characters.
     let mut reach = vec![false; typed.len() + 1];
     reach[0] = true;
     for (at, word) in words.iter().enumerate() {
@@ -212,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn s0_21_names_are_completed_and_mended() {
+    fn s0_21_names_are_completed_and_corrected() {
         for (typed, name, expected) in [
             ("nav", "NavigationView", Some(Nearness::Prefix)),
             ("navvie", "NavigationView", Some(Nearness::Humps)),

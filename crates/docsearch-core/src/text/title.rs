@@ -1,8 +1,7 @@
-//! What a title says: the symbol that it names, and what tells it from others.
+//! Titles: their symbol, and their qualifier.
 
-/// The symbol that a title names, if it is more than the symbol: the text before parameters
-/// (`frame(width:height:)`) or before a dash that introduces a description (`gc — Garbage …`).
-/// `None` if the title is the symbol, or names none.
+/// The symbol in a title that has more text: before parameters (`frame(width:height:)`) or before a dash and a
+/// description (`gc — Garbage …`). `None` if the title is the symbol, or has none.
 pub fn symbol(title: &str) -> Option<&str> {
     let title = title.trim();
     let head = [" — ", " – ", " - ", " -- ", ": "]
@@ -18,16 +17,15 @@ pub fn symbol(title: &str) -> Option<&str> {
     (symbol.len() < title.len() && !symbol.is_empty() && !symbol.contains(' ')).then_some(symbol)
 }
 
-/// A title without what tells it from others of the same words, in parentheses at its end: `Change history` of
-/// `Change history (Parser)`.
+/// A title without the qualifier in parentheses at its end: `Change history` of `Change history (Parser)`.
 pub fn unqualified(title: &str) -> &str {
     let title = title.trim();
     let start = title.ends_with(')').then(|| title.rfind(" (")).flatten();
     start.map_or(title, |start| title[..start].trim_end())
 }
 
-/// Whether a heading says the same as the title of its page, or as its words without what tells it from others; case and
-/// white space do not count.
+/// Whether a heading repeats the title of its page, or the title without its qualifier. Case and white space do not
+/// matter.
 pub fn is_repeated_by(title: &str, heading: &str) -> bool {
     let words = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
     let said = words(heading);
@@ -47,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_a_title_from_others_stands_in_parentheses() {
+    fn the_qualifier_of_a_title_is_in_parentheses() {
         assert_eq!(unqualified("Change history (The parser)"), "Change history");
         assert_eq!(unqualified("Use of f(x)"), "Use of f(x)");
         assert_eq!(unqualified("(draft)"), "(draft)");

@@ -1,9 +1,8 @@
-//! The tokens of technical text, for documents and queries alike.
+//! The tokens of technical text, of documents and queries alike.
 //!
-//! This is what the text search parser `docsearch.code_parser` runs. An identifier is emitted whole
-//! and then in its parts: `UITableView` gives an [`TokenKind::Identifier`], then `UI`, `Table` and
-//! `View`. Every other token, put one after the other, is the text again, so that a headline can be
-//! cut from them.
+//! The text search parser `docsearch.code_parser` runs this. An identifier is emitted whole and then in its parts:
+//! `UITableView` gives a [`TokenKind::Identifier`], then `UI`, `Table` and `View`. All other tokens, put together,
+//! are the text again, so that headlines can be cut from them.
 
 mod kind;
 
@@ -17,14 +16,14 @@ pub use kind::TokenKind;
 /// Longest token, in bytes, that is emitted for indexing; a lexeme of a tsvector ends at 2,046.
 pub const MAX_TOKEN_BYTES: usize = 255;
 
-/// A token: its kind and where it stands in the text.
+/// A token: its kind and its range in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What the token is.
+    /// Kind.
     pub kind: TokenKind,
     /// Bytes of the text.
     pub range: Range<usize>,
-    /// Whether an enclosing name was emitted whole before.
+    /// Whether it is part of a name that was emitted before.
     pub inside_whole: bool,
 }
 
@@ -33,12 +32,12 @@ pub struct Tokens<'a> {
     text: &'a str,
     at: usize,
     queue: VecDeque<Token>,
-    /// What comes before the text at `at`, the last first: a name may be as long as the text.
+    /// Tokens before `at` that are still to be emitted, the last first: a name may be as long as the text.
     rest: Vec<Rest<'a>>,
     steps: Steps,
 }
 
-/// Tokens of a name or run that are still to come.
+/// Tokens of a name or run that are still to be emitted.
 enum Rest<'a> {
     Gap(Range<usize>),
     /// The segments of a qualified name from `next` on; `at` is the end of the one before.
@@ -61,7 +60,7 @@ enum Rest<'a> {
     },
 }
 
-/// Cuts a text into tokens. Linear in the length of the text.
+/// Splits a text into tokens, in linear time.
 pub fn tokens(text: &str) -> Tokens<'_> {
     Tokens {
         text,
@@ -72,7 +71,7 @@ pub fn tokens(text: &str) -> Tokens<'_> {
     }
 }
 
-/// How many original words a text has: parts of identifiers are not counted.
+/// Number of words of a text, without parts of identifiers.
 pub fn word_count(text: &str) -> usize {
     tokens(text)
         .filter(|token| token.kind.is_counted(token.inside_whole))
@@ -114,7 +113,7 @@ fn is_bracket(c: char) -> bool {
     matches!(c, '[' | ']' | '{' | '}')
 }
 
-/// Scripts written without spaces between words, and Hangul, whose words are long.
+/// Scripts without spaces between words, and Hangul, whose words are long.
 pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x2E80..=0x2FDF | 0x3005..=0x3007 | 0x3040..=0x30FF | 0x3100..=0x312F | 0x31F0..=0x31FF
@@ -180,8 +179,8 @@ impl<'a> Tokens<'a> {
         };
     }
 
-    /// The end of a word of small English letters that nothing joins to another: most words are such, and need not be looked
-    /// at letter by letter for what they might be otherwise.
+    /// The end of a word of small English letters that is no part of a longer token. Most words are such, and this is
+    /// faster than the general case.
     fn end_of_plain_word(&self, start: usize) -> Option<usize> {
         let rest = &self.text.as_bytes()[start..];
         let length = rest.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
@@ -216,8 +215,8 @@ impl<'a> Tokens<'a> {
         end
     }
 
-    /// Where the name begins when a mark that belongs to it stands at `at`: `--flag`, `-f`,
-    /// `@State`, `$HOME`, `.gitignore`. The mark has to open a word.
+    /// Where a name begins whose first mark is at `at`: `--flag`, `-f`, `@State`, `$HOME`, `.gitignore`. The mark has
+    /// to begin a word.
     fn name_after_mark(&self, at: usize) -> Option<usize> {
         let rest = &self.text[at..];
         let mark = if rest.starts_with("--") {
@@ -368,7 +367,7 @@ impl<'a> Tokens<'a> {
         });
     }
 
-    /// Emits the next tokens of what has begun.
+    /// Emits the next tokens.
     fn go_on(&mut self, rest: Rest<'a>) {
         match rest {
             Rest::Gap(range) => self.push(TokenKind::Gap, range, true),
@@ -426,7 +425,7 @@ fn next_qualifier(name: &str) -> Option<Range<usize>> {
     Some(at..at + if bytes[at] == b'.' { 1 } else { 2 })
 }
 
-/// The segments of a qualified name: what stands between `.` and `::`.
+/// The segments of a qualified name, between `.` and `::`.
 pub(crate) fn qualified_segments(name: &str) -> Vec<Range<usize>> {
     let mut segments = Vec::new();
     let mut start = 0;

@@ -1,4 +1,4 @@
-//! Words of English, compared by their stems.
+//! English words, compared by their stems.
 
 use std::borrow::Cow;
 
@@ -25,20 +25,20 @@ impl Word {
         Self { text, stem }
     }
 
-    /// Whether `other`, in lower case, is a form of the same word. Stemming changes the end of a word
-    /// and at most the last letter of what is left, so only what begins like the stem is stemmed.
+    /// Whether `other`, in lower case, is a form of the same word. Stemming changes the end of a word and at most the
+    /// last letter of what is left. So only words that begin like the stem are stemmed.
     pub fn matches(&self, other: &str) -> bool {
         self.matches_if(other, |own| stem(other) == own)
     }
 
-    /// The same; `has_stem`, which is asked only if it matters, says whether this is the stem of `other`.
+    /// The same. `has_stem` returns whether this is the stem of `other`, and is called only if it matters.
     pub(crate) fn matches_if(&self, other: &str, has_stem: impl FnOnce(&str) -> bool) -> bool {
         let kept = self.stem.len().saturating_sub(1);
         self.text == other || other.as_bytes().starts_with(&self.stem.as_bytes()[..kept]) && has_stem(&self.stem)
     }
 }
 
-/// Puts a word in lower case in place of what is in `lower`, letter by letter: a sigma at the end is one as any other.
+/// Replaces the content of `lower` by a word in lower case, letter by letter: a final sigma is like any other.
 pub(crate) fn fold(word: &str, lower: &mut String) {
     lower.clear();
     if word.is_ascii() {
@@ -54,7 +54,7 @@ pub(crate) fn folded(word: &str) -> String {
     word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
 }
 
-/// The stem of a word in lower case. Short words and those of other scripts have themselves.
+/// The stem of a word in lower case. Short words and those of other scripts are their own stems.
 pub fn stem(word: &str) -> Cow<'_, str> {
     if word.len() < MIN_STEMMED_CHARS || !word.bytes().all(|b| b.is_ascii_lowercase()) {
         return Cow::Borrowed(word);

@@ -1,5 +1,5 @@
-//! Addresses of pages: the whole slug, the reference `project/slug` that every output prints, and URLs, each also with
-//! the `#anchor` of a section.
+//! Addresses of pages: slugs, references `project/slug` as outputs print them, and URLs, each with or without the
+//! `#anchor` of a section.
 
 use std::borrow::Cow;
 
@@ -8,16 +8,17 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::values::digest::digest;
 
-/// What stands before every address in [`address_key`], and in no other key of a page.
+/// First character of every [`address_key`], and of no other key of a page.
 const ROOT: char = '/';
 
-/// Most words of a query with a URL that asks for its page: `see https://…`.
+/// Most words of a query that has a URL and is its address: `see https://…`.
 const MAX_WORDS_WITH_URL: usize = 4;
 
 /// Longest key, in bytes: an index entry has to fit a page.
 const MAX_ADDRESS_KEY_BYTES: usize = 200;
 
-/// What a fragment has as itself (RFC 3986, 3.5), but for what would end a link in Markdown or a quoted text.
+/// Escapes all characters of a fragment but those of RFC 3986, 3.5. Characters that would end a Markdown link or a
+/// quoted text are escaped, too.
 const ESCAPED_IN_FRAGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -40,14 +41,14 @@ const ESCAPED_IN_FRAGMENT: &AsciiSet = &NON_ALPHANUMERIC
 pub struct Address<'a> {
     /// The address without the anchor, as written.
     pub text: &'a str,
-    /// What names the section.
+    /// Anchor of the section.
     pub anchor: Option<&'a str>,
 }
 
 impl<'a> Address<'a> {
-    /// Reads a query that is an address, or a few words around a URL. `None` for other texts of several words, and for single
-    /// ones that have no `/` in them, no anchor and nothing that may be the extension of a file. Whether it is the address of
-    /// a page, or a name such as `Node.js`, only the pages can say.
+    /// Parses a query that is an address, or a few words around a URL. `None` for other texts of several words, and
+    /// for words without `/`, anchor and file extension. Only the pages decide whether it is an address or a name
+    /// such as `Node.js`.
     pub fn read(query: &'a str) -> Option<Self> {
         // `[title](address)` is a link in Markdown.
         let link = query.trim().strip_prefix('[').and_then(|link| link.strip_suffix(')'));
@@ -72,7 +73,7 @@ impl<'a> Address<'a> {
             None if text.ends_with(')') && !text.contains('(') => text.trim_end_matches(')'),
             None => text,
         };
-        // As answers print references. Brackets within a slug belong to it: `[lang]/[page]`.
+        // A reference in brackets, as answers print it. Brackets within a slug belong to it: `[lang]/[page]`.
         let text = match text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             Some(inside) if !inside.contains(['[', ']']) => inside,
             _ => text,
@@ -88,28 +89,26 @@ impl<'a> Address<'a> {
         is_address.then_some(Self { text, anchor })
     }
 
-    /// Whether it begins with the name of a protocol: `https://…`.
+    /// Whether it begins with a protocol: `https://…`.
     pub fn is_url(self) -> bool {
         self.text.contains("://")
     }
 
-    /// What is left of it below a place: the slug of `project/slug`, or of a URL below the root of a site. `None` if it
-    /// lies elsewhere.
-    pub fn below(self, place: &str) -> Option<&'a str> {
-        let place = without_protocol(place).trim_end_matches('/');
+    /// The rest of it below a root: the slug of `project/slug`, or of a URL of a site. `None` if it is elsewhere.
+    pub fn below(self, root: &str) -> Option<&'a str> {
+        let root = without_protocol(root).trim_end_matches('/');
         let text = without_protocol(self.text).trim_start_matches('/');
         let below = text
-            .get(..place.len())
-            .filter(|start| start.eq_ignore_ascii_case(place))
-            .and(text.get(place.len()..))?
+            .get(..root.len())
+            .filter(|start| start.eq_ignore_ascii_case(root))
+            .and(text.get(root.len()..))?
             .strip_prefix('/')?;
-        (!place.is_empty() && !below.is_empty()).then_some(below)
+        (!root.is_empty() && !below.is_empty()).then_some(below)
     }
 }
 
-/// Where a section of a page is: the URL of the page with the anchor of the section as its fragment, in place of one that
-/// it has. A fragment that says which page it is (`#/guide`, `#!guide`) stays, and so does the URL of a page without an
-/// anchor.
+/// The URL of a section: that of its page, with the anchor as its fragment, instead of one that it has. A fragment
+/// that identifies a page (`#/guide`, `#!guide`) stays, and so does the URL without an anchor.
 pub fn section_url(url: &str, anchor: &str) -> String {
     let (page, fragment) = url.split_once('#').unwrap_or((url, ""));
     if url.is_empty() || anchor.is_empty() || fragment.starts_with(['/', '!']) {
@@ -118,9 +117,9 @@ pub fn section_url(url: &str, anchor: &str) -> String {
     format!("{page}#{}", utf8_percent_encode(anchor, ESCAPED_IN_FRAGMENT))
 }
 
-/// The form in which addresses are compared: compatibility-normalised (NFKC) and in lower case, percent-encoding decoded,
-/// without protocol, `www.`, anchor, the extension of a file and `index` at the end. It begins with a slash, as no name does.
-/// What is too long for an index is replaced by its digest. Empty for blank texts.
+/// The key of an address: compatibility-normalised (NFKC), in lower case, percent-decoded, without protocol, `www.`,
+/// anchor, file extension and a final `index`. It begins with a slash, as no name does. The key of a long address is
+/// its digest. Empty for blank texts.
 pub fn address_key(address: &str) -> String {
     let end = address.find('#').unwrap_or(address.len());
     let (path, question) = split_question(&address[..end]);
@@ -136,14 +135,14 @@ pub fn address_key(address: &str) -> String {
     }
 }
 
-/// An address without percent-encoding; as it is if that is none, or no text.
+/// An address without percent-encoding, or unchanged if it has none or does not decode to text.
 pub(crate) fn decoded(address: &str) -> Cow<'_, str> {
     percent_decode_str(address)
         .decode_utf8()
         .unwrap_or(Cow::Borrowed(address))
 }
 
-/// An address, and from its `?` on what it asks of the server, if it asks anything.
+/// An address, and its query string from the `?` on.
 pub(crate) fn split_question(address: &str) -> (&str, &str) {
     let (path, question) = address.split_at(address.find('?').unwrap_or(address.len()));
     (path, if question.len() > 1 { question } else { "" })
@@ -156,7 +155,7 @@ fn without_protocol(address: &str) -> &str {
     if start.eq_ignore_ascii_case("www.") { site } else { rest }
 }
 
-/// Whether a text may be the name of a file: letters stand on both sides of a dot, before what it asks of the server.
+/// Whether a text may be a file name: it has letters on both sides of a dot, before the query string.
 fn is_file(text: &str) -> bool {
     let name = split_question(text).0.rsplit_once('.');
     name.is_some_and(|(stem, extension)| {
@@ -164,7 +163,7 @@ fn is_file(text: &str) -> bool {
     })
 }
 
-/// A path without the extension of a file of documentation.
+/// A path without the extension of a documentation file.
 pub(crate) fn without_extension(path: &str) -> &str {
     ["html", "htm", "md", "mdx", "rst", "txt"]
         .iter()
@@ -211,7 +210,7 @@ mod tests {
             read("options.html?highlight=flag"),
             Some(("options.html?highlight=flag", None))
         );
-        // These are the addresses of the pages that have just this slug.
+        // These are addresses of pages with exactly this slug.
         for name in ["index.js", "package.json", "main.rs", "Node.js", "asyncio.run"] {
             let address = Address::read(name).unwrap_or_else(|| panic!("{name}"));
             assert_eq!(address_key(address.text), format!("/{}", name.to_lowercase()));
@@ -315,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_below_a_place_is_a_slug() {
+    fn the_rest_below_a_root_is_a_slug() {
         let below =
             |address: &'static str, place: &str| Address::read(address).and_then(|address| address.below(place));
         assert_eq!(below("Django/topics/http", "django"), Some("topics/http"));
@@ -363,7 +362,7 @@ mod tests {
             prop_assert_eq!(before, page);
             prop_assert_eq!(decoded(fragment), anchor.as_str());
             prop_assert!(fragment.bytes().all(|byte| byte.is_ascii_graphic()));
-            // Already a section's URL, it becomes that of another one.
+            // The URL of a section becomes that of another one.
             prop_assert_eq!(section_url(&section_url(before, "other"), &anchor), url.clone());
         }
 

@@ -1,7 +1,7 @@
-//! How much is taken in, and of which characters names are made.
+//! Bounds of input, and characters that names may have.
 //!
-//! The tables hold the same bounds as constraints (`sql/schema/0008.sql`), since whoever may write
-//! documents may write rows as well.
+//! Constraints of the tables have the same bounds (`sql/schema/0008.sql`), since a role that may write documents may
+//! also write rows.
 
 use serde_json::Value;
 use strsim::jaro_winkler;
@@ -28,43 +28,43 @@ pub const METADATA_BYTES: usize = 1024 * 1024;
 pub const ANCHORS: usize = 20_000;
 /// All further fragments as text, in bytes.
 pub const ANCHORS_BYTES: usize = 2 * 1024 * 1024;
-/// Pages that a document may consist of.
+/// Most pages that a document groups.
 pub const GROUPED_PAGES: usize = 1_000;
-/// Bytes of what is known of these pages, together.
+/// Largest stored data of these pages together, in bytes.
 pub const GROUPED_PAGES_BYTES: usize = 512 * 1024;
-/// Longest name of a file or directory, in bytes: what file systems take.
+/// Longest name of a file or directory, in bytes: the limit of file systems.
 pub const DIRECTORY_BYTES: usize = 255;
-/// How many levels values may lie below an object.
+/// Most levels of values below an object.
 pub const JSON_LEVELS: usize = 64;
-/// Greatest number in an object, to either side of zero.
+/// Greatest absolute value of a number in an object.
 pub const JSON_NUMBER: f64 = 1e308;
 
-/// Longest text that is given as an argument and is no text of a document, in bytes.
+/// Longest text argument that is no text of a document, in bytes.
 pub const ARGUMENT_BYTES: usize = 1024 * 1024;
-/// Largest `jsonb` argument, in bytes as it is stored: up to eight times what it is as text.
+/// Largest `jsonb` argument, in stored bytes: up to eight times its text.
 pub const JSON_BYTES: usize = 8 * METADATA_BYTES;
-/// Largest list of documents or texts that one call is given, in bytes.
+/// Largest list of documents or texts in a call, in bytes.
 pub const CALL_BYTES: usize = 2 * BODY_BYTES;
 /// Most elements of such a list.
 pub const CALL_ELEMENTS: usize = 100_000;
-/// Most slugs to keep: as many as a source may have documents.
+/// Most slugs to keep: the most documents that a source may have.
 pub const STORED_ELEMENTS: usize = 1_000_000;
 
-/// Names that a message offers in place of a wrong one.
+/// Most names that a message offers instead of a wrong one.
 const SHOWN_NEAREST: usize = 5;
 /// Characters of a name that a message repeats.
 const SHOWN_CHARS: usize = 80;
 
-/// Whether a name shows as what it is: no control characters, nothing that is invisible or changes
-/// the direction of text.
+/// Whether readers see a name as it is: it has no control characters, and nothing invisible or that changes the
+/// direction of text.
 ///
-/// Joiners are part of how Persian, Indic languages and emoji are written: they may stand between two
-/// characters beyond ASCII.
+/// Persian, Indic languages and emoji need joiners, so these are accepted between two characters beyond ASCII.
 pub fn is_plain(name: &str) -> bool {
     letters(name).all(|(_, is_shown)| is_shown)
 }
 
-/// A text without what [`is_plain`] refuses: controls and separators of lines become blanks, and the rest is left out.
+/// A text without what [`is_plain`] refuses. Control characters and line separators become blanks, the rest is left
+/// out.
 pub fn without_hidden(text: &str) -> String {
     let shown = letters(text).filter_map(|(letter, is_shown)| match letter {
         _ if is_shown => Some(letter),
@@ -74,7 +74,7 @@ pub fn without_hidden(text: &str) -> String {
     shown.collect()
 }
 
-/// The letters of a text, and whether each shows as what it is.
+/// The letters of a text, and whether readers see each as it is.
 fn letters(text: &str) -> impl Iterator<Item = (char, bool)> {
     let is_beyond = |near: char| !near.is_ascii() && !near.is_whitespace() && !is_hidden(near);
     let mut before = None;
@@ -88,8 +88,7 @@ fn letters(text: &str) -> impl Iterator<Item = (char, bool)> {
     })
 }
 
-/// Whether a name names a directory just below another one, whatever lies beside it: one name of a file, which begins
-/// with no dot.
+/// Whether a name is that of a directory directly below another: one plain file name that does not begin with a dot.
 pub fn is_directory_name(name: &str) -> bool {
     (1..=DIRECTORY_BYTES).contains(&name.len())
         && !name.starts_with('.')
@@ -97,8 +96,8 @@ pub fn is_directory_name(name: &str) -> bool {
         && is_plain(name)
 }
 
-/// A title without what could reorder or end the line that it is shown in: embeddings, overrides and
-/// isolates of bidirectional text are left out, control characters and separators of lines become blanks.
+/// A title that cannot reorder or end its line: embeddings, overrides and isolates of bidirectional text are left
+/// out, control characters and line separators become blanks.
 pub fn title_in_one_line(title: &str) -> String {
     title
         .chars()
@@ -126,7 +125,7 @@ fn is_hidden(letter: char) -> bool {
             | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0001}' | '\u{e0020}'..='\u{e007f}')
 }
 
-/// Names for a message, the first so many of `all` that there are: `a, b and 3 more`.
+/// Names for a message: the given ones, and the number of the rest of `all`: `a, b and 3 more`.
 pub fn listed(names: &[impl AsRef<str>], all: usize) -> String {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     match all.saturating_sub(names.len()) {
@@ -141,7 +140,7 @@ pub fn counted(number: i64, thing: &str) -> String {
     format!("{number} {thing}{plural}")
 }
 
-/// Names for a message, those most like a wrong one first.
+/// Names for a message, the most similar to a wrong one first.
 pub fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = names.into_iter().collect();
     let wrong: String = wrong.chars().take(SHOWN_CHARS).flat_map(char::to_lowercase).collect();
@@ -152,7 +151,7 @@ pub fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Str
     listed(&names, all)
 }
 
-/// The beginning of a name for a message, with its hidden characters written out.
+/// The beginning of a name for a message, with its hidden characters escaped.
 pub fn shown(name: &str) -> String {
     let mut shown = String::new();
     for letter in name.chars().take(SHOWN_CHARS) {
@@ -168,12 +167,12 @@ pub fn shown(name: &str) -> String {
     shown
 }
 
-/// The beginning of a text that has at most so many bytes.
+/// The beginning of a text, of at most `bytes` bytes.
 pub fn beginning(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
-/// What keeps a JSON value from being stored. `None` if nothing does.
+/// Why a JSON value cannot be stored. `None` if it can.
 pub fn json_problem(value: &Value) -> Option<String> {
     if levels(value) > JSON_LEVELS {
         return Some(format!("nested more than {JSON_LEVELS} levels deep"));
@@ -181,7 +180,7 @@ pub fn json_problem(value: &Value) -> Option<String> {
     has_large_number(value).then(|| format!("holding a number beyond {JSON_NUMBER:e}"))
 }
 
-/// Levels below a value. The parser has bounded them, so that this may recurse.
+/// Levels below a value. The parser bounds them, so recursion is safe.
 fn levels(value: &Value) -> usize {
     let below = |values: &mut dyn Iterator<Item = &Value>| values.map(levels).max().map_or(0, |most| most + 1);
     match value {
@@ -347,7 +346,7 @@ mod tests {
 
         #[test]
         fn what_is_plain_has_no_format_characters(name in "\\PC*") {
-            // `\PC` leaves out the whole category C, which regex-syntax knows from the tables of Unicode.
+            // `\PC` leaves out category C, which regex-syntax has from the tables of Unicode.
             let others = ['\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}', '\u{2028}', '\u{2029}'];
             let plain = is_plain(&name) || name.contains(others);
             prop_assert!(plain, "{:?}", name);

@@ -2,7 +2,7 @@
 
 /// Days of a week.
 const WEEK: i32 = 7;
-/// Years that a date can have: those of Postgres's dates lie within them.
+/// Years of a date, which include those of Postgres's dates.
 const DATE_YEARS: std::ops::RangeInclusive<i32> = -10_000..=300_000;
 const MONTHS: [&str; 12] = [
     "January",
@@ -33,7 +33,7 @@ pub struct Month {
 }
 
 impl Day {
-    /// The day of this date. Years, months and days beyond the calendar count as the nearest that it has.
+    /// The day of this date. Years, months and days beyond the calendar are clamped.
     pub fn of(year: i32, month: u8, day: u8) -> Self {
         let month = Month::of(year, month);
         let first = month.first();
@@ -45,9 +45,9 @@ impl Day {
         Self(first.0 + (i32::from(day).clamp(1, days) - 1))
     }
 
-    /// The month that it lies in.
+    /// Its month.
     pub fn month(self) -> Month {
-        // Years of this count begin in March, so a leap day is the last day of its year.
+        // Years of this count begin in March, so that a leap day is the last day of its year.
         let days = i64::from(self.0) + 719_468;
         let era = days.div_euclid(146_097);
         let of_era = days.rem_euclid(146_097);
@@ -75,7 +75,7 @@ impl Day {
         Self(self.0.saturating_sub((self.0.rem_euclid(WEEK) + 3) % WEEK))
     }
 
-    /// The day so many days later.
+    /// The day this number of days later.
     #[must_use]
     pub fn later(self, days: i32) -> Self {
         Self(self.0.saturating_add(days))
@@ -83,7 +83,7 @@ impl Day {
 }
 
 impl Month {
-    /// A month, the nearest that there is.
+    /// A month, clamped to the calendar.
     pub fn of(year: i32, month: u8) -> Self {
         Self {
             year: year.clamp(*DATE_YEARS.start(), *DATE_YEARS.end()),
@@ -102,7 +102,7 @@ impl Month {
         Day(days as i32)
     }
 
-    /// The month so many months later.
+    /// The month this number of months later.
     #[must_use]
     pub fn later(self, months: i32) -> Self {
         let count = i64::from(self.year) * 12 + i64::from(self.month) - 1 + i64::from(months);

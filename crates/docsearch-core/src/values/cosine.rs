@@ -1,6 +1,6 @@
-//! Cosine similarity of vectors, and the score that is made of it.
+//! Cosine similarity of vectors, and the dense score.
 
-/// Cosine of the angle between two vectors; 0 if one of them has no length.
+/// Cosine of the angle between two vectors; 0 if one has no length.
 pub fn cosine(a: &[f32], b: &[f32]) -> f32 {
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
     let lengths = (dot(a, a) * dot(b, b)).sqrt();

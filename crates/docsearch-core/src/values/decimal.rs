@@ -1,8 +1,8 @@
-//! Numbers in JSON, as short as they can be written.
+//! Numbers in JSON in their shortest form.
 
 use serde::{Serialize, Serializer};
 
-/// The shortest decimal number that reads as the same `f32`: 0.93 instead of 0.9300000071525574.
+/// The shortest decimal number that parses to the same `f32`: 0.93 instead of 0.9300000071525574.
 pub(crate) fn decimal<S: Serializer>(number: &f32, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(shortest(*number))
 }

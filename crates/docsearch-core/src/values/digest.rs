@@ -4,14 +4,14 @@ use sha2::{Digest, Sha256};
 
 use crate::values::interrupt::check;
 
-/// Version of chunking and analysis: part of every hash, so that a change of them is noticed.
+/// Version of chunking and analysis. It is part of every hash, so that a change of it is noticed.
 pub const ANALYSIS_VERSION: u32 = 2;
 
-/// Hashed between two looks at interrupts, in bytes.
+/// Bytes that are hashed between two checks for interrupts.
 const HASHED_PART_BYTES: usize = 1 << 20;
 
-/// SHA-256, in 64 hexadecimal digits, of texts with their lengths and of [`ANALYSIS_VERSION`]: texts that are cut
-/// elsewhere give another digest.
+/// SHA-256, in 64 hexadecimal digits, of texts with their lengths and of [`ANALYSIS_VERSION`]. The same text divided
+/// differently has another digest.
 pub fn digest(texts: &[&str]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(ANALYSIS_VERSION.to_le_bytes());

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A map with small keys of our own database: nobody chooses them to make it slow.
+/// A map with small keys from our own database: no caller can choose keys to make it slow.
 pub type Map<K, V> = FxHashMap<K, V>;
 /// A set of such keys.
 pub type Set<K> = FxHashSet<K>;
@@ -19,7 +19,7 @@ pub struct DocumentId {
 /// A chunk: the document and the number of the chunk in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChunkId {
-    /// Which document.
+    /// The document.
     pub document: DocumentId,
     /// `docsearch.chunk.chunk_no`.
     pub chunk: i32,

@@ -1,7 +1,7 @@
-//! Long work that can be ended: every loop over a text calls [`check`] now and then.
+//! Interrupts of long work: every loop over a text calls [`check`] now and then.
 //!
-//! The extension sets what is called: a look at the interrupts of Postgres, which unwinds if the statement has been
-//! cancelled. No code between holds a lock or leaves a value half changed. Elsewhere nothing is called.
+//! The extension sets the function that is called: it checks for interrupts of Postgres, and unwinds if the statement
+//! was cancelled. No code between calls holds a lock or leaves a value half changed. Elsewhere nothing is called.
 
 use std::cell::Cell;
 
@@ -19,7 +19,7 @@ pub fn set(check: fn()) {
     CHECK.set(check);
 }
 
-/// Ends the work by unwinding if whoever waits for it has given up.
+/// Ends the work by unwinding if it was cancelled.
 pub fn check() {
     CHECK.get()();
 }
@@ -39,7 +39,7 @@ impl Steps {
     }
 }
 
-/// An iterator whose loop can be ended.
+/// An iterator whose loop can be interrupted.
 pub(crate) trait Interruptible: Iterator + Sized {
     /// The same items.
     fn interruptible(self) -> impl Iterator<Item = Self::Item> {
@@ -104,7 +104,8 @@ mod tests {
         ]
     }
 
-    /// Each looks, and leaves nothing behind when that unwinds. How soon is for `tests/test_interrupts.py`.
+    /// Each checks for interrupts, and leaves nothing behind if that unwinds. `tests/test_interrupts.py` tests how
+    /// soon.
     #[test]
     fn work_that_was_ended_can_be_done_again() {
         let text = "# Heading\n\nSome `code_name` and a [link](x), *em*.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| c | d |\n\n";

@@ -1,18 +1,18 @@
-//! What was used last, up to a number of bytes.
+//! A cache of the most recently used values, bounded in bytes.
 
 use std::collections::VecDeque;
 
-/// Values by key, of which those that were not used for longest make room.
+/// Values by key. The least recently used make room for others.
 #[derive(Debug)]
 pub struct Recent<K, V> {
-    /// The one that was used last is at the end.
+    /// The most recently used is at the end.
     entries: VecDeque<(K, V, usize)>,
     bytes: usize,
     max_bytes: usize,
 }
 
 impl<K: PartialEq, V: Clone> Recent<K, V> {
-    /// Values that have at most so many bytes together.
+    /// A cache of at most this number of bytes.
     pub const fn new(max_bytes: usize) -> Self {
         Self {
             entries: VecDeque::new(),
@@ -30,7 +30,7 @@ impl<K: PartialEq, V: Clone> Recent<K, V> {
         Some(value)
     }
 
-    /// Keeps a value of so many bytes; one that is larger than all together may be is not kept.
+    /// Stores a value of this size in bytes. A value larger than the cache is not stored.
     pub fn put(&mut self, key: K, value: V, bytes: usize) {
         if let Some(place) = self.entries.iter().position(|(known, ..)| *known == key)
             && let Some((.., freed)) = self.entries.remove(place)

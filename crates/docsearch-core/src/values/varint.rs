@@ -9,7 +9,7 @@ pub(crate) fn write(bytes: &mut Vec<u8>, mut number: u32) {
     bytes.push(number as u8);
 }
 
-/// Takes a number from the front; `None` if there is no whole one, or a greater one than fits.
+/// Takes a number from the front; `None` if it is incomplete or too large.
 #[inline]
 pub(crate) fn read(bytes: &mut &[u8]) -> Option<u32> {
     let (&first, rest) = bytes.split_first()?;
@@ -32,8 +32,8 @@ pub(crate) fn read(bytes: &mut &[u8]) -> Option<u32> {
     None
 }
 
-/// Passes over so many numbers: each ends with a byte below 0x80. Eight bytes at a time, while they end
-/// fewer than that.
+/// Skips `count` numbers: each ends with a byte below 0x80. It skips eight bytes at a time while these end fewer
+/// numbers than are left.
 pub(crate) fn skip(bytes: &mut &[u8], mut count: usize) {
     while let Some((eight, rest)) = bytes.split_first_chunk::<8>() {
         let ends = (!u64::from_le_bytes(*eight) & 0x8080_8080_8080_8080).count_ones() as usize;
@@ -52,7 +52,7 @@ pub(crate) fn skip(bytes: &mut &[u8], mut count: usize) {
     *bytes = &bytes[length..];
 }
 
-/// Takes a length and so many bytes from the front.
+/// Takes a length, and that number of bytes, from the front.
 pub(crate) fn read_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::try_from(read(bytes)?).ok()?;
     let (taken, rest) = bytes.split_at_checked(length)?;

@@ -110,7 +110,7 @@ pub(crate) fn prompts(input: &[u8]) {
     }
     assert!(grade_prompt(question, [context]).len() <= 4 * 2 * text.len() + 2000);
     assert!(questions_prompt(title, &[source.to_owned()], body).len() <= 3 * text.len() + 2000);
-    // The source is in it twice. Before and behind a text stand more backticks than it has in a row.
+    // The source is in it twice. The backticks around a text are more than any run in it.
     assert!(wording_prompt(question, title, source, Some((source, body))).len() <= 2 * 3 * text.len() + 2000);
 }
 

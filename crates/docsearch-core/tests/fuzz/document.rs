@@ -10,10 +10,10 @@ use docsearch_fuzz::text;
 
 use crate::fields;
 
-/// What a text may grow by when it is cut into pieces that repeat headings and overlap.
+/// How much a text may grow when it is split into overlapping pieces with repeated headings.
 const GROWTH: usize = 24;
 const CONSTANT: usize = 16 * 1024;
-/// The shortest cut that has room for a note.
+/// The shortest length of a cut text with a note.
 const LEAST_CUT: usize = 60;
 
 pub(crate) fn markdown(input: &[u8]) {
@@ -41,7 +41,7 @@ pub(crate) fn chunks(input: &[u8]) {
     let text = &*text(input);
     let [title, body] = fields(text);
     let limits = ChunkLimits::default();
-    // As many tokens as a model has for English, more or less.
+    // About the number of tokens of a model for English.
     let tokens = |text: &str| text.len().div_ceil(4);
     let Chunked { chunks, .. } = chunk_document(title, body, None, &tokens, &limits);
     assert!(!chunks.is_empty());
@@ -123,7 +123,7 @@ pub(crate) fn tokens(input: &[u8]) {
         }
         count += 1;
     }
-    // Parts of names, and pairs of letters of scripts without spaces, come besides the whole.
+    // Parts of names, and pairs of letters of scripts without spaces, are counted beside the whole.
     assert_bounded(count, text, 6);
     assert!(token::word_count(text) <= count);
 }

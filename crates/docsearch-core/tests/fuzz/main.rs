@@ -1,5 +1,5 @@
-//! What users write, given to everything that reads it: nothing ends the process, and what comes of it keeps its
-//! promises. See `docsearch_fuzz`.
+//! Fuzz targets for everything that reads text of users: nothing ends the process, and results have their properties.
+//! See `docsearch_fuzz`.
 
 mod answer;
 mod document;
@@ -48,7 +48,7 @@ fn execute_targets() {
     execute(TARGETS);
 }
 
-/// Fields of an input, which is cut at its first lines: texts of several fields come out of one.
+/// Fields of an input, which is split at its first lines: one input gives several texts.
 fn fields<const N: usize>(text: &str) -> [&str; N] {
     let mut lines = text.splitn(N, '\n');
     std::array::from_fn(|_| lines.next().unwrap_or_default())

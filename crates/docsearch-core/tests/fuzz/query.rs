@@ -39,7 +39,7 @@ pub(crate) fn understanding(input: &[u8]) {
     understood.embedded();
     understood.candidate_names();
     let tokens = query_tokens(text, Some(&understood), &RULES);
-    // Synonyms come besides the words; the rules have a few for each.
+    // Synonyms are counted beside the words; the rules have a few for each.
     assert!(
         tokens.len() <= 40 * text.chars().count() + 1000,
         "{} tokens",
@@ -131,7 +131,7 @@ pub(crate) fn near_names(input: &[u8]) {
 
 pub(crate) fn versions(input: &[u8]) {
     let text = &*text(input);
-    // What the tables hold.
+    // The bounds of the tables.
     let cut = |text: &'_ str, bytes| text[..text.floor_char_boundary(bytes)].to_owned();
     let slug = cut(text, SLUG_BYTES);
     let lines: Vec<String> = text.lines().take(20).map(|line| cut(line, LABEL_BYTES)).collect();

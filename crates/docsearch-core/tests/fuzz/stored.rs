@@ -19,7 +19,7 @@ pub(crate) fn filters(input: &[u8]) {
             .flatten()
             .map(String::len)
             .sum::<usize>();
-        // A value stands there for each spelling of its key, and every character of both may be escaped.
+        // A value occurs for each spelling of its key, and every character of both may be escaped.
         assert!(size <= 40 * input.len() + 1000, "{} bytes give {size}", input.len());
         assert_eq!(Filter::parse(&filter).expect("the same filter"), parsed);
         parsed.is_empty();
@@ -59,7 +59,7 @@ pub(crate) fn vectors(input: &[u8]) {
     assert_eq!(Frequencies::of_terms(3, &wanted, &vector).len(), 3);
 }
 
-/// Rows of a segment that somebody else wrote, and a segment of a vector that somebody else wrote.
+/// Rows of a segment with any bytes, and a segment of a vector with any bytes.
 pub(crate) fn postings(input: &[u8]) {
     for bucket in [SECTIONS_BUCKET, 0] {
         let half = input.len() / 2;
@@ -77,7 +77,7 @@ pub(crate) fn postings(input: &[u8]) {
     }
 }
 
-/// A row of codes that somebody else wrote, and the code of any numbers.
+/// A row of codes with any bytes, and the code of any numbers.
 pub(crate) fn vector_codes(input: &[u8]) {
     if let Some(codes) = Codes::read(input) {
         let keys = codes.keys().count();

@@ -1,4 +1,4 @@
-//! What a search answers.
+//! The answer to a query.
 
 use std::collections::BTreeMap;
 
@@ -18,36 +18,36 @@ use crate::values::decimal::{decimal, optional_decimal};
 pub struct Answer {
     /// The query as written.
     pub query: String,
-    /// What was understood of it: class, symbol, container and so on.
+    /// The parsed query: class, symbol, container and so on.
     pub understood: Value,
-    /// The query that was searched; the same as `query` unless a transformation was asked for.
+    /// The searched query. It differs from `query` only after a transformation.
     pub executed_query: String,
-    /// What was added to the query and why, if a transformation was asked for.
+    /// What a transformation added and why, if one was wanted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transformation: Option<Value>,
-    /// Best first, except that additional chunks of a document may stand behind other documents.
+    /// Best first, but additional chunks of a document may come after other documents.
     pub results: Vec<SearchResult>,
     /// What the caller should know about the answer.
     pub notices: Vec<Notice>,
-    /// How to ask better; empty if the answer is good.
+    /// How to improve the query; empty if the answer is good.
     pub tips: Vec<String>,
     /// Other queries that may have been meant, best first.
     pub suggestions: Vec<Suggestion>,
-    /// Of the answer as a whole, see [`Answer::conclude`].
+    /// Confidence in the whole answer, see [`Answer::conclude`].
     pub confidence: Confidence,
     /// Number of candidates that were scored.
     pub candidates: usize,
-    /// Whether the query's vector is that of an equal query before, since it could not be embedded.
+    /// Whether the vector is that of an earlier equal query, since this one could not be embedded.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub vector_recalled: bool,
     /// Grade of the results, if they were graded.
     pub grade: Option<Value>,
     /// Milliseconds by stage, such as `embed_ms`, `rank_ms`, `present_ms` and `total_ms`.
     pub timings: BTreeMap<String, f64>,
-    /// Results before the first one: `offset` of the call, or as many as there are.
+    /// Number of results before the first one: `offset` of the call, or less if there are fewer.
     #[serde(skip)]
     pub offset: usize,
-    /// How the caller writes calls.
+    /// Syntax of the caller's calls.
     #[serde(skip)]
     pub syntax: Syntax,
 }
@@ -55,7 +55,7 @@ pub struct Answer {
 /// A chunk of a document that answers the query.
 #[derive(Clone, Debug, Serialize)]
 pub struct SearchResult {
-    /// Place in the answer, from 1.
+    /// Rank in the answer, from 1.
     pub rank: u32,
     /// Name of the project.
     pub project: String,
@@ -80,9 +80,9 @@ pub struct SearchResult {
     /// Keyword score, 0 to 1.
     #[serde(serialize_with = "decimal")]
     pub keyword_score: f32,
-    /// Of this result alone.
+    /// Confidence in this result alone.
     pub confidence: Confidence,
-    /// The part of the chunk where the query's words stand.
+    /// The part of the chunk with the query's words.
     pub snippet: String,
     /// `docsearch.project.id`.
     #[serde(skip)]
@@ -93,40 +93,40 @@ pub struct SearchResult {
     pub chunk_no: i32,
     /// Number of chunks of the document.
     pub chunk_count: i32,
-    /// What the text says without the questions that it answers.
+    /// Scores of the text without the questions that it answers.
     #[serde(skip)]
     pub of_text: OfText,
-    /// Whether an earlier result is of the same document, and this one fills a place or says something else.
+    /// Whether an earlier result is of the same document.
     pub additional_chunk: bool,
-    /// Estimated tokens of what `load_doc` gives for the reference, see [`crate::documents::document::LoadCost`]; `None` for a
-    /// section of a page that is too large to be read for it.
+    /// Estimated tokens of `load_doc` for the reference, see [`crate::documents::document::LoadCost`]. `None` for a
+    /// section of a page that is too large to be parsed for it.
     pub load_tokens: Option<u32>,
     /// When the document last changed, as text.
     pub updated_at: Option<String>,
-    /// Further sections of the document that match, best first.
+    /// Further matching sections of the document, best first.
     pub section_matches: Vec<SectionMatch>,
-    /// The key of the row that the document was made of.
+    /// Key of the row that the document was made of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_key: Option<String>,
     /// Metadata of the document, an object. JSON has it if it is short.
     #[serde(skip_serializing_if = "is_left_out")]
     pub metadata: Value,
-    /// How the score came about, if asked for.
+    /// Steps that lead to the score, if wanted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub breakdown: Option<Vec<Step>>,
 }
 
-/// Longest metadata that stand in the JSON of a result, in bytes.
+/// Longest metadata in the JSON of a result, in bytes.
 const SHOWN_METADATA_BYTES: usize = 2_000;
 
-/// Whether metadata say nothing, or so much that they would cost more than the result.
+/// Whether metadata is empty or too long for the JSON of a result.
 fn is_left_out(metadata: &Value) -> bool {
     let is_empty = metadata.as_object().is_none_or(serde_json::Map::is_empty);
     is_empty || metadata.to_string().len() > SHOWN_METADATA_BYTES
 }
 
 impl SearchResult {
-    /// What `load_doc` takes to load the section: `project/slug#anchor`, or `project/slug` without an anchor.
+    /// Reference for `load_doc`: `project/slug#anchor`, or `project/slug` without an anchor.
     pub fn reference(&self) -> String {
         if self.anchor.is_empty() {
             format!("{}/{}", self.project, self.slug)
@@ -141,14 +141,14 @@ impl SearchResult {
     }
 }
 
-/// A section of a result's document that matches, too.
+/// Another matching section of a result's document.
 #[derive(Clone, Debug, Serialize)]
 pub struct SectionMatch {
     /// Anchor of the section.
     pub id: String,
     /// Heading path.
     pub title: String,
-    /// The part of the section where the query's words stand.
+    /// The part of the section with the query's words.
     pub snippet: String,
     /// Score of the section, 0 to 1.
     #[serde(serialize_with = "decimal")]
@@ -156,11 +156,10 @@ pub struct SectionMatch {
 }
 
 impl Answer {
-    /// Judges the results: sets the confidence of the whole, and adds notices and tips.
+    /// Sets the confidence of the whole answer, and adds notices and tips.
     ///
-    /// The confidence is that of the best result; it is low without results. It is low, too, for a query that is one generic
-    /// term alone, and so is that of its results, since which of many pages is meant is not known. `tips` are added when the
-    /// confidence is low.
+    /// The confidence is that of the best result, and low without results. It is low for the answer and its results
+    /// if the query is one generic term alone: any of many pages may be meant. Low confidence adds `tips`.
     pub fn conclude(&mut self, lone_generic_term: bool, tips: &[String]) {
         if lone_generic_term {
             for result in &mut self.results {

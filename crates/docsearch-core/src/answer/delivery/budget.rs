@@ -1,11 +1,11 @@
-//! How long an output may be.
+//! Length limits of an output.
 
 use crate::text::token_estimate::CHARS_PER_TOKEN;
 
-/// Greatest number of characters of an output, unless the caller says otherwise.
+/// Default of `max_chars`.
 pub const DEFAULT_MAX_CHARS: usize = 20_000;
 
-/// Least `max_chars`: what it takes to say that results were left out, and how to get them.
+/// Least `max_chars`: enough to say that results were left out, and how to get them.
 pub const MIN_MAX_CHARS: usize = 200;
 
 /// Least `max_tokens`.
@@ -18,7 +18,7 @@ pub struct Budget {
     max_tokens: Option<usize>,
 }
 
-/// A budget in which nothing can be said.
+/// Why a budget is refused: it is too small for any output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BudgetError {
     /// `max_chars` is below [`MIN_MAX_CHARS`].
@@ -47,7 +47,7 @@ impl Budget {
         self.max_chars.min(by_tokens.unwrap_or(usize::MAX))
     }
 
-    /// The arguments of SQL that raise each limit that is below so many characters.
+    /// The SQL arguments that raise each limit below this number of characters.
     pub(super) fn raised_to(self, chars: usize) -> String {
         let tokens = chars.div_ceil(CHARS_PER_TOKEN);
         let by_tokens = self.max_tokens.filter(|most| *most < tokens);
@@ -58,11 +58,11 @@ impl Budget {
     }
 }
 
-/// How much of `total` each of several texts gets, given how long each is: the short ones all that they need, the long
-/// ones the same as each other, to a character.
+/// Share of `total` for each of several texts of these lengths. Short texts get all they need. Long ones get equal
+/// shares, but for one character.
 ///
-/// Max-min fairness: nobody gets more while somebody with less could use it (Bertsekas and Gallager, Data Networks,
-/// 2nd edition, section 6.5.2).
+/// Max-min fairness: no share can grow without taking from a smaller one (Bertsekas and Gallager, Data Networks, 2nd
+/// edition, section 6.5.2).
 pub fn shares(lengths: &[usize], total: usize) -> Vec<usize> {
     let mut shares = vec![0; lengths.len()];
     let mut shortest_first: Vec<usize> = (0..lengths.len()).collect();
@@ -90,7 +90,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_wasted_and_nobody_is_favoured(lengths in proptest::collection::vec(0usize..1_000, 0..20), total in 0usize..5_000) {
+        fn all_is_used_and_no_text_is_favoured(lengths in proptest::collection::vec(0usize..1_000, 0..20), total in 0usize..5_000) {
             let given = shares(&lengths, total);
             let needed: usize = lengths.iter().sum();
             prop_assert_eq!(given.iter().sum::<usize>(), needed.min(total));

@@ -1,9 +1,9 @@
-//! How far a result can be trusted.
+//! Confidence in results.
 
 use serde::Serialize;
 use strum::IntoStaticStr;
 
-/// How far a result, or a whole answer, can be trusted. Ordered from low to high.
+/// Confidence in a result or an answer, from low to high.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "snake_case")]
@@ -12,20 +12,19 @@ pub enum Confidence {
     Low,
     /// A plausible match.
     Medium,
-    /// A match that names or answers what was asked.
+    /// A match that names or answers the query.
     High,
 }
 
-/// Lead over the next document that counts: more tells nothing more.
-const GREATEST_LEAD: f32 = 0.2;
+/// Greatest lead over the next document that counts. More makes no difference.
+const MAX_LEAD: f32 = 0.2;
 
-/// From where on a result can be trusted.
+/// Thresholds of trust for each confidence.
 ///
-/// Trust is the score plus `lead` times the lead over the next document, at most [`GREATEST_LEAD`].
-/// Chosen on all development queries, with 720 of random words and of other domains for which nothing
-/// is there: the first result is right for 86 % of the queries with high confidence and for 21 % of
-/// those with low (by the score alone, at the best thresholds, 85 % and 28 %), and 0.4 % of what has no
-/// answer gets high.
+/// Trust is the score plus `lead` times the lead over the next document, capped at [`MAX_LEAD`]. Chosen on all
+/// development queries, and 720 queries of random words and other domains without an answer. The first result is
+/// right for 86 % of the queries with high confidence and for 21 % with low (by the score alone, at the best
+/// thresholds, 85 % and 28 %). 0.4 % of queries without an answer get high.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {
     /// Least trust of high confidence, 0 to 1 (`docsearch.confidence_high`).
@@ -39,10 +38,10 @@ pub struct Thresholds {
 }
 
 impl Confidence {
-    /// The confidence of a result with this score and this lead over the next document; 0 if it is not
-    /// the first, or if there is no other.
+    /// The confidence in a result by its score and its lead over the next document. The lead is 0 if it is not the
+    /// first, or the only one.
     pub fn of(score: f32, lead: f32, thresholds: &Thresholds) -> Self {
-        let trust = score + thresholds.lead * lead.clamp(0.0, GREATEST_LEAD);
+        let trust = score + thresholds.lead * lead.clamp(0.0, MAX_LEAD);
         if score < thresholds.min_score {
             Self::Low
         } else if trust >= thresholds.high {

@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use strum::EnumString;
 
-/// How further chunks of a document that was already found are treated.
+/// Treatment of further chunks of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Dedup {
@@ -13,7 +13,7 @@ pub enum Dedup {
     Document,
     /// Every chunk is a result of its own.
     None,
-    /// The best chunk of each document, and others of it that say something else.
+    /// The best chunk of each document, and other chunks of it that are not similar.
     Similar,
 }
 
@@ -29,16 +29,16 @@ impl Dedup {
 pub struct DedupedChunk<T> {
     /// The chunk.
     pub chunk: T,
-    /// Whether a chunk of the same document stands before it. Always false with [`Dedup::None`].
+    /// Whether a chunk of the same document comes before it. Always false with [`Dedup::None`].
     pub additional: bool,
 }
 
-/// Chooses results among chunks, in memory.
+/// Selects results among chunks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Deduplication {
     /// What happens to further chunks of a document.
     pub mode: Dedup,
-    /// Cosine similarity from which on two chunks say the same, -1 to 1 (`dedup_similarity`); only for
+    /// Cosine similarity from which on two chunks are similar, -1 to 1 (`dedup_similarity`); only for
     /// [`Dedup::Similar`].
     pub max_similarity: f32,
     /// Greatest number of results.
@@ -46,11 +46,11 @@ pub struct Deduplication {
 }
 
 impl Deduplication {
-    /// The chunks that become results, from chunks in order, best first.
+    /// Selects results from chunks in order, best first.
     ///
-    /// Documents keep the order in which they first appear, each with the chunk that appears first. Places that are
-    /// free at the end go to the chunks passed over, in their order. `document` tells which document a chunk is of;
-    /// `similarity` is asked only about chunks of one document, and `None` (a vector is missing) counts as alike.
+    /// Each document has its first chunk, in the order of these chunks. Free places at the end go to skipped chunks,
+    /// in their order. `document` returns the document of a chunk. `similarity` is called for chunks of one document
+    /// only; `None` (a missing vector) counts as similar.
     pub fn choose<T, D: Eq + Hash>(
         &self,
         ranked: impl IntoIterator<Item = T>,
@@ -103,7 +103,7 @@ mod tests {
             max_similarity: 0.8,
             limit,
         };
-        // Chunks with numbers that are both even or both odd say the same.
+        // Chunks with numbers that are both even or both odd are similar.
         let similarity = |a: &Chunk, b: &Chunk| Some(if a.1 % 2 == b.1 % 2 { 0.9 } else { 0.3 });
         dedup
             .choose(ranked.iter().copied(), |chunk| chunk.0, similarity)

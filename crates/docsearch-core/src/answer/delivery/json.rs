@@ -9,14 +9,14 @@ use super::notice::Notice;
 use super::text::rest;
 use crate::text::line::clip;
 
-/// Lengths of excerpts that are tried before results are left out, in characters.
+/// Lengths of excerpts, in characters, that are tried before results are left out.
 const EXCERPTS: [usize; 2] = [160, 80];
 
-/// Characters by which the same answer may be longer another time: its times have more digits.
+/// Characters by which a repeated answer may be longer, since its timings have more digits.
 const LATER_CHARS: usize = 64;
 
-/// Characters of a query, a title and a path of headings that are kept when the answer is over the budget: one title of
-/// 64 kB must not keep the other results out.
+/// Characters of a query, a title and a heading path that an answer over the budget keeps: a title of 64 kB must not
+/// displace the other results.
 const QUERY_CHARS: usize = 200;
 const TITLE_CHARS: usize = 200;
 
@@ -72,13 +72,13 @@ fn lean(answer: &Answer, switched: Notice) -> Answer {
     lean
 }
 
-/// The answer with as many results as fit. If not even the rest of it fits, only that is said.
+/// The answer with as many results as fit. If not even the rest fits, only a notice.
 fn cut(mut answer: Answer, limit: usize, whole: &str) -> String {
     let results = std::mem::take(&mut answer.results);
     let total = results.len();
     let (offset, syntax) = (answer.offset, answer.syntax);
     let left_out = |shown| Notice::results_left_out(shown, total, limit, &rest(syntax, shown, total, offset, whole));
-    // Characters of the results before each place, with a comma behind each.
+    // Characters of the results before each index, with a comma after each.
     let mut starts = vec![0];
     for result in results.iter().take(total.saturating_sub(1)) {
         let start = starts[starts.len() - 1] + encode(result).chars().count() + 1;

@@ -1,21 +1,21 @@
-//! What a caller should know about an answer.
+//! Notices to the caller about an answer.
 
 use serde::Serialize;
 use strum::IntoStaticStr;
 
 use crate::values::bounds::{listed, shown};
 
-/// Spread of the scores of an answer, best less worst, below which its results are equally relevant.
+/// Spread of the scores, best minus worst, below which results are equally relevant.
 pub const SIMILAR_SPREAD: f32 = 0.05;
 
-/// What a notice is about.
+/// Codes of notices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum NoticeCode {
     /// Nothing was found.
     NoResults,
-    /// The scores lie so close together that their order says little.
+    /// The scores are so close together that their order means little.
     SimilarRelevance,
     /// Results below `min_score` were excluded.
     BelowThreshold,
@@ -23,13 +23,13 @@ pub enum NoticeCode {
     FilteredOut,
     /// Only weak matches were found.
     LowConfidence,
-    /// The query could not be embedded; keywords and names were searched.
+    /// The query could not be embedded. Keywords and names were searched.
     VectorUnavailable,
-    /// The query could not be embedded; its vector is that of an equal query before.
+    /// The query could not be embedded. The vector of an earlier equal query was used.
     VectorRecalled,
-    /// The language model could not be asked, or said nothing of use; the rules stood in.
+    /// The language model failed or gave no useful transformation. The rules were used.
     TransformFallback,
-    /// The same, of a grade.
+    /// The same for a grade.
     GradeFallback,
     /// Documents that only vectors found were farther from the query than `max_distance`.
     TooDistant,
@@ -39,11 +39,11 @@ pub enum NoticeCode {
     NotExcluded,
     /// Projects that cannot be searched were left out.
     ProjectLeftOut,
-    /// The detailed answer did not fit, and the compact one is given.
+    /// The detailed answer did not fit. The compact one is given.
     SwitchedToCompact,
-    /// Excerpts are shorter than they could be.
+    /// Excerpts were shortened.
     ExcerptsShortened,
-    /// References are cut.
+    /// References were cut.
     ReferencesShortened,
     /// Results did not fit.
     ResultsLeftOut,
@@ -76,7 +76,7 @@ impl Notice {
         }
     }
 
-    /// Nothing was found, or nothing after so many results.
+    /// Nothing was found, or nothing after the first `before` results.
     pub fn no_results(before: usize) -> Self {
         let message = match before {
             0 => "No document matches".to_owned(),
@@ -85,8 +85,7 @@ impl Notice {
         Self::new(NoticeCode::NoResults, message)
     }
 
-    /// So many of the results that there would be without `min_score` reach it. The others are left out, unless none
-    /// reaches it.
+    /// `above` of `all` results reach `min_score`. The others are left out, unless none reaches it.
     pub fn below_threshold(above: usize, all: usize) -> Self {
         Self::new(
             NoticeCode::BelowThreshold,
@@ -99,9 +98,10 @@ impl Notice {
         Self::new(NoticeCode::SimilarRelevance, "Results have similar relevance")
     }
 
-    /// No document has what the filter asks of this key; `values` are some of the `all` that documents have.
+    /// No document has the value of the filter for this key. `values` are some of the `all` values that documents
+    /// have.
     pub fn filtered_out(key: &str, values: &[String], all: usize) -> Self {
-        // What these keys compare.
+        // The fields of these keys.
         let field = match key {
             "after" | "before" => "published_at",
             other => other,
@@ -121,7 +121,7 @@ impl Notice {
         Self::new(NoticeCode::FilteredOut, message)
     }
 
-    /// Documents have what is asked, but none has all of it.
+    /// Documents match each key of the filter, but none matches all.
     pub fn filtered_out_together() -> Self {
         Self::new(
             NoticeCode::FilteredOut,
@@ -139,14 +139,14 @@ impl Notice {
         Self::new(NoticeCode::LowConfidence, reason)
     }
 
-    /// Words with a dash before them were read as options of a command.
+    /// Words with a dash before them are options of a command.
     pub fn not_excluded(options: &[String]) -> Self {
         let shown = options.iter().take(SHOWN_NAMES).cloned().collect::<Vec<_>>().join(", ");
         let message = format!("Nothing was excluded: {shown} can be an option of a command");
         Self::new(NoticeCode::NotExcluded, message)
     }
 
-    /// No page that was found has these words, which were to be excluded. `others`: whether other words have excluded pages.
+    /// No page of the results has these excluded words. `others`: whether other words excluded pages.
     pub fn excluded_nothing(words: &[&str], others: bool) -> Self {
         let shown: Vec<String> = words
             .iter()
@@ -162,7 +162,7 @@ impl Notice {
         Self::new(NoticeCode::NotExcluded, message)
     }
 
-    /// The query was transformed by rules, for this reason and not by the language model.
+    /// Rules transformed the query for this reason, and not the language model.
     pub fn transform_fallback(reason: &str) -> Self {
         Self::new(
             NoticeCode::TransformFallback,
@@ -170,7 +170,7 @@ impl Notice {
         )
     }
 
-    /// The answer was graded by its features, for this reason and not by the language model.
+    /// Features graded the answer for this reason, and not the language model.
     pub fn grade_fallback(reason: &str) -> Self {
         Self::new(
             NoticeCode::GradeFallback,
@@ -178,12 +178,12 @@ impl Notice {
         )
     }
 
-    /// The query was not embedded, for this reason; the search fell back to keywords.
+    /// The query was not embedded, for this reason. Keywords were searched.
     pub fn vector_unavailable(reason: &str) -> Self {
         Self::new(NoticeCode::VectorUnavailable, format!("Keywords only, since {reason}"))
     }
 
-    /// The query was not embedded, for this reason; its vector is that of an equal query before.
+    /// The query was not embedded, for this reason. The vector of an earlier equal query was used.
     pub fn vector_recalled(reason: &str) -> Self {
         Self::new(
             NoticeCode::VectorRecalled,
@@ -200,7 +200,7 @@ impl Notice {
         (!texts.is_empty()).then(|| texts.join("; "))
     }
 
-    /// So many documents that only vectors found are farther from the query than `max_distance`.
+    /// This number of documents that only vectors found are farther from the query than `max_distance`.
     pub fn too_distant(documents: usize, most: f32) -> Self {
         let (noun, verb) = if documents == 1 {
             ("document", "is")
@@ -240,7 +240,7 @@ impl Notice {
         )
     }
 
-    /// The detailed answer would take so many characters, and these arguments give it.
+    /// The detailed answer would have `chars` characters. The arguments `call` give it.
     pub(super) fn switched_to_compact(chars: usize, call: &str) -> Self {
         Self::new(
             NoticeCode::SwitchedToCompact,
@@ -248,7 +248,7 @@ impl Notice {
         )
     }
 
-    /// Excerpts are shorter than those that the arguments give, if they are named.
+    /// Excerpts were shortened. The arguments, if given, return longer ones.
     pub(super) fn excerpts_shortened(call: Option<&str>) -> Self {
         let call = call.map(|call| format!(": {call} gives more of them"));
         Self::new(
@@ -264,7 +264,7 @@ impl Notice {
         )
     }
 
-    /// Of `total` results the first `shown` fit into `max_chars` characters; these arguments give the others.
+    /// The first `shown` of `total` results fit into `max_chars` characters. The arguments return the others.
     pub(super) fn results_left_out(shown: usize, total: usize, max_chars: usize, call: &str) -> Self {
         let left_out = total - shown;
         Self::new(
@@ -274,7 +274,7 @@ impl Notice {
     }
 }
 
-/// Whether at least two scores lie closer together than [`SIMILAR_SPREAD`].
+/// Whether there are at least two scores, and they spread by less than [`SIMILAR_SPREAD`].
 pub(super) fn is_similar(scores: impl Iterator<Item = f32>) -> bool {
     let (count, least, greatest) = scores.fold(
         (0, f32::INFINITY, f32::NEG_INFINITY),

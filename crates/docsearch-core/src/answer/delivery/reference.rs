@@ -1,17 +1,17 @@
-//! References in brackets, told from what authors write.
+//! References in brackets, and how they are distinguished from text of authors.
 //!
-//! A bracket with a name and a slash behind it, such as `[kit/guides/retry#backoff]`, is always ours: it goes to the end
-//! of the line, or to the bracket that closes it.
+//! A bracket before a name and a slash, such as `[kit/guides/retry#backoff]`, is always ours. It ends at its closing
+//! bracket, or at the end of the line.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Places of the brackets that begin what reads as a reference, the last one first. One that nothing follows counts,
-/// since what we write behind it would.
+/// Positions of the brackets that begin something like a reference, last first. A bracket at the end counts, since
+/// our text will follow it.
 fn openings(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
-    // Of the text behind a place: whether it begins with a name and a slash, perhaps in further brackets; and whether a name
-    // that has begun before goes on to a slash.
+    // Of the text after a position: whether it begins with a name and a slash, perhaps in more brackets, and whether
+    // it continues a name up to a slash.
     let (mut begins, mut goes_on) = (true, false);
     for (at, c) in text.char_indices().rev() {
         if c == '[' && begins {
@@ -32,7 +32,7 @@ fn openings(text: &str) -> Vec<usize> {
     found
 }
 
-/// Where the reference of a line of ours stands, with its bracket.
+/// Range of the reference in a line of ours, with its brackets.
 pub fn reference_range(line: &str) -> Option<Range<usize>> {
     let start = openings(line).pop()?;
     let mut depth = 0;
@@ -41,11 +41,11 @@ pub fn reference_range(line: &str) -> Option<Range<usize>> {
         (depth == 0).then_some(start + at + 1)
     };
     let end = line[start..].char_indices().find_map(closes);
-    // What is cut may have lost a bracket.
+    // A cut line may have lost its bracket.
     Some(start..end.unwrap_or(line.len()))
 }
 
-/// What an author wrote, with parentheses in place of the brackets of what reads as a reference.
+/// Text of an author, with parentheses instead of brackets around anything like a reference.
 pub fn without_references(text: &str) -> Cow<'_, str> {
     let mut openings = openings(text).into_iter().rev().peekable();
     if openings.peek().is_none() {
@@ -64,8 +64,8 @@ pub fn without_references(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown.collect())
 }
 
-/// A reference as it stands between brackets of ours. Brackets in it, such as those of `app/[id]`, stay as they are
-/// unless they could be taken for ours: then they are percent-encoded, see [`with_brackets`].
+/// A reference for our brackets. Brackets in it, such as in `app/[id]`, stay unless they could be taken for ours.
+/// Then they are percent-encoded, see [`with_brackets`].
 pub fn reference_in_brackets(reference: &str) -> Cow<'_, str> {
     if !reference.contains(['[', ']']) {
         return Cow::Borrowed(reference);
@@ -88,7 +88,7 @@ pub fn reference_in_brackets(reference: &str) -> Cow<'_, str> {
     Cow::Owned(reference.replace('[', "%5B").replace(']', "%5D"))
 }
 
-/// A reference whose brackets may have been percent-encoded; `None` if it has none such.
+/// A reference with its percent-encoded brackets decoded; `None` if it has none.
 pub fn with_brackets(reference: &str) -> Option<String> {
     let decoded = reference.replace("%5B", "[").replace("%5D", "]");
     (decoded != reference).then_some(decoded)
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn references_keep_brackets_that_deceive_nobody() {
+    fn references_keep_brackets_that_cannot_be_mistaken() {
         for (reference, shown) in [
             ("next/app/[slug]/page#x", "next/app/[slug]/page#x"),
             ("base/x] [base/a", "base/x%5D %5Bbase/a"),

@@ -1,17 +1,17 @@
-//! How callers write calls, for notices that say what to call next.
+//! Syntaxes of calls, for notices that give the next call.
 
 use strum::EnumString;
 
 use super::budget::Budget;
 use crate::text::token_estimate::CHARS_PER_TOKEN;
 
-/// Greatest number of results that a call can skip.
+/// Most results that a call can skip.
 pub const MAX_OFFSET: usize = 1_000;
 
-/// Greatest `max_tokens` that the tools of MCP obey.
+/// Greatest `max_tokens` of the MCP tools.
 pub const MCP_MAX_TOKENS: usize = 20_000;
 
-/// The language in which a caller writes arguments.
+/// Syntax of the arguments of a caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Syntax {
@@ -27,12 +27,12 @@ pub enum Syntax {
 }
 
 impl Syntax {
-    /// The syntax of this name: `sql`, `command_line`, `mcp` or `http`; `None` if there is none.
+    /// The syntax with this name: `sql`, `command_line`, `mcp` or `http`; `None` if there is none.
     pub fn parse(name: &str) -> Option<Self> {
         name.parse().ok()
     }
 
-    /// The arguments for so many results behind the first `offset`; `None` if no call can skip as many.
+    /// The arguments for `count` results after the first `offset`; `None` if that is too many to skip.
     pub(super) fn results(self, count: usize, offset: usize) -> Option<String> {
         (offset <= MAX_OFFSET).then(|| match self {
             Self::Sql => format!("max_results => {count}, config => '{{\"offset\": {offset}}}'"),
@@ -42,7 +42,7 @@ impl Syntax {
         })
     }
 
-    /// The arguments for an answer of so many characters, where it was to fit the budget.
+    /// The arguments for an answer of this number of characters.
     pub(super) fn length(self, chars: usize, budget: Budget) -> String {
         let tokens = chars.div_ceil(CHARS_PER_TOKEN);
         match self {
@@ -54,7 +54,7 @@ impl Syntax {
         }
     }
 
-    /// The argument for the format that has everything, with labels.
+    /// The argument for the format with all fields and labels.
     pub(super) fn detailed(self) -> &'static str {
         match self {
             Self::Sql => "format => 'detailed'",

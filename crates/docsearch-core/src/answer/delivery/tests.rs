@@ -1,4 +1,4 @@
-//! What holds for every answer, whatever documents say.
+//! Properties of every answer, whatever documents contain.
 
 use std::collections::BTreeMap;
 
@@ -223,7 +223,7 @@ fn s0_12_s0_14_poor_answers_have_tips() {
 }
 
 #[test]
-fn s3_29_what_was_meant_and_what_there_is_are_told_apart() {
+fn s3_29_suggestions_and_topics_are_distinguished() {
     for (kind, label) in [
         (SuggestionKind::Correction, "did you mean: buttons"),
         (SuggestionKind::Topic, "topics here: buttons"),
@@ -258,7 +258,7 @@ fn budgets_in_which_nothing_can_be_said_are_refused() {
     assert_eq!(estimated_tokens(9), 3);
 }
 
-/// Texts that documents may hold: long ones, several scripts, line breaks, control characters, forged lines.
+/// Texts of documents: long ones, several scripts, line breaks, control characters, forged lines.
 fn text(max: usize) -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-zA-Z _./-]{0,30}",
@@ -271,7 +271,7 @@ fn text(max: usize) -> impl Strategy<Value = String> {
     ]
 }
 
-/// A result whose texts are drawn from a pool: generating each anew would take most of the time of a test.
+/// A result with texts from a pool: generating each would take most of the time of a test.
 fn drawn(pool: &[String], draw: [u8; 9], document_id: i64, score: f32, load_tokens: u32) -> SearchResult {
     let [project, slug, title, section, anchor, snippet, category, url, more] =
         draw.map(|at| pool[usize::from(at) % pool.len()].clone());
@@ -282,7 +282,7 @@ fn drawn(pool: &[String], draw: [u8; 9], document_id: i64, score: f32, load_toke
         score,
     };
     let step = step(&more, score);
-    // As the table of projects has it, but shorter: a reference is cut after 90 characters.
+    // The constraint of the project table, but shorter: references are cut after 90 characters.
     let is_of_name = |c: &char| !c.is_whitespace() && !matches!(c, '/' | '#');
     let project: String = name_in_one_line(&project).chars().filter(is_of_name).take(20).collect();
     SearchResult {
@@ -338,7 +338,7 @@ fn any_format() -> impl Strategy<Value = Format> {
     prop_oneof![Just(Format::Compact), Just(Format::Detailed), Just(Format::Raw)]
 }
 
-/// Results of a text, told by the lines that begin with a number; and how many it says are left out.
+/// Number of results in a text, by the lines that begin with a number, and of those that it reports as left out.
 fn counted(text: &str) -> (usize, usize) {
     let starts = |line: &&str| line.starts_with(|c: char| c.is_ascii_digit());
     let shown = text.lines().filter(starts).count();
@@ -349,7 +349,7 @@ fn counted(text: &str) -> (usize, usize) {
     (shown, said.unwrap_or(0))
 }
 
-/// How the lines after the results of a compact answer begin.
+/// Beginnings of lines after the results of a compact answer.
 const LABELS: [&str; 6] = ["note (", "note:", "searched:", "did you mean:", "topics here:", "tip:"];
 
 /// Whether a text is shown whole, or cut.
@@ -455,7 +455,7 @@ proptest! {
         }
         prop_assert_eq!(counted(&text), (shown, answer.results.len() - shown), "{}", text);
         for line in text.lines() {
-            // With something before it, no line is taken for the fence of a code block.
+            // With text before it, no line is the fence of a code block.
             let line = format!("- {}", line.trim());
             prop_assert_eq!(one_line(&line), line, "{}", text);
         }

@@ -1,8 +1,8 @@
 //! Answers as text for a terminal or a language model.
 //!
-//! Lines that begin in the first column are ours: a result's number, `note`, `searched`, `did you mean`, `topics here` and `tip`.
-//! What documents say follows a label, on one line. A bracket that a name and a slash follow begins the reference of a
-//! result, in the line with its number and nowhere else.
+//! Lines that begin in the first column are ours: a result's number, `note`, `searched`, `did you mean`, `topics
+//! here` and `tip`. Text of documents follows a label, on one line. A bracket before a name and a slash is the
+//! reference of a result, in the line with its number and nowhere else.
 
 use std::fmt::Write;
 
@@ -15,24 +15,24 @@ use super::syntax::Syntax;
 use crate::query::suggestion::SuggestionKind;
 use crate::text::line::{clip, name_in_one_line, one_line};
 
-/// Greatest number of characters of a compact answer with so many results, whatever `max_chars` allows: 2,000 up to
-/// five results, 400 for each beyond.
+/// Most characters of a compact answer with this number of results, whatever `max_chars` is: 2,000 up to five
+/// results, 400 for each further one.
 pub fn compact_limit(results: usize) -> usize {
     400 * results.max(5)
 }
 
-/// How many characters a compact result may spend.
+/// Most characters of the parts of a compact result.
 #[derive(Clone, Copy)]
 struct Limits {
     title: usize,
     excerpt: usize,
-    /// Whole references are worth more than long excerpts: they are cut last.
+    /// References are cut last: they matter more than long excerpts.
     reference: usize,
-    /// An address is shown whole or not at all.
+    /// A URL is shown whole or not at all.
     url: usize,
 }
 
-/// From roomy to tight.
+/// From loose to tight.
 const LIMITS: [Limits; 6] = [
     Limits::new(160, 300, usize::MAX, MAX_URL),
     Limits::new(120, 220, usize::MAX, MAX_URL),
@@ -42,10 +42,10 @@ const LIMITS: [Limits; 6] = [
     TIGHTEST,
 ];
 
-/// A result has at most 280 characters with these.
+/// With these limits, a result has at most 280 characters.
 const TIGHTEST: Limits = Limits::new(50, 50, 90, 0);
 
-/// Longest address that is shown, in characters.
+/// Longest URL that is shown, in characters.
 const MAX_URL: usize = 160;
 /// The same with labels.
 const MAX_LABELLED_URL: usize = 2_000;
@@ -53,7 +53,7 @@ const MAX_LABELLED_URL: usize = 2_000;
 /// Longest title, and longest path of headings below it, that a line shows.
 const MAX_LINE_TITLE: usize = 200;
 const MAX_LINE_SECTION: usize = 400;
-/// Enough of a wording to tell it from others: it is in the steps of every result.
+/// Enough of a wording to identify it: it is in the steps of every result.
 const MAX_WORDING: usize = 200;
 
 impl Limits {
@@ -73,13 +73,13 @@ const NOTE_CHARS: usize = 160;
 /// Most suggestions that are shown.
 const MAX_SUGGESTIONS: usize = 5;
 
-/// A result whose texts are on one line each, but not cut yet.
+/// A result with each text on one line, not cut yet.
 struct Lines {
     rank: u32,
     heading: String,
     reference: String,
     facts: String,
-    /// Where the page is published, after a bar.
+    /// URL of the page, after a bar.
     url: String,
     excerpt: String,
 }
@@ -103,7 +103,7 @@ impl Lines {
                 .url
                 .as_deref()
                 .map(one_line)
-                // With a blank in it, it could say what we say of a result.
+                // A URL with a blank could imitate our text about a result.
                 .filter(|url| !url.is_empty() && !url.contains(' '))
                 .map_or_else(String::new, |url| format!(" | {}", without_references(&url))),
             excerpt: written(&result.snippet),
@@ -144,7 +144,7 @@ impl Lines {
             .iter()
             .map(|(text, max_chars)| text.chars().take(*max_chars).count())
             .sum();
-        // What `block` adds: `. `, ` []`, three line breaks and twice three spaces.
+        // Characters that `block` adds: `. `, ` []`, three line breaks and twice three spaces.
         rank + texts + self.facts.chars().count() + self.url(limits).chars().count() + 14
     }
 }
@@ -156,7 +156,7 @@ pub(super) fn compact(answer: &Answer, budget: Budget, switched: Option<Notice>)
     let limit = natural.min(budget.max_chars());
     let whole = answer.syntax.length(natural, budget);
     let further = further_lines(answer);
-    // What is said after the results may take a fifth from them.
+    // Lines after the results may take up to a fifth of the limit.
     let reserved = length(&further).min(limit / 5);
     let longer = |text: &str, max_chars| text.char_indices().nth(max_chars).is_some();
     let said = |limits: &Limits| {
@@ -191,7 +191,7 @@ pub(super) fn compact(answer: &Answer, budget: Budget, switched: Option<Notice>)
     text
 }
 
-/// How many results fit, by their sizes in characters, and what is said of the others.
+/// Number of results that fit, by their sizes in characters, and the notice about the others.
 fn fitting(
     answer: &Answer,
     sizes: impl Iterator<Item = usize>,
@@ -223,13 +223,13 @@ fn fitting(
     (shown, said(shown))
 }
 
-/// The arguments that give the results behind the first `shown` of `total`; `whole` are those of a longer answer.
+/// The arguments for the results after the first `shown` of `total`; `whole` are those of a longer answer.
 pub(super) fn rest(syntax: Syntax, shown: usize, total: usize, offset: usize, whole: &str) -> String {
     let rest = syntax.results(total - shown, offset.saturating_add(shown));
     rest.filter(|_| shown > 0).unwrap_or_else(|| whole.to_owned())
 }
 
-/// The first lines that fit, and how many do not.
+/// The first lines that fit, and a line with the number of the others.
 fn fitted(mut lines: Vec<String>, room: usize, syntax: Syntax) -> Vec<String> {
     if length(&lines) <= room {
         return lines;
@@ -249,17 +249,17 @@ fn length(lines: &[String]) -> usize {
     lines.iter().map(|line| line.chars().count()).sum()
 }
 
-/// What an author wrote, on one line and without references.
+/// Text of an author, on one line and without references.
 fn written(text: &str) -> String {
     without_references(&one_line(text)).into_owned()
 }
 
-/// What loads the section, as it stands in brackets.
+/// Reference of the section, for brackets.
 fn reference(result: &SearchResult) -> String {
     reference_in_brackets(&name_in_one_line(&result.reference())).into_owned()
 }
 
-/// Title and heading path; a first heading that repeats the title is shown once.
+/// Title and heading path. A first heading that repeats the title is shown once.
 fn heading(result: &SearchResult) -> String {
     let (title, section) = (one_line(&result.title), one_line(&result.section));
     let below = match section.strip_prefix(&title) {
@@ -276,7 +276,7 @@ fn heading(result: &SearchResult) -> String {
     without_references(&shown.join(" > ")).into_owned()
 }
 
-/// A heading and the reference; the reference alone if nothing of the heading can be seen.
+/// A heading and the reference, or the reference alone if the heading has nothing visible.
 fn titled(heading: &str, reference: &str) -> String {
     if heading.is_empty() {
         format!("[{reference}]")
@@ -313,7 +313,7 @@ fn labelled(label: &str, text: &str) -> String {
     format!("{}\n", clip(&format!("{label}: {}", written(text)), NOTE_CHARS))
 }
 
-/// What is said after the results, the most important first.
+/// Lines after the results, the most important first.
 fn further_lines(answer: &Answer) -> Vec<String> {
     let mut lines: Vec<String> = answer.notices.iter().map(note).collect();
     if answer.executed_query != answer.query {
@@ -333,7 +333,7 @@ fn further_lines(answer: &Answer) -> Vec<String> {
     lines
 }
 
-/// The whole answer with labels, however long.
+/// The whole answer with labels, whatever its length.
 pub(super) fn detailed(answer: &Answer) -> String {
     let mut text = String::new();
     for at in 0..answer.results.len() {
@@ -413,7 +413,7 @@ fn detailed_block(text: &mut String, answer: &Answer, at: usize) {
             "" => &result.title,
             title => title,
         };
-        // Nor does a title forge the anchor behind it.
+        // A title must not imitate the anchor after it either.
         let title = clip(&written(title), MAX_LINE_SECTION).replace("[#", "(#");
         let _ = write!(text, "   section: {title}");
         if !section.id.is_empty() {

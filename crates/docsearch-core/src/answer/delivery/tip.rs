@@ -1,4 +1,4 @@
-//! Advice for poor answers, with examples that are in the database.
+//! Advice for poor answers, with examples from the database.
 
 use super::answer::SearchResult;
 use crate::text::name::{slug_leaf, stated_containers};
@@ -6,10 +6,10 @@ use crate::text::name::{slug_leaf, stated_containers};
 /// Most characters of a title in an example: longer ones are sentences. Chosen.
 const MAX_EXAMPLE: usize = 60;
 
-/// Advice with examples from results, which the caller sees. In a row of `search_tip`, `{page}` is the title of a page,
-/// `{place}` what it belongs to, `{path}` a slug of several parts, `{word}` the query if it is one generic term, and
-/// `{phrase}` a title with this word. What is in brackets is left out if nothing there is called so; any other tip with
-/// such a name is left out as a whole.
+/// Advice with examples from the caller's results. In a row of `search_tip`, `{page}` is the title of a page,
+/// `{place}` its container, `{path}` a slug of several parts, `{word}` the query if it is one generic term, and
+/// `{phrase}` a title with this word. A part in brackets is left out if there is no such name. A tip with such a
+/// placeholder outside of brackets is left out as a whole.
 pub fn tips(rows: &[String], query: &str, lone_generic_term: bool, results: &[SearchResult]) -> Vec<String> {
     let examples = Examples::of(query.trim(), lone_generic_term, results);
     rows.iter().filter_map(|row| examples.fill(row)).collect()
@@ -69,7 +69,7 @@ impl<'a> Examples<'a> {
         Some(tip)
     }
 
-    /// A text with names for all names in braces; `None` if there is none for one of them.
+    /// A text with all placeholders replaced; `None` if a name is missing.
     fn named(&self, text: &str) -> Option<String> {
         let mut filled = String::new();
         let mut rest = text;

@@ -58,7 +58,7 @@ fn features_are_those_of_the_contexts_that_are_read() {
     let features = Features::of(&terms, &contexts, 100.0);
     let named = features.named();
     for (name, expected) in [
-        // The contexts hold 1 * 1 and 2 * .5 of 8.
+        // The contexts have 1 * 1 and 2 * .5 of 8.
         ("coverage", 2.0 / 8.0),
         ("best_coverage", 1.0 / 8.0),
         ("score", 0.8),
@@ -73,17 +73,17 @@ fn features_are_those_of_the_contexts_that_are_read() {
         ("unknown", 5.0 / 8.0),
         ("terms", 4f32.ln()),
         ("unknown_name", 0.0),
-        // No context holds the rarest two, of which one is unknown.
+        // No context has the rarest two; one of them is unknown.
         ("rarest", 0.0),
-        // The second holds 1 of 8, as the first, and is nearer.
+        // The second has 1 of 8, as the first, and is nearer.
         ("together", 0.7 / 8.0),
-        // Fewer than in any documentation that the models were fitted on count as so many.
+        // Fewer sections than the models were fitted on count as the fewest.
         ("sections", 778f32.ln() / 10.0),
     ] {
         assert_near(named[name], expected);
     }
     assert_eq!(named.len(), FEATURES.len());
-    // A sixth is not read, but by the agreement of the legs.
+    // The sixth counts only for the agreement of the retrievers.
     contexts.push(context(0.1, 0.9, 0.9, &[1.0, 1.0, 1.0]));
     let with_sixth = Features::of(&terms, &contexts, 100.0).named();
     let changed: Vec<&str> = FEATURES
@@ -139,7 +139,7 @@ fn a_page_that_is_named_is_what_was_asked_for() {
     );
 }
 
-/// What a query asks for by name is complete, whether or not its text has the words of the query: no other words find more.
+/// A named page is complete, whether or not its text has the words of the query: no other words find more.
 #[test]
 fn s1_44_a_page_that_is_named_is_complete_without_the_words() {
     let terms = [term(3.0, false), term(2.0, true)];
@@ -160,12 +160,12 @@ fn s1_44_a_page_that_is_named_is_complete_without_the_words() {
         "{}",
         other.reasoning
     );
-    // A page that was found for its date, and is old, is as complete as it is new.
+    // A page that was found for its date is as complete as it is new.
     assert_near(grade(true, 0.4).completeness, 0.4);
 }
 
 #[test]
-fn legs_agree_by_how_many_of_the_best_by_vectors_are_among_the_best_by_words() {
+fn retrievers_agree_by_how_many_of_the_best_by_vectors_are_among_the_best_by_words() {
     let of = |pairs: &[(f32, f32)]| {
         let contexts: Vec<GradedContext> = pairs
             .iter()
@@ -177,7 +177,7 @@ fn legs_agree_by_how_many_of_the_best_by_vectors_are_among_the_best_by_words() {
     assert_eq!(of(&[(0.0, 0.5), (0.0, 0.6)]), 0.0, "nothing is near");
     assert_eq!(of(&[(0.5, 0.5), (0.4, 0.1)]), 1.0);
     assert_eq!(of(&[(0.5, 0.0), (0.4, 0.1)]), 0.5);
-    // Of seven, the five best of each leg: two are not among the other's.
+    // The five best of seven by each retriever: two are not among the other's.
     let seven = [
         (0.9, 0.1),
         (0.8, 0.2),

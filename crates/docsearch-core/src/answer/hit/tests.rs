@@ -48,7 +48,7 @@ fn all(ranked: Vec<Ranked>, wanted: usize, beside: usize) -> Vec<Hit> {
 }
 
 #[test]
-fn the_best_section_stands_for_its_document() {
+fn the_best_section_represents_its_document() {
     let found = all(vec![ranked(1, 0.8, &[0.6, 0.3]), ranked(2, 0.7, &[0.5])], 5, 5);
     assert_eq!(shown(&found), [(1, 1), (2, 0), (1, 0)]);
     assert_eq!((found[0].score, found[2].score), (0.8, 0.4));
@@ -67,7 +67,7 @@ fn who_asks_by_name_is_shown_the_beginning() {
 }
 
 #[test]
-fn what_is_asked_for_stands_for_its_document() {
+fn a_named_section_represents_its_document() {
     let entry = SectionEntry {
         path: vec!["Options".to_owned(), "--tags".to_owned()],
         anchor: "--tags".to_owned(),
@@ -107,7 +107,7 @@ fn sections_of_a_document_that_its_name_alone_brings_are_worth_nothing() {
 }
 
 #[test]
-fn so_many_sections_are_compared_for_each_result() {
+fn a_bounded_number_of_sections_is_compared_for_each_result() {
     let found = all(vec![ranked(1, 0.8, &[0.5; 40])], 40, 0);
     assert_eq!(compared(&found, 2).count(), 2 * MAX_COMPARED_SECTIONS);
     let first: Vec<ChunkId> = found.iter().take(3).map(|hit| hit.chunk).collect();
@@ -183,7 +183,7 @@ fn s4_12_a_further_section_is_shown_if_it_says_something_else() {
 
 proptest! {
     #[test]
-    fn no_section_stands_before_its_documents_best(
+    fn no_section_comes_before_its_documents_best(
         documents in proptest::collection::vec((0.0f32..1.0, proptest::collection::vec(0.0f32..1.0, 1..5)), 1..6),
     ) {
         let ranked: Vec<Ranked> = (0..)

@@ -1,24 +1,24 @@
-//! What pieces of text cost, in tokens, counting every byte of a document about once.
+//! Token counts of pieces of text. Every byte of a document is counted about once.
 
 use super::TokenCounter;
 use crate::values::interrupt;
 use std::ops::Range;
 
-/// More bytes than a token of any vocabulary covers in real text. A tokenizer may give a word of megabytes a single
-/// "unknown" token; this bounds the bytes of a chunk all the same.
+/// More bytes than a token of any vocabulary has in real text. A tokenizer may give a word of megabytes a single
+/// "unknown" token; this still bounds the bytes of a chunk.
 const MAX_BYTES_PER_TOKEN: usize = 64;
 
 /// Counts tokens.
 #[derive(Clone, Copy)]
 pub(super) struct Measure<'a> {
     counter: &'a dyn TokenCounter,
-    /// Above this number of tokens the exact cost no longer matters.
-    ceiling: usize,
+    /// Above this number of tokens the exact count does not matter.
+    cap: usize,
 }
 
 impl<'a> Measure<'a> {
-    pub(super) fn new(counter: &'a dyn TokenCounter, ceiling: usize) -> Self {
-        Self { counter, ceiling }
+    pub(super) fn new(counter: &'a dyn TokenCounter, cap: usize) -> Self {
+        Self { counter, cap }
     }
 
     pub(super) fn tokens(&self, text: &str) -> usize {
@@ -27,7 +27,7 @@ impl<'a> Measure<'a> {
             return 0;
         }
         let least = text.len() / MAX_BYTES_PER_TOKEN;
-        if least > self.ceiling {
+        if least > self.cap {
             least
         } else {
             self.counter.count(text).max(least)
@@ -35,7 +35,7 @@ impl<'a> Measure<'a> {
     }
 }
 
-/// Token counts of the stretches between given offsets of a text, summed from its start.
+/// Token counts of the ranges between given offsets of a text, summed from its start.
 pub(super) struct Costs {
     offsets: Vec<usize>,
     sums: Vec<usize>,
@@ -56,7 +56,7 @@ impl Costs {
         Self { offsets, sums }
     }
 
-    /// Cost of a range whose ends are among the offsets; other ends count from the offset before.
+    /// Tokens of a range whose ends are among the offsets; other ends count from the offset before.
     pub(super) fn of(&self, range: &Range<usize>) -> usize {
         self.until(range.end).saturating_sub(self.until(range.start))
     }

@@ -1,23 +1,23 @@
-//! Merging sections that are too small to stand alone.
+//! Merges sections that are too small for a chunk of their own.
 
 use super::pack::{Body, joined};
 use super::unit::Unit;
 
-/// A section on its way to becoming chunks.
+/// A section before it becomes chunks.
 pub(super) struct Part<'a> {
     pub(super) path: Vec<String>,
     pub(super) anchor: String,
-    /// The heading line in the source; empty when the title or nothing stands for it.
+    /// The heading line in the source; empty if the title replaces it, or there is none.
     pub(super) heading: &'a str,
     pub(super) heading_tokens: usize,
     pub(super) units: Vec<Unit<'a>>,
     /// Tokens of the units.
     pub(super) tokens: usize,
-    /// Tokens that a chunk under this path may have.
+    /// Most tokens of a chunk under this path.
     pub(super) budget: usize,
-    /// Whether sections below carry the heading in their path.
+    /// Whether subsections have the heading in their path.
     pub(super) parent: bool,
-    /// Whether a page begins here, or ends before: it shares no chunk with what comes before it.
+    /// Whether a page begins or ends here: the section shares no chunk with the one before.
     pub(super) begins: bool,
 }
 
@@ -34,7 +34,7 @@ impl Part<'_> {
 /// Neighbours that share a chunk, or one section that may need several.
 pub(super) struct Group<'a> {
     pub(super) parts: Vec<Part<'a>>,
-    /// Length of the path that all parts have in common.
+    /// Length of the common path of all parts.
     common: usize,
     tokens: usize,
 }
@@ -48,7 +48,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The length of the common path if `part` joined: it must lie below the first section or be its sibling.
+    /// Length of the common path with `part`, which must be below the first section or its sibling.
     fn common_with(&self, part: &Part<'_>) -> Option<usize> {
         let first = &self.parts[0].path;
         let shared = first.iter().zip(&part.path).take_while(|(a, b)| a == b).count();
@@ -87,7 +87,8 @@ fn push_block(text: &mut String, block: &str) {
 
 /// Groups consecutive small sections under one parent until a group has `min_tokens`.
 ///
-/// A heading with nothing but sections below it is kept only inside a group: elsewhere their paths say it.
+/// A heading with nothing but subsections is kept only inside a group: elsewhere the paths of its subsections have
+/// it.
 pub(super) fn grouped(parts: Vec<Part<'_>>, min_tokens: usize) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut begins = false;

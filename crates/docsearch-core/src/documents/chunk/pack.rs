@@ -1,4 +1,4 @@
-//! Packing units into bodies up to the budget.
+//! Packs units into bodies up to the budget.
 
 use super::ChunkLimits;
 use super::measure::Measure;
@@ -32,7 +32,7 @@ pub(super) fn pack(units: Vec<Unit<'_>>, budget: usize, limits: &ChunkLimits, me
     packer.bodies
 }
 
-/// The markdown of units that follow each other.
+/// The Markdown of consecutive units.
 pub(super) fn joined(units: &[Unit<'_>]) -> Body {
     let mut text = String::new();
     for unit in units {
@@ -62,7 +62,7 @@ struct Packer<'a, 'l> {
     bodies: Vec<Body>,
     open: Vec<Unit<'a>>,
     tokens: usize,
-    /// Whether `open` holds more than the overlap.
+    /// Whether `open` has more than the overlap.
     fresh: bool,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Packer<'a, '_> {
         self.push(unit);
     }
 
-    /// Adds a block of prose sentence by sentence; false when it is a single one.
+    /// Adds a block of prose by sentences; false if it is a single one.
     fn add_sentences(&mut self, unit: &Unit<'a>) -> bool {
         let sentences = self.sentences(unit);
         let divisible = sentences.len() > 1;
@@ -161,8 +161,8 @@ impl<'a> Packer<'a, '_> {
     }
 }
 
-/// Keeps the middle of a paragraph from being read as a heading, list, fence or link definition when a body starts
-/// with it: words would disappear from its plain text.
+/// Escapes the middle of a paragraph at the beginning of a body, so that it is not parsed as a heading, list, fence
+/// or link definition: words would disappear from its plain text.
 fn literal_start(text: &str) -> Cow<'_, str> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let after_digits = text.as_bytes().get(digits);

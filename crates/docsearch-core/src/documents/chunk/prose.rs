@@ -1,4 +1,4 @@
-//! Cutting prose: at sentences, where those are too long at lines, then at words, then anywhere.
+//! Splits prose at sentences. Sentences that are too long are split at lines, then at words, then anywhere.
 
 use super::measure::Measure;
 use crate::documents::markdown::spans;
@@ -6,7 +6,7 @@ use crate::values::interrupt::{Interruptible, check};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// A stretch of the text and its tokens.
+/// A range of the text, and its tokens.
 pub(super) type Span = (Range<usize>, usize);
 
 #[derive(Clone, Copy)]
@@ -30,9 +30,9 @@ impl Level {
     }
 }
 
-/// Cuts `text` into sentences, and those above `budget` tokens into smaller pieces; the pieces tile the text.
+/// Splits `text` into sentences, and those above `budget` tokens into smaller pieces. The pieces tile the text.
 ///
-/// Cuts inside code spans, links and emphasis are a last resort.
+/// Code spans, links and emphasis are split only as a last resort.
 pub(super) fn split(text: &str, budget: usize, measure: Measure<'_>) -> Vec<Span> {
     let protected = protected_spans(text);
     let mut done = Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn split(text: &str, budget: usize, measure: Measure<'_>) -> Vec<Span
     done
 }
 
-/// Spans of a text that may be the inside of a list or quotation: what its indentation means there is unknown here.
+/// Spans of a text that may be the content of a list or quotation: the meaning of its indentation is unknown here.
 fn protected_spans(text: &str) -> Vec<Range<usize>> {
     let start = text.len() - text.trim_start_matches(|c: char| c.is_whitespace() || c == '>').len();
     spans(&text[start..])
@@ -104,8 +104,8 @@ fn sentence_ends(text: &str) -> Vec<usize> {
     ends
 }
 
-/// Stretches of a kilobyte, longer than any sentence that fits a chunk, that end between words: the look-ahead of the sentence rules is unbounded, so one call
-/// over megabytes of brackets would take a time that grows with their square.
+/// Ranges of a kilobyte, longer than any sentence that fits a chunk, that end between words. The look-ahead of the
+/// sentence rules is unbounded, so one call over megabytes of brackets would take quadratic time.
 fn windows(text: &str) -> Vec<Range<usize>> {
     const WINDOW_BYTES: usize = 1024;
     let mut windows = Vec::new();
@@ -135,7 +135,7 @@ fn word_ends(text: &str) -> Vec<usize> {
     ends
 }
 
-/// A quarter of the budget at a time, taking a token a character, so that the pieces still pack well.
+/// A quarter of the budget at a time, assuming a token for each character, so that the pieces still pack well.
 fn character_ends(text: &str, budget: usize) -> Vec<usize> {
     let characters = text.chars().count();
     let step = (budget / 4).min(characters / 2).max(1);

@@ -309,7 +309,7 @@ fn s3_50_pages_that_would_fit_one_chunk_have_one_each() {
     };
     assert_eq!(anchors(&["button", "slider"]), ["", "button", "slider"]);
     assert_eq!(anchors(&[]), [""]);
-    // What comes behind a page is no part of it, and without a summary the titles are one.
+    // Text after a page is no part of it, and without a summary the titles are one.
     assert_eq!(anchors(&["button"]), ["", "button", "slider"]);
     let pages = ["button", "slider"].into();
     let chunked = chunk_pages("Controls", text, None, &pages, &words, &ChunkLimits::default());

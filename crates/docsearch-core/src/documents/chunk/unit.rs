@@ -1,4 +1,4 @@
-//! Units: the pieces of a section that chunks are packed from.
+//! Units: the pieces of a section that are packed into chunks.
 
 use super::measure::{Costs, Measure};
 use super::prose;
@@ -7,21 +7,22 @@ use crate::values::interrupt::{Interruptible, Steps};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Fences and tables stay whole up to this many budgets: the model sees their beginning, keyword search all of them.
+/// Budgets up to which fences and tables stay whole: the model sees their beginning, keyword search all of them.
 pub(super) const WHOLE_BLOCK_BUDGETS: usize = 4;
 
-/// A piece of a section that goes into a chunk whole.
+/// A piece of a section that is not split any more.
 #[derive(Debug, Clone)]
 pub(super) struct Unit<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) tokens: usize,
-    /// May be cut at sentences.
+    /// Whether it may be split at sentences.
     pub(super) prose: bool,
-    /// Continues the block of the unit before: its first characters must not be read as the start of a block.
+    /// Whether it continues the block of the unit before: its first characters must not be parsed as the start of a
+    /// block.
     pub(super) inner: bool,
 }
 
-/// A document with its block structure and costs.
+/// A document with its blocks and token counts.
 pub(super) struct Source<'a> {
     pub(super) text: &'a str,
     blocks: Vec<Block>,
@@ -29,16 +30,16 @@ pub(super) struct Source<'a> {
     measure: Measure<'a>,
 }
 
-/// A stretch of a section that belongs to one block, up to the next.
+/// A range of a section that belongs to one block, up to the next.
 struct Tile<'o> {
     range: Range<usize>,
-    /// None for text that stands directly in a list item.
+    /// `None` for text directly in a list item.
     block: Option<&'o Block>,
     nested: bool,
 }
 
 impl<'a> Source<'a> {
-    /// `offsets` are further places, such as section starts, from which costs will be asked.
+    /// `offsets` are further positions, such as section starts, from which tokens will be counted.
     pub(super) fn new(text: &'a str, offsets: impl Iterator<Item = usize>, measure: Measure<'a>) -> Self {
         let blocks = markdown::blocks(text);
         let ends = blocks.iter().map(|block| line_end(text, block.range.end));
@@ -61,8 +62,8 @@ impl<'a> Source<'a> {
         self.tokens(&(start..line_end(self.text, block.range.end)))
     }
 
-    /// The units of a range that starts and ends between top-level blocks. They tile it, but for the blocks above
-    /// [`WHOLE_BLOCK_BUDGETS`], which are written anew. No other unit than a whole fence or table exceeds `budget`.
+    /// The units of a range between top-level blocks. They tile it, but for blocks above [`WHOLE_BLOCK_BUDGETS`],
+    /// which are rewritten. Only whole fences and tables exceed `budget`.
     pub(super) fn units(&self, range: Range<usize>, budget: usize) -> Vec<Unit<'a>> {
         let mut units = Vec::new();
         for tile in self.tiles(range, budget).into_iter().interruptible() {
@@ -149,8 +150,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Cuts prose at sentences. Outside of its list item or quotation it is plain paragraphs: a line that starts with
-    /// `>` would begin a block of its own in the middle of a sentence.
+    /// Splits prose at sentences. Outside of its list item or quotation it becomes plain paragraphs: a line that
+    /// starts with `>` would begin a block within a sentence.
     fn push_prose(&self, tile: &Tile<'_>, budget: usize, units: &mut Vec<Unit<'a>>) {
         let source = &self.text[tile.range.clone()];
         let prefix = if tile.nested {
@@ -174,7 +175,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Cuts code at lines and opens the fence again in every piece.
+    /// Splits code at lines, and repeats the fence around every piece.
     fn push_code(&self, info: &str, code: &str, budget: usize, units: &mut Vec<Unit<'a>>) {
         let info = info_for_repetition(info);
         let frame = self.measure.tokens(&format!("```{info}")) + self.measure.tokens("```");
@@ -194,7 +195,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Cuts a table at rows and repeats the header above every piece, unless the header fills half of the budget.
+    /// Splits a table at rows, and repeats the header above every piece, unless the header takes half of the budget.
     fn push_table(&self, table: &str, budget: usize, units: &mut Vec<Unit<'a>>) {
         let header_len: usize = table.split_inclusive('\n').take(2).map(str::len).sum();
         let (header, rows) = table.split_at(header_len);
@@ -215,7 +216,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Consecutive lines packed up to `room` tokens; a line above that is cut at words.
+    /// Consecutive lines up to `room` tokens. A longer line is split at words.
     fn lines(&self, text: &str, room: usize) -> Vec<prose::Span> {
         let mut packed: Vec<prose::Span> = Vec::new();
         let mut start = 0;
@@ -257,8 +258,8 @@ fn leading(text: &str, prefix: &[char]) -> usize {
     text.len() - text.trim_start_matches(prefix).len()
 }
 
-/// Takes up to `width` characters of `prefix` from the start of every line, as the contents of a list item or quotation
-/// need when they leave it.
+/// Removes up to `width` characters of `prefix` from the start of every line, for contents of a list item or
+/// quotation outside of it.
 fn stripped<'a>(text: &'a str, width: usize, prefix: &[char]) -> Cow<'a, str> {
     if width == 0 {
         return Cow::Borrowed(text);
@@ -274,7 +275,7 @@ fn fence_for(info: &str, code: &str) -> String {
     mark.to_string().repeat(3.max(longest + 1))
 }
 
-/// Info strings are a word or a few attributes; an absurd one is not worth a place in every piece.
+/// Info strings are a word or a few attributes. Absurdly long ones are not repeated.
 fn info_for_repetition(info: &str) -> &str {
     const INFO_MAX_BYTES: usize = 200;
     if info.len() <= INFO_MAX_BYTES { info } else { "" }

@@ -1,4 +1,4 @@
-//! What pages define.
+//! Definitions of pages.
 
 use super::*;
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ fn options_of_one_letter_stand_in_headings() {
 
 #[test]
 fn tables_of_names_define_them() {
-    let page = "| Key | Meaning |\n|---|---|\n| `max_size` | How large. |\n| `--dry-run` | Only tells. |\n";
+    let page = "| Key | Meaning |\n|---|---|\n| `max_size` | How large. |\n| `--dry-run` | Only reports. |\n";
     let found = definitions("", page);
     assert!(
         found.contains(&key("max_size")) && found.contains(&key("dry-run")),
@@ -72,7 +72,7 @@ fn headings_define_themselves_and_the_names_in_them() {
 }
 
 #[test]
-fn signatures_are_told_from_calls() {
+fn signatures_are_distinguished_from_calls() {
     for (line, next, name) in [
         ("PyObject *PyList_New(Py_ssize_t len)", "", Some("PyList_New")),
         ("int PyList_Check(PyObject *p)", "", Some("PyList_Check")),
@@ -104,7 +104,7 @@ fn signatures_are_told_from_calls() {
 }
 
 #[test]
-fn a_heading_names_what_stands_before_parameters_or_a_dash() {
+fn a_heading_names_the_text_before_parameters_or_a_dash() {
     for (heading, name) in [
         ("retry(times)", Some("retry")),
         ("retry — tries again", Some("retry")),
@@ -193,7 +193,7 @@ fn without_a_declaration_a_sentence_has_to_follow_parameters() {
     );
 }
 
-/// Whatever a language calls what it declares, one word before a name with its owner and parameters, above a sentence, says so.
+/// One word before a name with its owner and parameters, above a sentence, is a declaration in any language.
 #[test]
 fn a_word_that_no_list_has_declares_a_name_with_its_owner() {
     for word in ["awaitable", "native", "virtual", "final"] {
@@ -219,7 +219,7 @@ fn a_word_that_no_list_has_declares_a_name_with_its_owner() {
 }
 
 #[test]
-fn what_stands_alone_is_described_in_the_next_paragraph() {
+fn a_line_of_its_own_is_described_in_the_next_paragraph() {
     let page = "Text of it.\n\ntemp_size (integer)\n\nSets how much is kept.\n\nfold(a, b)\n\n- no sentence\n\nSee temp_files (integer)\nand more\n\nSets nothing at all.\n";
     assert_eq!(definitions("", page), BTreeSet::from(["tempsize".to_owned()]));
 }
@@ -230,7 +230,7 @@ fn a_name_says_less_the_more_documents_define_it() {
 }
 
 #[test]
-fn a_page_defines_so_many_names_and_no_more() {
+fn a_page_defines_a_bounded_number_of_names() {
     let mut found = Definitions::default();
     (0..=MAX_DEFINITIONS).for_each(|number| found.add(&format!("name{number}")));
     assert_eq!(found.keys.len(), MAX_DEFINITIONS);

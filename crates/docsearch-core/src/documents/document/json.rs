@@ -1,4 +1,4 @@
-//! A document for programs.
+//! A document as JSON.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::documents::grouped_page::page_at;
 use crate::documents::outline::Outline;
 use crate::text::token_estimate::estimated_tokens;
 
-/// What is known of a document, and its text.
+/// Fields of a document, and its text.
 #[derive(Serialize)]
 struct Record<'a> {
     project: &'a str,
@@ -20,7 +20,7 @@ struct Record<'a> {
     summary: Option<&'a str>,
     #[serde(flatten)]
     metadata: Option<Metadata<'a>>,
-    /// Of the whole text.
+    /// Tokens of the whole text.
     tokens: usize,
     sections: Vec<Heading<'a>>,
     section: Option<LoadedSection<'a>>,
@@ -44,23 +44,23 @@ struct Metadata<'a> {
     questions: Vec<&'a AnsweredQuestion>,
 }
 
-/// A section in the list of sections. Its path is that of the headings of lower levels before it: if each had its own
-/// written out, one long heading could fill the list.
+/// A section in the list of sections. Its path is the headings of lower levels before it: full paths would let one
+/// long heading fill the list.
 #[derive(Serialize)]
 struct Heading<'a> {
     anchor: &'a str,
     level: u8,
     title: &'a str,
-    /// With the sections below.
+    /// With subsections.
     tokens: usize,
 }
 
-/// The section that was asked for, with references to those around it.
+/// The wanted section, with references to its neighbours.
 #[derive(Serialize)]
 struct LoadedSection<'a> {
     #[serde(flatten)]
     heading: Heading<'a>,
-    /// Of the page that it is of, if the document was put together from pages.
+    /// Source path of its page, if the document groups pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     source_path: Option<&'a str>,
     parent: Option<String>,
@@ -116,7 +116,7 @@ pub fn to_json(document: &Document, section: Option<&str>, shape: Shape) -> Resu
     Ok(serde_json::to_value(record).expect("a document has nothing that JSON cannot hold"))
 }
 
-/// The questions of a document, or of the section at a place of its outline and of those below it.
+/// The questions of a document, or of a section and its subsections.
 fn answered<'a>(document: &'a Document, outline: &Outline<'_>, section: Option<usize>) -> Vec<&'a AnsweredQuestion> {
     let Some(place) = section else {
         return document.questions.iter().collect();
@@ -151,7 +151,7 @@ impl<'a> Metadata<'a> {
 }
 
 impl<'a> Heading<'a> {
-    /// The section at a place of the outline; `None` for the text before the first heading.
+    /// The section at an index of the outline; `None` for the text before the first heading.
     fn of(outline: &'a Outline<'_>, place: usize) -> Option<Self> {
         let section = outline.sections().get(place).filter(|section| section.level > 0)?;
         Some(Self {

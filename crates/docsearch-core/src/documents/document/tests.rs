@@ -178,7 +178,7 @@ fn s3_21_what_a_page_begins_with_is_its_summary_and_is_said_once() {
     );
     let short = of(Some("Opens the cellar."), "Opens the cellar.\n");
     assert!(text(&short).ends_with("\n\n## Summary\n\nOpens the cellar.\n"));
-    // Where a remark is before it, the text stays in its order.
+    // If a remark precedes it, the text stays in its order.
     let later = of(Some("Opens the cellar."), "New in version 2.\n\nOpens the cellar.\n");
     assert!(text(&later).ends_with("\n\n## Sections\n\nNew in version 2.\n\nOpens the cellar.\n"));
     let cut = Shape {

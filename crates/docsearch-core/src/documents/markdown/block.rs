@@ -1,19 +1,19 @@
-//! The block structure of a document, as the chunker needs it.
+//! The blocks of a document, for the chunker.
 
 use super::events;
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 use std::ops::Range;
 
-/// What a block is to somebody who wants to cut it.
+/// How a block may be split.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BlockKind {
-    /// Can be cut at sentences.
+    /// At sentences.
     Prose,
-    /// A list, list item or quotation: can be cut between the blocks inside.
+    /// A list, list item or quotation: between the blocks inside.
     Container,
-    /// A code block. In a box, since there may be millions of blocks and most are none.
+    /// A code block. Boxed, since there may be millions of blocks and most are none.
     Code(Box<CodeBlock>),
-    /// A table: can be cut between rows.
+    /// A table: between rows.
     Table,
 }
 
@@ -24,8 +24,8 @@ pub(crate) struct CodeBlock {
     pub(crate) code: String,
 }
 
-/// Containers around a block that is still one of its own; what lies deeper is text of the last. A line of quotation
-/// marks nests as deep as it is long.
+/// Most containers around a block. Deeper ones are text of the last. A line of quotation marks nests as deep as it is
+/// long.
 const MAX_DEPTH: usize = 100;
 
 /// One block; `range` is bytes of the source.
@@ -33,8 +33,8 @@ const MAX_DEPTH: usize = 100;
 pub(crate) struct Block {
     pub(crate) kind: BlockKind,
     pub(crate) range: Range<usize>,
-    /// Start of the block's first line when nothing but indentation and quotation marks precedes the block there:
-    /// cutting elsewhere would tear a list marker off.
+    /// Start of the block's first line, if only indentation and quotation marks precede it: elsewhere a cut would
+    /// separate a list marker.
     pub(crate) cut: Option<usize>,
     /// Number of containers around the block.
     pub(crate) depth: usize,
@@ -102,7 +102,7 @@ fn cut_before(last: Option<&Block>, markdown: &str, start: usize) -> Option<usiz
     }
 }
 
-/// The outermost code spans, links, images and stretches of emphasis of a text, in order: sentences do not end there.
+/// Outermost code spans, links, images and emphasis of a text, in order: sentences do not end within them.
 pub(crate) fn spans(markdown: &str) -> Vec<Range<usize>> {
     let mut spans: Vec<Range<usize>> = Vec::new();
     for (event, range) in events(markdown) {

@@ -4,15 +4,15 @@ use pulldown_cmark::{Event, Tag, TagEnd};
 
 use super::events;
 
-/// A text with fewer entries lists nothing. Chosen, not measured.
-const LEAST_ENTRIES: usize = 8;
+/// Fewest entries of a list. Chosen, not measured.
+const MIN_ENTRIES: usize = 8;
 /// Most words of a line without a link that is an entry. Chosen, not measured.
 const MAX_ENTRY_WORDS: usize = 3;
-/// What ends a sentence, also before a closing bracket or quotation mark.
+/// Signs that end a sentence, also before a closing bracket or quotation mark.
 const SENTENCE_ENDS: [char; 8] = ['.', '!', '?', ':', ';', '。', '！', '？'];
 
-/// Share of the words of `markdown` that stand in entries of lists, 0 to 1: lines with a link that are no sentences, and
-/// items and rows of up to three words. Headings do not count. 0 if there are fewer than eight entries.
+/// Share of the words of `markdown` in entries of lists, 0 to 1: lines with a link that are no sentences, and items
+/// and rows of up to three words. Headings do not count. 0 with fewer than eight entries.
 pub fn entry_share(markdown: &str) -> f32 {
     let mut count = Count::default();
     for (event, _) in events(markdown) {
@@ -20,27 +20,27 @@ pub fn entry_share(markdown: &str) -> f32 {
     }
     count.end_line();
     match count.entries {
-        LEAST_ENTRIES.. => count.entry_words as f32 / count.words.max(1) as f32,
+        MIN_ENTRIES.. => count.entry_words as f32 / count.words.max(1) as f32,
         _ => 0.0,
     }
 }
 
-/// What has been counted so far.
+/// Counts so far.
 #[derive(Default)]
 struct Count {
     words: usize,
     entries: usize,
     entry_words: usize,
-    /// Of the line that is read.
+    /// The current line.
     line: Line,
-    /// Lists and tables around it.
+    /// Number of lists and tables around it.
     lists: usize,
     links: usize,
     in_heading: bool,
     in_code: bool,
 }
 
-/// A line: an item, a row, or what stands between two breaks of a paragraph.
+/// A line: an item, a row, or text between two breaks of a paragraph.
 #[derive(Default)]
 struct Line {
     words: usize,

@@ -1,9 +1,9 @@
-//! The events of a document, from parsers that each read a part of it.
+//! The parser events of a document, which is parsed in parts.
 //!
-//! A parser reads all that it is given before the first event, and keeps up to 96 bytes for each byte of it. So a long
-//! document is read in parts, each from where the last whole block of the one before ended. Blocks, inline markup and
-//! ranges are those of the whole document, but for a block that alone is longer than a part: unless it is fenced code, it
-//! ends where the part does.
+//! A parser reads all its text before the first event, and keeps up to 96 bytes for each byte of it. So a long
+//! document is parsed in parts, each from the end of the last whole block before. Blocks, inline markup and ranges
+//! are those of the whole document. The exception is a block that alone is longer than a part: unless it is fenced
+//! code, it ends with the part.
 
 mod definitions;
 
@@ -15,14 +15,14 @@ use pulldown_cmark::{CodeBlockKind, CowStr, Event, OffsetIter, Options, Parser, 
 use crate::values::interrupt::{Steps, check};
 use definitions::{Definitions, Lookup};
 
-/// Only tables go beyond CommonMark: every other extension drops or joins words of text that is not markdown.
+/// Only tables go beyond CommonMark: every other extension drops or joins words of text that is no Markdown.
 const OPTIONS: Options = Options::ENABLE_TABLES;
-/// Longest document that one parser reads, in bytes: an eighth of a second, and up to 100 MB.
+/// Longest text of one parser, in bytes: an eighth of a second, and up to 100 MB of memory.
 const PARSED_PART_BYTES: usize = 1 << 20;
-/// Longest piece of code in one event, in bytes, behind the first part of its block.
+/// Longest piece of code in one event, in bytes, after the first part of its block.
 const CODE_BYTES: usize = 64 << 10;
 
-/// The events of a document with the bytes that they are about.
+/// The events of a document with their byte ranges.
 pub(crate) fn events(markdown: &str) -> Events<'_> {
     Events::in_parts(markdown, PARSED_PART_BYTES)
 }
@@ -31,26 +31,26 @@ pub(crate) fn events(markdown: &str) -> Events<'_> {
 pub(crate) struct Events<'a> {
     text: &'a str,
     part_bytes: usize,
-    /// What `parser` reads.
+    /// The text of `parser`.
     part: Range<usize>,
-    /// From where it only defines links, or is blank.
+    /// From where it has only link definitions and blanks.
     tail: usize,
     parser: OffsetIter<'a, Lookup>,
     definitions: Option<Rc<Definitions>>,
     /// Blocks and inline markup around the next event.
     depth: usize,
-    /// Where the last whole block ended.
+    /// End of the last whole block.
     done: usize,
     code: Option<LongCode>,
     steps: Steps,
 }
 
-/// A block of fenced code that goes beyond its part.
+/// A block of fenced code that is longer than its part.
 struct LongCode {
     block: Range<usize>,
-    /// The code that is still to come, once the part has ended.
+    /// The rest of the code, after the end of the part.
     rest: Range<usize>,
-    /// Spaces before the fence, of which each line of the code loses as many.
+    /// Spaces before the fence; as many are removed from each line of the code.
     indent: usize,
 }
 
@@ -80,8 +80,8 @@ impl<'a> Events<'a> {
         self.parser = parser(&self.text[self.part.clone()], self.definitions.as_ref());
     }
 
-    /// Whether the block may go on behind the part: no other stands behind it there. The definitions behind a list may
-    /// count for it.
+    /// Whether the block may continue after the part: no other follows it there. Link definitions after a list may
+    /// belong to it.
     fn is_last(&self, block: &Range<usize>) -> bool {
         let mut rest = self.text.as_bytes()[block.end.min(self.tail)..self.tail].iter();
         self.part.end < self.text.len() && rest.all(u8::is_ascii_whitespace)
@@ -124,7 +124,7 @@ impl<'a> Iterator for Events<'a> {
                 if self.part.end == self.text.len() {
                     return None;
                 }
-                // What is left of the part defines links, or is blank.
+                // The rest of the part has only link definitions and blanks.
                 let next = if self.done > self.part.start {
                     self.done
                 } else {
@@ -171,7 +171,7 @@ fn parser<'a>(part: &'a str, definitions: Option<&Rc<Definitions>>) -> OffsetIte
     Parser::new_with_broken_link_callback(part, OPTIONS, lookup).into_offset_iter()
 }
 
-/// The part that begins at a place: it ends with a line, or else behind white space, if there is such a place.
+/// The part that begins at a position. It ends with a line, or else after white space, if there is any.
 fn part(text: &str, start: usize, bytes: usize) -> Range<usize> {
     if text.len() - start <= bytes {
         return start..text.len();
@@ -185,7 +185,7 @@ fn part(text: &str, start: usize, bytes: usize) -> Range<usize> {
     start..end.map_or(limit, |end| start + end)
 }
 
-/// From where a part has only lines that are blank or look like definitions of links; its end, if it is the last.
+/// From where a part has only blank lines and lines that look like link definitions; its end, if it is the last.
 fn tail(text: &str, part: &Range<usize>) -> usize {
     let mut tail = part.end;
     while part.end < text.len() && tail > part.start {
@@ -207,7 +207,7 @@ fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1)
 }
 
-/// Where the code of the fence that opens at `start` ends, and its block, of which nothing ends before `from`.
+/// The ends of the code and of the block of the fence that opens at `start`. Neither is before `from`.
 fn end_of_code(text: &str, start: usize, from: usize) -> (usize, usize) {
     let fence = text[start..].chars().next().unwrap_or('`');
     let length = text[start..].chars().take_while(|letter| *letter == fence).count();

@@ -1,14 +1,14 @@
-//! Fences that never close.
+//! Closes fences that are never closed.
 
 use super::events;
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The same document with a closing line after every fenced code block that has none.
+/// The document with a closing line after every fenced code block without one.
 ///
-/// Such a block runs to the end of the document or of the list item or quotation it stands in. Once closed, every
-/// range of whole blocks is balanced.
+/// Such a block extends to the end of the document, or of its list item or quotation. Once closed, every range of
+/// whole blocks is balanced.
 pub fn close_fences(markdown: &str) -> Cow<'_, str> {
     let open = unclosed_fences(markdown);
     if open.is_empty() {
@@ -55,7 +55,7 @@ fn unclosed_fences(markdown: &str) -> Vec<Range<usize>> {
     open
 }
 
-/// The fence of the opening line behind what continues the containers it stands in: list markers become spaces.
+/// The fence of the opening line, after the prefix of the containers around it, whose list markers become spaces.
 fn closing_line(markdown: &str, fence_start: usize) -> String {
     let line_start = markdown[..fence_start].rfind(['\r', '\n']).map_or(0, |end| end + 1);
     let continued = |c: char| if c == '>' || c.is_whitespace() { c } else { ' ' };

@@ -6,10 +6,10 @@ use std::ops::Range;
 /// Longest identifier, in bytes. Chosen.
 const MAX_ID_BYTES: usize = 512;
 
-/// What stands in braces after the text of a heading.
+/// Attributes in braces after the text of a heading.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Attributes<'a> {
-    /// Where the text of the heading ends, in bytes of the document.
+    /// End of the text of the heading, in bytes of the document.
     pub(super) title_end: usize,
     /// The identifier; `None` if there are only classes and the like.
     pub(super) id: Option<Cow<'a, str>>,
@@ -23,7 +23,7 @@ pub(super) fn attributes<'a>(markdown: &'a str, range: &Range<usize>) -> Option<
     let open = inner.rfind('{')?;
     let id = comment(&inner[open + 1..]).or_else(|| list(&inner[open + 1..]))?;
     let before = text[..open].trim_end();
-    // Python-Markdown lets the closing hashes stand before the attributes.
+    // Python-Markdown accepts closing hashes before the attributes.
     let without_hashes = before.trim_end_matches('#');
     let title = match without_hashes.ends_with([' ', '\t']) {
         true => without_hashes.trim_end(),
@@ -46,7 +46,7 @@ fn title(heading: &str) -> &str {
     if text.ends_with([' ', '\t']) { text } else { line }
 }
 
-/// `/*id*/`. Only what could be an identifier: other comments say something else.
+/// `/*id*/`. Only a possible identifier: other comments are comments.
 fn comment(inner: &str) -> Option<Option<Cow<'_, str>>> {
     let text = inner.strip_prefix("/*")?.strip_suffix("*/")?.trim();
     Some(Some(identifier(text.strip_prefix('#').unwrap_or(text))?))
@@ -73,7 +73,7 @@ fn list(inner: &str) -> Option<Option<Cow<'_, str>>> {
     Some(id)
 }
 
-/// The first attribute and what follows it.
+/// The first attribute, and the rest.
 fn attribute(text: &str) -> Option<(&str, &str)> {
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     if let Some(class) = text[..end].strip_prefix('.') {
@@ -94,7 +94,7 @@ fn attribute(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(key.len() + 1 + length))
 }
 
-/// An identifier as HTML allows it, apart from what means something around it; without the backslashes of Markdown.
+/// An identifier that HTML allows, without characters that are special around it and without backslashes of Markdown.
 fn identifier(text: &str) -> Option<Cow<'_, str>> {
     let id: Cow<'_, str> = match text.contains('\\') {
         true => text.replace('\\', "").into(),

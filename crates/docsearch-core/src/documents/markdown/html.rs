@@ -1,6 +1,6 @@
-//! Text of HTML that stands inside markdown.
+//! Text of HTML within Markdown.
 
-/// Elements whose tags are markup. Any other name in angle brackets is text that its author meant to be read.
+/// Elements whose tags are markup. Any other name in angle brackets is text.
 const ELEMENTS: &[&str] = &[
     "a",
     "abbr",
@@ -129,7 +129,7 @@ const ELEMENTS: &[&str] = &[
     "wbr",
 ];
 
-/// Elements that stay inside a line: their tags join the text around them instead of parting it.
+/// Inline elements: their tags join the text around them instead of separating it.
 const INLINE: &[&str] = &[
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img",
     "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt",
@@ -142,7 +142,7 @@ struct TagSource<'a> {
     len: usize,
 }
 
-/// Appends what a reader sees of `html` to `out`: tags of real elements and comments go, `alt` texts stay.
+/// Appends the visible text of `html` to `out`: tags of known elements and comments are dropped, `alt` texts stay.
 pub(super) fn push_text(html: &str, out: &mut String) {
     let mut rest = html;
     let mut comments_end = true;
@@ -169,7 +169,7 @@ pub(super) fn push_text(html: &str, out: &mut String) {
     push_decoded(rest, out);
 }
 
-/// Renders one tag and returns what follows it.
+/// Renders one tag and returns the text after it.
 fn push_element<'a>(tag: &TagSource<'_>, source: &'a str, out: &mut String) -> &'a str {
     if tag.name == "img"
         && let Some(alt) = attribute(tag.attributes, "alt")
@@ -232,7 +232,7 @@ fn attribute<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
     None
 }
 
-/// The references that HTML written by hand needs; markdown text arrives decoded.
+/// Decodes references of raw HTML; Markdown text arrives decoded.
 fn push_decoded(text: &str, out: &mut String) {
     const REFERENCES: &[(&str, &str)] = &[
         ("&amp;", "&"),

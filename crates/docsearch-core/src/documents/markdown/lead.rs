@@ -1,4 +1,4 @@
-//! The paragraph that says what a document is about.
+//! The lead paragraph of a document, which describes it.
 
 use std::ops::Range;
 
@@ -7,7 +7,8 @@ use pulldown_cmark::{Event, Tag, TagEnd};
 use super::{events, plain};
 use crate::values::bounds::{TEXT_BYTES, beginning};
 
-/// Labels of remarks that stand before or beside the text.
+/// Labels of remarks. Like the lists below, they are words of documents and no rules: documents are read without
+/// rules.
 const REMARKS: [&str; 16] = [
     "note",
     "warning",
@@ -26,7 +27,7 @@ const REMARKS: [&str; 16] = [
     "stability",
     "feedback",
 ];
-/// How remarks on versions begin.
+/// Beginnings of remarks on versions.
 const VERSION_REMARKS: [&str; 8] = [
     "new in version",
     "added in version",
@@ -37,7 +38,7 @@ const VERSION_REMARKS: [&str; 8] = [
     "available since version",
     "added in:",
 ];
-/// What a version remark says where a number follows at once.
+/// Verbs of version remarks, before a number.
 const VERSION_VERBS: [&str; 5] = [
     "new in",
     "added in",
@@ -45,7 +46,7 @@ const VERSION_VERBS: [&str; 5] = [
     "deprecated since",
     "available since",
 ];
-/// Words of a line that only says when, beside numbers.
+/// Words of a line that is only a date, beside numbers.
 const DATE_WORDS: [&str; 32] = [
     "january",
     "february",
@@ -80,15 +81,15 @@ const DATE_WORDS: [&str; 32] = [
     "posted",
     "of",
 ];
-/// Words of a heading that ends with a colon and is not one.
+/// Most words of a label: a line that ends with a colon and is no heading.
 const MAX_LABEL_WORDS: usize = 3;
 
-/// The first paragraph that says what the document is about, as plain text.
+/// The first paragraph that describes the document, as plain text.
 ///
-/// Passed over are paragraphs made of images and links alone (badges, navigation) or without a letter, those inside
-/// lists and quotations, and, as long as there is another, those that say little: remarks on a version (`New in version
-/// 0.7.`), notes and warnings, dates, labels (`Contents:`), tags and directives (`::: tip`). Of a paragraph that is
-/// longer than a summary may be, the beginning. `None` if there is no paragraph.
+/// Skipped are paragraphs of nothing but images and links (badges, navigation) or without a letter, and those inside
+/// lists and quotations. As long as there is another, also remarks on a version (`New in version 0.7.`), notes and
+/// warnings, dates, labels (`Contents:`), tags and directives (`::: tip`). A paragraph longer than a summary is cut.
+/// `None` if there is no paragraph.
 pub fn lead_paragraph(markdown: &str) -> Option<String> {
     lead(markdown).map(|(_, text)| beginning(&text, TEXT_BYTES).to_owned())
 }
@@ -132,7 +133,7 @@ pub(crate) fn lead(markdown: &str) -> Option<(Range<usize>, String)> {
     weak
 }
 
-/// The text without the references to its footnotes: `[^1]`.
+/// The text without footnote references: `[^1]`.
 fn without_footnotes(text: &str) -> String {
     let mut output = String::with_capacity(text.len());
     let mut rest = text;
@@ -153,7 +154,7 @@ fn without_footnotes(text: &str) -> String {
     output
 }
 
-/// Whether a paragraph, as plain text, says what a document is about.
+/// Whether a paragraph, as plain text, describes a document.
 pub fn says_something(text: &str) -> bool {
     let text = text.trim();
     let lower = beginning(text, TEXT_BYTES).to_lowercase();
@@ -200,7 +201,7 @@ fn is_label(text: &str) -> bool {
     text.ends_with(':') && text.split_whitespace().count() <= MAX_LABEL_WORDS
 }
 
-/// Directives and tags, such as those of components, that a reader has left.
+/// Directives and tags, such as those of components, that a reader left in.
 fn is_markup(text: &str) -> bool {
     if text.starts_with(":::") || text.starts_with("{%") || text.starts_with("{{") || text.starts_with("[[") {
         return true;
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_before_the_text_is_passed_over() {
+    fn remarks_before_the_text_are_skipped() {
         for before in [
             "New in version 0.7.",
             "**New in version 4.2:** The `x` argument.",

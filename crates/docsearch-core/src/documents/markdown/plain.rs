@@ -1,14 +1,14 @@
-//! The words of a markdown text as a reader sees them.
+//! The words of a Markdown text as readers see them.
 
 use super::{events, heading, html};
 use pulldown_cmark::{Event, Tag, TagEnd};
 use std::ops::Range;
 
-/// The words of `markdown` as a reader sees them, in reading order.
+/// The words of `markdown` as readers see them, in reading order.
 ///
-/// Markup and link targets are dropped; code is kept verbatim; images leave their alternative text. Blocks end with a
-/// newline, table cells are separated by tabs, lines of one paragraph by spaces. The same input always gives the same
-/// output, so positions counted over it can be replayed.
+/// Markup and link targets are dropped, code is verbatim, and images leave their alternative text. Blocks end with a
+/// newline, table cells with tabs, lines of one paragraph with spaces. The same input always gives the same output,
+/// so that positions in it can be recomputed.
 pub fn plain_text(markdown: &str) -> String {
     let mut renderer = Renderer::new(markdown);
     for (event, range) in events(markdown) {
@@ -23,13 +23,13 @@ pub(super) struct Renderer<'a> {
     source: &'a str,
     out: String,
     depth: usize,
-    /// End of the last top-level block: what lies between two blocks are link definitions. None in a fragment.
+    /// End of the last top-level block: the text between two blocks is link definitions. `None` in a fragment.
     block_end: Option<usize>,
     html: Option<String>,
     heading_start: usize,
-    /// Where the text of the heading that is read ends.
+    /// End of the text of the current heading.
     heading_end: Option<usize>,
-    /// Whether the next item is the first of a list that starts at another number than 1.
+    /// Whether the next item is the first of a list that does not start at 1.
     numbered: bool,
     cell_end: usize,
 }
@@ -57,7 +57,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// A renderer for the text of the heading at `range`, whose attributes stand after `end`.
+    /// A renderer for the text of the heading at `range`, whose attributes are after `end`.
     pub(super) fn heading(source: &'a str, end: Option<usize>) -> Self {
         Self {
             heading_end: end,
@@ -171,8 +171,8 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Padding inside the backticks is dropped, but not where it is all that parts two words: stray backticks pair up
-    /// with the wrong ones.
+    /// Drops padding inside the backticks, unless it alone separates two words: stray backticks may be paired
+    /// wrongly.
     fn code_span(&mut self, code: &str, range: &Range<usize>) {
         let inner = self.source[range.clone()].trim_matches('`');
         if inner.starts_with(char::is_whitespace) && self.out.ends_with(char::is_alphanumeric) {
@@ -184,7 +184,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Keeps what looks like emphasis only to the parser: `__init__` is a name, `2**31 or 2**63` are two powers.
+    /// Keeps delimiters that are emphasis only to the parser: `__init__` is a name, `2**31 or 2**63` are two powers.
     fn literal_delimiter(&mut self, range: &Range<usize>) {
         let span = &self.source[range.clone()];
         let name = |b: u8| b == b'_' || b.is_ascii_lowercase() || b.is_ascii_digit();
@@ -196,7 +196,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// The parser ignores cells beyond the columns of the header; in text with stray `|` they are words.
+    /// The parser ignores cells beyond the columns of the header. In text with stray `|` they are words.
     fn excess_cells(&mut self, row_end: usize) {
         let excess = self.source[self.cell_end.min(row_end)..row_end].trim_matches([' ', '\t', '|', '\r', '\n', '>']);
         self.out.push_str(excess);
@@ -206,7 +206,7 @@ impl<'a> Renderer<'a> {
         self.newline();
     }
 
-    /// Keeps lines such as `[section]: text`, which the parser takes for link definitions, unless they hold a target.
+    /// Keeps lines such as `[section]: text`, which the parser takes for link definitions, unless they have a target.
     pub(super) fn definitions(&mut self, until: usize) {
         let gap = self
             .block_end

@@ -1,4 +1,4 @@
-//! Sections: what stands between one heading and the next.
+//! Sections: the text between one heading and the next.
 
 use super::{events, heading, plain};
 use pulldown_cmark::{Event, Tag, TagEnd};
@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Longest heading kept in a heading path, in bytes. Real headings are far shorter; the bound keeps a heading of
+/// Longest heading in a heading path, in bytes. Real headings are far shorter. The bound prevents a heading of
 /// megabytes from being copied into every section below it.
 pub(crate) const HEADING_MAX_BYTES: usize = 512;
-/// Most sections of a document. Each holds the headings above it: many short ones below long ones would take hundreds of
-/// times the memory of the document.
+/// Most sections of a document. Each has the headings above it: many short ones below long ones would take hundreds
+/// of times the memory of the document.
 pub(super) const MAX_SECTIONS: usize = 10_000;
 
 /// A heading and the text up to the next heading of any level, or the text before the first heading.
@@ -24,16 +24,16 @@ pub struct Section {
     /// The fragment that GitHub gives the heading, or the author's own (`{#id}`, `{: #id}`, `{/*id*/}`); unique in the document, and empty for
     /// the text before the first heading.
     pub anchor: String,
-    /// Bytes of the source, heading line included, without the sections below.
+    /// Byte range in the source, with the heading line and without subsections.
     pub range: Range<usize>,
-    /// Where the text after the heading line starts, in bytes of the source.
+    /// Start of the text after the heading line, in bytes of the source.
     pub body_start: usize,
 }
 
-/// The sections of `markdown`, in order; together their ranges cover it.
+/// The sections of `markdown`, in order. Their ranges cover it.
 ///
-/// ATX and setext headings count, headings inside code, lists and quotations do not, nor does what comes after the first
-/// 10,000. Text before the first heading is a section of level 0 unless it is blank.
+/// ATX and setext headings count. Headings inside code, lists and quotations do not, nor any after the first 10,000.
+/// Text before the first heading is a section of level 0 unless it is blank.
 pub fn sections(markdown: &str) -> Vec<Section> {
     let mut path: Vec<(u8, String)> = Vec::new();
     let mut anchors = Anchors::default();

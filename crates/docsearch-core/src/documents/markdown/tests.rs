@@ -123,7 +123,7 @@ fn a_carriage_return_ends_a_line() {
 }
 
 #[test]
-fn a_document_has_so_many_sections_and_the_rest_is_text_of_the_last() {
+fn a_document_has_a_bounded_number_of_sections_and_the_rest_is_text_of_the_last() {
     let markdown = "# a\n".repeat(section::MAX_SECTIONS + 2);
     let found = sections(&markdown);
     assert_eq!(found.len(), section::MAX_SECTIONS);
@@ -131,7 +131,7 @@ fn a_document_has_so_many_sections_and_the_rest_is_text_of_the_last() {
     assert_eq!(last, Some("# a\n# a\n# a\n"));
 }
 
-/// Text made of the characters that mean something to a markdown parser.
+/// Text of characters that are special in Markdown.
 fn markup() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => "[a-c]{1,3}",

@@ -1,5 +1,5 @@
-//! What a cut leaves out, wherever it is made. A cut is tried in many places of a document that may be large: what it
-//! takes to say what is left out is counted once.
+//! The note about text that a cut leaves out. A cut is tried at many positions of a document that may be large, so
+//! all counts are computed once.
 
 use std::ops::Range;
 
@@ -8,22 +8,22 @@ use crate::text::token_estimate::estimated_tokens;
 
 /// Most sections that a note about left-out text names.
 const NAMED_SECTIONS: usize = 8;
-/// Characters are counted in steps of so many bytes.
+/// Bytes between two stored counts of characters.
 const STEP: usize = 256;
 
 pub(super) struct LeftOut<'a> {
-    /// All that there is to show.
+    /// The whole text.
     text: &'a str,
     /// Characters before each step.
     counts: Vec<usize>,
-    /// Where the text ends, but for white space.
+    /// End of the text without white space.
     end: usize,
-    /// Where the text of each section ends, but for white space, and the section's anchor.
+    /// End of the text of each section without white space, and the section's anchor.
     sections: Vec<(usize, &'a str)>,
 }
 
 impl<'a> LeftOut<'a> {
-    /// Of the text in `range` of a document with these sections.
+    /// For the text in `range` of a document with these sections.
     pub(super) fn new(markdown: &'a str, range: &Range<usize>, sections: &'a [Section]) -> Self {
         let text = &markdown[range.clone()];
         let mut counts = vec![0];
@@ -37,7 +37,7 @@ impl<'a> LeftOut<'a> {
         let sections = sections
             .iter()
             .enumerate()
-            // Loading what holds all of this gives the same again.
+            // Loading a section with all of this text would give the same again.
             .filter(|(place, section)| section.level > 0 && !covers(*place, section))
             .filter_map(|(_, section)| {
                 let start = section.range.start.max(range.start);
@@ -58,7 +58,7 @@ impl<'a> LeftOut<'a> {
         self.counts[step] + characters(&self.text.as_bytes()[step * STEP..end])
     }
 
-    /// What is said when the text is shown up to byte `at`.
+    /// The note if the text is shown up to byte `at`.
     pub(super) fn note(&self, at: usize, max_chars: usize) -> String {
         let tokens = |at: usize| {
             let rest = self.text[at..self.end.max(at)].trim_start();
@@ -87,7 +87,7 @@ impl<'a> LeftOut<'a> {
     }
 }
 
-/// Characters that begin in these bytes of UTF-8.
+/// Number of characters that begin in these bytes of UTF-8.
 fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }
@@ -100,7 +100,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_counted_once_is_the_same_counted_anew(
+        fn counts_are_the_same_as_counting_again(
             parts in proptest::collection::vec("# [a-e]{0,3}\n|[ \n]{0,300}|[äb日 ]{0,200}\n", 0..12),
             from in 0.0..1.0,
             max_chars in 100usize..2000,
@@ -119,7 +119,7 @@ mod tests {
                 let named = sections.iter().enumerate().filter(|(place, section)| {
                     let rest = section.range.start.max(start + at)..section.range.end;
                     let is_rest = page.get(rest).is_some_and(|rest| !rest.trim().is_empty());
-                    // What holds all that there is to show is no part of it.
+                    // A section with the whole text is no part of it.
                     let holds_all = section.range.start <= start
                         && sections[place + 1..].iter().all(|next| next.level > section.level);
                     section.level > 0 && is_rest && !holds_all

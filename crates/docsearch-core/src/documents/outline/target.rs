@@ -1,4 +1,4 @@
-//! Places that HTML in Markdown names: `<a id="x"></a>`, `<a name="x">`, `<span id="x">`.
+//! Positions with names in HTML within Markdown: `<a id="x"></a>`, `<a name="x">`, `<span id="x">`.
 
 use std::borrow::Cow;
 
@@ -6,15 +6,16 @@ use pulldown_cmark::{Event, Tag, TagEnd};
 
 use crate::documents::markdown::events;
 
-/// A place that has a name.
+/// A position with a name.
 pub(super) struct Target {
-    /// Where it stands, in bytes of the source.
+    /// Its byte in the source.
     pub(super) at: usize,
-    /// To where nothing follows it that a reader sees.
+    /// Up to here, nothing visible follows it.
     pub(super) silent_to: usize,
 }
 
-/// The first place of this name: any tag with it as its `id`, or a link as its `name`, outside of code and comments.
+/// The first position of this name: any tag with it as its `id`, or a link with it as its `name`, outside of code and
+/// comments.
 pub(super) fn find(markdown: &str, name: &str) -> Option<Target> {
     if !name.contains(ESCAPED) && !markdown.contains(name) {
         return None;
@@ -50,7 +51,7 @@ pub(super) fn find(markdown: &str, name: &str) -> Option<Target> {
     })
 }
 
-/// Looks for the name in a piece of HTML that stands at a place. Whether the piece shows something behind it.
+/// Looks for the name in a piece of HTML at a position. Returns whether visible text follows it in the piece.
 fn speaks(html: &str, name: &str, at: usize, found: &mut Option<usize>) -> bool {
     let mut rest = html;
     while !rest.is_empty() {
@@ -75,19 +76,19 @@ fn speaks(html: &str, name: &str, at: usize, found: &mut Option<usize>) -> bool 
     false
 }
 
-/// What HTML is made of.
+/// A piece of HTML.
 enum Piece<'a> {
     Tag {
         name: &'a str,
         attributes: &'a str,
     },
     Text(&'a str),
-    /// An end of an element, a comment, a declaration.
+    /// An end tag, a comment, a declaration.
     Silent,
 }
 
 impl<'a> Piece<'a> {
-    /// The first piece of what is not empty, and what follows it. What does not end is text to the last.
+    /// The first piece of a text that is not empty, and the rest. A piece without an end is text.
     fn first(html: &'a str) -> (Self, &'a str) {
         let Some(inside) = html.strip_prefix('<') else {
             let end = html.find('<').unwrap_or(html.len());
@@ -129,7 +130,7 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// The attributes of a tag that have values.
+/// Attributes of a tag with values.
 struct Attributes<'a>(&'a str);
 
 impl<'a> Iterator for Attributes<'a> {
@@ -160,7 +161,7 @@ impl<'a> Iterator for Attributes<'a> {
     }
 }
 
-/// What HTML writes as references in attributes.
+/// Characters that HTML escapes in attributes.
 const ESCAPED: [char; 5] = ['&', '<', '>', '"', '\''];
 
 fn unescaped(value: &str) -> Cow<'_, str> {

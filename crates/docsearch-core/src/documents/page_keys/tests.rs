@@ -4,7 +4,7 @@ use super::*;
 use crate::text::identifier::words;
 use crate::text::word::Word;
 
-/// Names and prose of all scripts, with what marks names of code, ligatures, marks that combine, and words that are stemmed.
+/// Names and prose of all scripts, with marks of names of code, ligatures, combining marks, and words with stems.
 fn texts() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         4 => "[A-Za-z]{1,9}",

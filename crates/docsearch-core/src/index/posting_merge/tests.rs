@@ -1,4 +1,4 @@
-//! A project is written and rewritten by plans: few segments, little work, and each document counted once.
+//! Projects that are written and merged by plans have few segments, little work, and each document counted once.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use proptest::prelude::*;
 use super::{FAN_OUT, FULL, SegmentState, plan};
 use crate::index::postings::MAX_SEGMENT_SECTIONS;
 
-/// Segments with the documents that they hold.
+/// Segments with their documents.
 #[derive(Default)]
 struct Project {
     segments: Vec<(SegmentState, Vec<i64>)>,
-    /// Sections of every document; none of one that was deleted.
+    /// Number of sections of every document that is not deleted.
     sections: BTreeMap<i64, usize>,
-    /// Sections that were written.
+    /// Number of sections that were written.
     work: usize,
 }
 
@@ -79,7 +79,7 @@ impl Project {
         }
     }
 
-    /// How often each document counts.
+    /// Number of segments in which each document counts.
     fn counted(&self) -> BTreeMap<i64, usize> {
         let mut counted = BTreeMap::new();
         for (state, held) in &self.segments {
@@ -131,7 +131,7 @@ proptest! {
     }
 }
 
-/// A load of documents of ten sections, so many at a time.
+/// A load of documents of ten sections, `at_once` at a time.
 fn load(documents: i64, at_once: i64) -> Project {
     let mut project = Project::default();
     for first in (0..documents).step_by(at_once as usize) {

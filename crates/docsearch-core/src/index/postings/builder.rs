@@ -1,4 +1,4 @@
-//! Building a segment.
+//! Builds segments.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ impl SegmentBuilder {
         Self::default()
     }
 
-    /// How many sections it has so far.
+    /// Number of its sections so far.
     pub fn len(&self) -> usize {
         self.sections.len()
     }
@@ -48,7 +48,7 @@ impl SegmentBuilder {
         self.sections.push(section);
         for (lexeme, places) in terms.entries() {
             let counts = Counts::of(places, &mut self.positions);
-            // A lexeme without positions counts for nothing.
+            // A lexeme without positions has no occurrences.
             if self.positions.is_empty() {
                 continue;
             }

@@ -3,7 +3,7 @@
 use super::{Counts, RUN};
 use crate::values::varint;
 
-/// In the byte of fields: the count of the body, of which the greatest value is followed by the rest of it.
+/// In the byte of fields: the count of the body. At its greatest value, the rest of the count follows.
 const BODY: u8 = 0x1f;
 /// The title has the lexeme, and its count follows.
 const TITLE: u8 = 0x20;
@@ -12,7 +12,7 @@ const HEADING: u8 = 0x40;
 /// The same of keywords.
 const KEYWORD: u8 = 0x80;
 
-/// A list while it is written.
+/// Builds a list.
 #[derive(Debug, Default)]
 pub(super) struct ListBuilder {
     written: Vec<u8>,
@@ -25,7 +25,7 @@ pub(super) struct ListBuilder {
 }
 
 impl ListBuilder {
-    /// Adds a section, in ascending order of numbers. Positions are ascending, as many as the counts say.
+    /// Adds a section, in ascending order of numbers. Positions are ascending; their number is that of the counts.
     pub(super) fn push(&mut self, section: u32, counts: Counts, positions: &[u16]) {
         varint::write(&mut self.counts, section - self.last);
         self.last = section;
@@ -74,7 +74,7 @@ impl ListBuilder {
     }
 }
 
-/// A list that is read.
+/// A stored list.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct List<'a>(pub(super) &'a [u8]);
 
@@ -129,7 +129,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Calls back with the number of each posting, until that says no.
+    /// Calls back with the number of each posting, until the callback returns false.
     pub(super) fn each_while(self, mut call: impl FnMut(u32) -> bool) {
         for run in self.runs() {
             let (mut reading, mut number) = (run.counts, run.before);
@@ -143,8 +143,8 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Calls back with the place of each wanted number that is in the list, which are ascending, with its counts and, if
-    /// they are `placed`, its positions.
+    /// Calls back for each of the `wanted` numbers, which are ascending, that is in the list: with its index, its
+    /// counts and, if `placed`, its positions.
     pub(super) fn each_of(self, wanted: &[u32], placed: bool, mut call: impl FnMut(usize, Counts, &[u16])) {
         let mut next = 0;
         let mut positions: Vec<u16> = Vec::new();
@@ -182,13 +182,13 @@ impl<'a> List<'a> {
     }
 }
 
-/// A run while it is read.
+/// A run that is being read.
 struct Reading<'a> {
     counts: &'a [u8],
     left: u32,
-    /// Of the posting that was read last.
+    /// Number of the last posting.
     number: u32,
-    /// Positions of postings that were passed over.
+    /// Positions of skipped postings.
     passed: usize,
 }
 
@@ -197,8 +197,8 @@ impl Reading<'_> {
         self.passed = self.passed.saturating_add(counts.all() as usize);
     }
 
-    /// Goes on to the next posting that has this number or a greater one: its counts, or `None` at the end.
-    // By itself, so that all of it stays in registers: long lists are read for few sections.
+    /// Continues to the next posting with this or a greater number. Returns its counts, or `None` at the end.
+    // Not inlined, so that all of it stays in registers: long lists are read for few sections.
     #[inline(never)]
     fn seek(&mut self, wanted: u32) -> Option<Counts> {
         let mut reading = Self { ..*self };
@@ -232,10 +232,10 @@ fn read_positions(bytes: &mut &[u8], count: u32, positions: &mut Vec<u16>) {
     }
 }
 
-/// Takes the next posting: how much greater its number is, and its counts.
+/// Reads the next posting: by how much its number is greater, and its counts.
 #[inline(always)]
 fn posting(bytes: &mut &[u8]) -> Option<(u32, Counts)> {
-    // Most stand in the body only, and a few times, not far from the one before.
+    // Most are in the body only, a few times, and not far from the one before.
     if let Some((&[delta, fields], rest)) = bytes.split_first_chunk()
         && delta < 0x80
         && fields < BODY

@@ -1,4 +1,4 @@
-//! Reading a segment.
+//! Reads segments.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use crate::values::id::Map;
 use crate::values::interrupt::{Interruptible, Steps};
 use crate::values::varint;
 
-/// What is read of a segment for some lexemes.
+/// A segment, or the part of it that was read for some lexemes.
 #[derive(Clone, Debug, Default)]
 pub struct SegmentReader {
     bucket_count: u32,
@@ -20,8 +20,8 @@ pub struct SegmentReader {
     buckets: Map<i32, Vec<u8>>,
 }
 
-/// The sections of a segment, in order. They are kept as they are stored: a search asks for few of them. The memory is kept for
-/// the next segment that is read: it would be given back to the system, and taken again page by page, in each search.
+/// The sections of a segment, in order, in their stored form: a search decodes few of them. The memory is reused for
+/// the next segment. Otherwise each search would return it to the system and fault it in again, page by page.
 #[derive(Clone, Debug, Default)]
 pub struct SectionList(Vec<[u8; SECTION_BYTES]>);
 
@@ -30,7 +30,7 @@ thread_local! {
 }
 
 impl SectionList {
-    /// How many there are.
+    /// Number of sections.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -50,7 +50,7 @@ impl SectionList {
         self.0.iter().map(section)
     }
 
-    /// The section with a number that is known to be there.
+    /// The section with a number that is known to exist.
     pub(super) fn at(&self, number: u32) -> Section {
         section(&self.0[number as usize])
     }
@@ -67,14 +67,14 @@ impl Drop for SectionList {
             let other = spare.take();
             spare.set(if own.capacity() > other.capacity() { own } else { other });
         };
-        // At the end of the thread there is no next one.
+        // At the end of the thread, it is dropped.
         SPARE.try_with(keep).ok();
     }
 }
 
 impl SegmentReader {
-    /// A segment with so many buckets, of which nothing has been read. What it has of the `superseded` documents does not
-    /// count.
+    /// A segment with this number of buckets, of which nothing was read yet. Its postings of the `superseded`
+    /// documents do not count.
     pub fn new(bucket_count: u32, mut superseded: Vec<i64>) -> Self {
         superseded.sort_unstable();
         Self {
@@ -84,7 +84,7 @@ impl SegmentReader {
         }
     }
 
-    /// The same with room for so many sections, as far as a segment has them.
+    /// The same with room for this number of sections, up to the most that a segment has.
     #[must_use]
     pub fn with_room(mut self, sections: usize) -> Self {
         self.sections.0 = SPARE.take();
@@ -92,7 +92,7 @@ impl SegmentReader {
         self
     }
 
-    /// Takes a row of the segment. The parts of a bucket come in their order.
+    /// Adds a row of the segment. The parts of a bucket come in order.
     pub fn push(&mut self, bucket: i32, bytes: &[u8]) {
         if bucket != SECTIONS_BUCKET {
             self.buckets.entry(bucket).or_default().extend_from_slice(bytes);
@@ -108,7 +108,7 @@ impl SegmentReader {
         &self.sections
     }
 
-    /// Calls back with each section that has a lexeme and counts, in order, until that says no.
+    /// Calls back with each section that counts and has a lexeme, in order, until the callback returns false.
     pub fn sections_with(&self, lexeme: &str, mut call: impl FnMut(&Section) -> bool) {
         let Some(list) = self.list(lexeme) else { return };
         let mut steps = Steps::default();
@@ -121,7 +121,7 @@ impl SegmentReader {
         });
     }
 
-    /// Whether what it has of a document counts.
+    /// Whether its postings of a document count.
     pub(super) fn counts(&self, document: i64) -> bool {
         self.superseded.is_empty() || self.superseded.binary_search(&document).is_err()
     }
@@ -162,8 +162,8 @@ fn lists(mut bucket: &[u8]) -> impl Iterator<Item = (&[u8], List<'_>)> {
     })
 }
 
-/// Whether every lexeme of these rows is in its bucket, where searches look for it: for checks. The parts of a bucket come
-/// in their order.
+/// For checks: whether every lexeme of these rows is in its bucket, where searches look for it. The parts of a bucket
+/// come in order.
 pub fn are_in_their_buckets<'a>(rows: impl IntoIterator<Item = (i32, &'a [u8])>, bucket_count: u32) -> bool {
     let mut reader = SegmentReader::default();
     rows.into_iter().for_each(|(bucket, bytes)| reader.push(bucket, bytes));
@@ -174,11 +174,11 @@ pub fn are_in_their_buckets<'a>(rows: impl IntoIterator<Item = (i32, &'a [u8])>,
     })
 }
 
-/// The lexemes of a section, how often each stands in which field, and where.
+/// Lexemes of a section, with their occurrences and positions.
 pub type Words = Vec<(String, Counts, Vec<u16>)>;
 
-/// Every section of a segment with the lexemes that it has, ascending, and how often and where each stands: for checks.
-/// Rows come in the order of bucket and part. `None` if they are no segment.
+/// For checks: every section of a segment with its lexemes, ascending, their occurrences and positions. Rows come in
+/// the order of bucket and part. `None` if they are no segment.
 pub fn read_all<'a>(rows: impl IntoIterator<Item = (i32, &'a [u8])>) -> Option<Vec<(Section, Words)>> {
     let mut reader = SegmentReader::default();
     rows.into_iter().for_each(|(bucket, bytes)| reader.push(bucket, bytes));

@@ -1,4 +1,4 @@
-//! Which sections have the words of a query, and what they have of them.
+//! Searches postings: the sections with words of a query, and their terms.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -16,11 +16,11 @@ use crate::values::interrupt;
 pub struct Postings<'a> {
     lexical: &'a Lexical<'a>,
     segments: Rc<[(i64, SegmentReader)]>,
-    /// Documents that were written since: what segments have of them does not count.
+    /// Documents written since. Their postings in segments do not count.
     pending: Rc<Set<DocumentId>>,
 }
 
-/// Where a word stands, by section.
+/// Positions of a word, by section.
 type Places = Vec<(usize, u16)>;
 
 /// A document in a segment.
@@ -29,11 +29,11 @@ struct Found {
     score: f32,
     best: ChunkId,
     segment: usize,
-    /// Where its sections stand among those of the segment that have a score.
+    /// Range of its sections among those of the segment with a score.
     places: Range<usize>,
 }
 
-/// Sections of a segment, ascending by their numbers, and the score of each.
+/// Sections of a segment, ascending, with their scores.
 #[derive(Default)]
 struct Scores {
     numbers: Vec<u32>,
@@ -41,8 +41,7 @@ struct Scores {
 }
 
 impl<'a> Postings<'a> {
-    /// Brings what was read together: segments with their projects, and the documents that are pending. Several queries may
-    /// share them.
+    /// Combines segments, with their projects, and pending documents. Several queries may share them.
     pub fn new(
         lexical: &'a Lexical<'a>,
         segments: impl Into<Rc<[(i64, SegmentReader)]>>,
@@ -55,10 +54,10 @@ impl<'a> Postings<'a> {
         }
     }
 
-    /// What the documents with the best sections have of the query, at most `window` documents, with all their sections that
-    /// have one of its rarer words: those within `budget`, see [`Lexical::within_budget`]. (Where sections with common words
-    /// count, too, long pages gain: ray-docs-pages lost .013 of nDCG@10.) The nearness of words does not decide which these
-    /// are. `seen` says which of some documents count; `None` is all.
+    /// The `window` documents with the best sections, with the terms of all their sections that have one of the
+    /// query's rarer words: those within `budget`, see [`Lexical::within_budget`]. (If sections with common words
+    /// also count, long pages gain: ray-docs-pages lost .013 of nDCG@10.) The nearness of words does not affect the
+    /// choice. `seen` returns which documents count; `None` means all.
     pub fn best<E>(
         &self,
         bm25: &Bm25,
@@ -96,8 +95,8 @@ impl<'a> Postings<'a> {
         Ok(self.read(wanted))
     }
 
-    /// The sections that have every word of the query that occurs, as it is written. Those of documents that are pending are
-    /// not among them.
+    /// The sections of documents that are not pending and that have every word of the query as it is written, as far
+    /// as it occurs.
     pub fn with_every_word(&self) -> Vec<ChunkId> {
         let mut all = Vec::new();
         for (project, reader) in self.segments.iter() {
@@ -109,7 +108,7 @@ impl<'a> Postings<'a> {
                 own.peek().is_some().then(|| own.collect::<Vec<List<'_>>>())
             });
             let mut words: Vec<Vec<List<'_>>> = words.collect();
-            // The rarest first: where it is not, runs of the others are skipped.
+            // The rarest first: runs of the others without it are skipped.
             words.sort_by_key(|lists| lists.iter().map(|list| list.0.len()).sum::<usize>());
             let mut left: Option<Vec<u32>> = None;
             for lists in words {
@@ -134,12 +133,12 @@ impl<'a> Postings<'a> {
         all
     }
 
-    /// The documents that are pending.
+    /// The pending documents.
     pub fn pending(&self) -> &Set<DocumentId> {
         &self.pending
     }
 
-    /// What some sections have of the query. Those that are in no segment or do not count are left out.
+    /// The terms of some sections. Sections that are in no segment or do not count are left out.
     pub fn of_sections(&self, ids: impl IntoIterator<Item = ChunkId>) -> Map<ChunkId, ChunkTerms> {
         let mut wanted: Vec<Vec<u32>> = vec![Vec::new(); self.segments.len()];
         for id in ids {
@@ -159,8 +158,8 @@ impl<'a> Postings<'a> {
         self.read(wanted)
     }
 
-    /// The sections of a segment that have one of the `rarer` lexemes, ascending, each with its score by its words alone, as
-    /// [`crate::ranking::rank::chunk_lexical`] has it but for their nearness, rounding, and before it is bounded by 1.
+    /// The sections of a segment with one of the `rarer` lexemes, ascending, with their scores. These are those of
+    /// [`crate::ranking::rank::chunk_lexical`] without nearness and without the cap at 1, but for rounding.
     fn scores(&self, reader: &SegmentReader, corpus: &Corpus, bm25: &Bm25, rarer: &Set<&str>) -> Scores {
         let mut numbers: Vec<u32> = Vec::new();
         for list in rarer.iter().filter_map(|lexeme| reader.list(lexeme)) {
@@ -242,7 +241,7 @@ impl<'a> Postings<'a> {
         }
     }
 
-    /// What the sections with these numbers have of the query, by segment.
+    /// The terms of the sections with these numbers, by segment.
     fn read(&self, wanted: Vec<Vec<u32>>) -> Map<ChunkId, ChunkTerms> {
         let mut all = Map::default();
         for ((project, reader), mut wanted) in self.segments.iter().zip(wanted) {
@@ -255,7 +254,7 @@ impl<'a> Postings<'a> {
         all
     }
 
-    /// What sections of a segment have of the query, as [`Lexical::read`] finds it.
+    /// The terms of sections of a segment, as [`Lexical::read`] computes them.
     fn terms(&self, reader: &SegmentReader, wanted: &[u32]) -> Vec<ChunkTerms> {
         let sections = wanted.iter().map(|&number| reader.sections().at(number));
         let mut found: Vec<ChunkTerms> = sections
@@ -266,7 +265,7 @@ impl<'a> Postings<'a> {
                 frequencies: vec![Frequencies::default(); self.lexical.term_count()],
             })
             .collect();
-        // Places of a term and of the one before it in the query: by section, ascending.
+        // Positions of a term and of the one before it in the query, by section, ascending.
         let (mut places, mut before) = (Places::new(), Places::new());
         let mut written = self.lexical.written().iter().copied().peekable();
         let pairs = self.lexical.written().len().saturating_sub(1);
@@ -309,7 +308,7 @@ fn section_id(project: i64, section: &Section) -> ChunkId {
     }
 }
 
-/// Brings the best of them to the front, in order, and says how many: `most`, or all.
+/// Moves the best to the front, in order. Returns their number: `most`, or all.
 fn best_first(found: &mut [Found], most: usize) -> usize {
     let order = |a: &Found, b: &Found| b.score.total_cmp(&a.score).then(a.best.cmp(&b.best));
     let count = most.clamp(1, found.len());
@@ -320,7 +319,7 @@ fn best_first(found: &mut [Found], most: usize) -> usize {
     count
 }
 
-/// Calls back with each section in which a place of one word is near one of the other; both ascending.
+/// Calls back with each section where two words are near each other. Both lists are ascending.
 fn each_near(before: &[(usize, u16)], places: &[(usize, u16)], mut call: impl FnMut(usize)) {
     let mut others = before.chunk_by(|a, b| a.0 == b.0).peekable();
     for own in places.chunk_by(|a, b| a.0 == b.0) {

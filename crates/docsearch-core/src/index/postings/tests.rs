@@ -21,7 +21,7 @@ const BM25: Bm25 = Bm25 {
     proximity: 0.4,
 };
 
-/// The words of a section: where each stands, and in which field.
+/// Words of a section: their positions, each with its field.
 type Words = BTreeMap<String, Vec<(u16, u8)>>;
 
 fn weight(field: u8) -> Weight {
@@ -112,7 +112,7 @@ fn id(section: Section) -> ChunkId {
     }
 }
 
-/// A query of several words, with what reading every section's own vector finds of it.
+/// A query of several words, with the results of reading every section's own vector.
 fn searched<T>(documents: &[Vec<Words>], search: impl FnOnce(&Lexical<'_>, Map<ChunkId, ChunkTerms>) -> T) -> T {
     let terms = [
         term(&["a", "ab"], &[("ba", 0.8)]),
@@ -302,7 +302,7 @@ proptest! {
         });
     }
 
-    /// Broken within: the frame is whole, and a byte of it is another.
+    /// Broken within: the frame is whole, and one byte differs.
     #[test]
     fn changed_bytes_are_survived(documents in documents(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let mut segment = segment(&documents);

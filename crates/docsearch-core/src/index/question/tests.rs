@@ -94,7 +94,7 @@ fn headings_may_be_questions_already() {
             ("安全吗", "安全吗？"),
         ]
     );
-    // The title is a heading, once.
+    // The title is a heading, too, and counts once.
     let page = asking(
         "How do I log in?",
         "# How do I log in?\n\nSo.\n\n## Why does it fail?\n\nSo.",
@@ -108,7 +108,7 @@ fn headings_may_be_questions_already() {
 fn a_question_is_misplaced_whose_answer_is_much_nearer_elsewhere() {
     assert!(is_misplaced(0.3, 0.6, 0.05));
     assert!(!is_misplaced(0.4, 0.6, 0.05) && !is_misplaced(0.6, 0.3, 0.05));
-    // Where unrelated texts are alike, smaller differences say as much.
+    // If unrelated texts are similar, smaller differences matter as much.
     assert!(is_misplaced(0.8, 0.9, 0.7));
 }
 

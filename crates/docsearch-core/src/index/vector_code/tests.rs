@@ -31,7 +31,7 @@ fn packed(vectors: &[(i64, i32, Vec<f32>)]) -> Vec<CodeRow> {
     packer.finish()
 }
 
-/// Σ (c[i] - 1.5) · q[i], as the description of the module has it.
+/// Σ (c[i] - 1.5) · q[i], as defined in the description of the module.
 fn by_definition(code: &Code, query: &[f32]) -> f32 {
     let levels = query.iter().enumerate().map(|(place, &x)| {
         let [high, low] = code.words[place / 64].map(|word| (word >> (place % 64) & 1) as f32);
@@ -151,7 +151,7 @@ proptest! {
     #[test]
     fn a_code_resembles_its_vector_as_it_is_stored_and_no_other(pair in (64usize..800).prop_flat_map(|d| (vector(d), vector(d)))) {
         let (vector, other) = pair;
-        // What a number of 16 bits keeps of one of 32.
+        // A component of 32 bits rounded to 16.
         let stored: Vec<f32> = vector.iter().map(|x| f32::from_bits((x.to_bits() + 0x1000) & !0x1fff)).collect();
         prop_assert!(Code::of(&vector).resembles(&stored));
         prop_assert!(Code::of(&stored).resembles(&vector));
@@ -197,7 +197,7 @@ proptest! {
         prop_assert_eq!(best.finish(), wanted);
     }
 
-    /// What a caller does not see changes nothing of the order of what he sees.
+    /// Sections that a caller may not see do not change the order of the others.
     #[test]
     fn more_sections_leave_the_others_in_their_order(vectors in vectors(), query in vector(200), hidden in any::<u64>()) {
         let Some(dimension) = vectors.first().map(|v| v.2.len()) else { return Ok(()) };
@@ -217,7 +217,7 @@ proptest! {
     }
 }
 
-/// Each once, and the first of each section and document, by looking back.
+/// Each once, and the first ones of each section and document, computed by looking back.
 fn uncrowded(all: Vec<(f32, ChunkId)>) -> Vec<(f32, ChunkId)> {
     let mut kept: Vec<(f32, ChunkId)> = Vec::new();
     for found in all {
@@ -234,7 +234,7 @@ fn uncrowded(all: Vec<(f32, ChunkId)>) -> Vec<(f32, ChunkId)> {
             .iter()
             .filter(|id| section_chunk(id.chunk) == section)
             .count();
-        if of_section < MOST_OF_SECTION && of_document.len() < MOST_OF_DOCUMENT {
+        if of_section < MAX_PER_SECTION && of_document.len() < MAX_PER_DOCUMENT {
             kept.push(found);
         }
     }
@@ -253,7 +253,7 @@ fn a_page_with_a_thousand_questions_leaves_places_to_others() {
     let found = best.finish();
     assert_eq!(
         found.iter().filter(|id| id.document.document == 1).count(),
-        MOST_OF_SECTION
+        MAX_PER_SECTION
     );
     assert_eq!(found.len(), 20);
 }

@@ -107,7 +107,7 @@ fn a_fault_ends_with_a_version_of_each_major() {
 }
 
 #[test]
-fn pgvector_is_judged_by_the_oldest_of_what_is_known() {
+fn pgvector_has_the_faults_of_its_oldest_known_version() {
     const CVE: &str = "CVE-2026-3172";
     const VACUUM: &str = "HNSW broken by VACUUM";
     for (catalog, files, loaded, expected) in [

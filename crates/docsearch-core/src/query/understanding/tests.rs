@@ -292,7 +292,7 @@ fn s2_14_what_is_done_to_how_many_of_which_objects() {
     assert_eq!(
         words("show old", Role::Modifier),
         Vec::<String>::new(),
-        "it stands for what is meant"
+        "it is a placeholder"
     );
     assert_eq!(words("archive every stale branch", Role::Modifier), ["stale"]);
 }

@@ -67,7 +67,7 @@ proptest! {
     }
 
     #[test]
-    fn a_term_counts_by_itself_or_by_what_stands_in_for_it_whichever_is_more(
+    fn a_term_counts_by_itself_or_by_its_expansion_whichever_is_more(
         itself in 0.0f32..=1.0, other in 0.0f32..=1.0, action in 0.01f32..1.0, object in 0.01f32..1.0, synonym_factor in 0.1f32..3.0,
     ) {
         let weights = Weights { synonym_factor, ..*WEIGHTS };
@@ -124,7 +124,7 @@ fn only_what_a_rule_looks_at_is_read() {
 }
 
 #[test]
-fn what_matched_is_told_in_the_words_of_the_query() {
+fn matches_are_shown_in_the_words_of_the_query() {
     asked("save documents in SwiftUI", &WEIGHTS, |asked| {
         assert_eq!(asked.container(), "SwiftUI");
         assert_eq!((asked.term(0), asked.term(1), asked.term(9)), ("save", "documents", ""));
@@ -137,7 +137,7 @@ fn what_matched_is_told_in_the_words_of_the_query() {
 }
 
 #[test]
-fn a_title_has_a_verb_wherever_it_stands() {
+fn a_title_has_a_verb_in_any_position() {
     for (title, expected) in [("write_file", true), ("file_write", true), ("documents", false)] {
         assert_eq!(find("something", &page(title, "x")).names_action, expected, "{title}");
     }
@@ -155,7 +155,7 @@ fn the_words_of_a_name_count_by_the_square_of_their_share() {
         "one word is what every page of its kind is about"
     );
     assert_eq!(words(query, "unrelated thing"), 0.0);
-    // What stands in counts by its closeness: .8 for "button".
+    // An expansion counts by its closeness: .8 for "button".
     assert!(near(
         words("btn style sheet", "Button style page"),
         ((0.8f32 + 1.0) / 3.0).powi(2)
@@ -250,7 +250,7 @@ fn s0_5_x_in_y_holds_by_title_by_path_or_by_words() {
 }
 
 #[test]
-fn a_page_lies_elsewhere_if_it_says_so_and_the_place_is_known() {
+fn a_page_is_elsewhere_if_it_says_so_and_the_container_is_known() {
     let of = |framework: &str| Page {
         metadata: Some(json!({ "framework": framework })),
         ..page("Button", "button")
@@ -264,16 +264,16 @@ fn a_page_lies_elsewhere_if_it_says_so_and_the_place_is_known() {
     );
     assert!(
         !elsewhere("Button in SomeModule", &of("UIKit")),
-        "nobody knows the place"
+        "the container is not known"
     );
     assert!(!elsewhere("Button", &of("UIKit")));
-    // What bears the name elsewhere is not what is asked for.
+    // A page with the name elsewhere does not match.
     let other = find("Button in SwiftUI", &of("UIKit"));
     assert_eq!((other.filename_exact, other.api_name), (false, 0.0));
 }
 
 #[test]
-fn the_name_of_a_page_is_asked_for_exactly_or_but_for_its_spelling() {
+fn a_name_matches_exactly_or_but_for_its_spelling() {
     let api = |query: &str, title: &str, slug: &str| find(query, &page(title, slug)).api_name;
     assert_eq!(api("Button", "Button", "x"), 1.0);
     assert_eq!(api("button", "Button", "x"), 0.75);
@@ -288,7 +288,7 @@ fn the_name_of_a_page_is_asked_for_exactly_or_but_for_its_spelling() {
 }
 
 #[test]
-fn a_generic_term_counts_where_it_stands_and_the_strongest_does() {
+fn a_generic_term_counts_in_a_title_and_the_strongest_does() {
     let generic = |title: &str| find("frame size", &page(title, "x")).generic;
     let boosts = &RULES.tables().generic_terms;
     assert!(boosts["frame"] > boosts["size"]);
@@ -299,7 +299,7 @@ fn a_generic_term_counts_where_it_stands_and_the_strongest_does() {
 }
 
 #[test]
-fn s2_16_a_platform_counts_if_it_is_asked_for_and_stated() {
+fn s2_16_a_platform_counts_if_query_and_page_name_it() {
     let is_for = |query: &str, metadata: serde_json::Value| {
         let page = Page {
             metadata: Some(metadata),
@@ -321,7 +321,7 @@ fn s2_16_a_platform_counts_if_it_is_asked_for_and_stated() {
 }
 
 #[test]
-fn a_phrase_stands_in_the_title_or_in_the_description() {
+fn a_phrase_counts_in_the_title_or_in_the_description() {
     let has = |query: &str, title: &str, description: &str| {
         let page = Page {
             description: description.to_owned(),
@@ -356,7 +356,7 @@ fn words_of_a_description_are_read_in_any_spelling() {
 }
 
 #[test]
-fn who_asks_for_several_things_wants_a_list() {
+fn plural_queries_match_list_tools() {
     let lists = |query: &str| find(query, &page("vault_keys_list", "x")).scope;
     for query in [
         "show me the keys",

@@ -70,7 +70,7 @@ fn assert_near(score: f32, expected: f32) {
 }
 
 #[test]
-fn legs_are_mixed_and_names_lift_by_what_is_left() {
+fn retrievers_are_mixed_and_names_raise_by_what_is_left() {
     assert_near(base_score(0.8, 0.4, 0.25), 0.25 * 0.8 + 0.75 * 0.4);
     assert_near(noisy_or(0.5, 0.4), 0.7);
     assert_near(noisy_or(0.0, 0.4), 0.4);

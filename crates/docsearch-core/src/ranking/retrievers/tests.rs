@@ -102,17 +102,17 @@ proptest! {
         most in 0usize..30,
         focus in proptest::option::of(0i64..40),
     ) {
-        let mut legs = RetrieverResults {
+        let mut results = RetrieverResults {
             evidence: evidence(&words.iter().map(|(&number, &times)| (number, 0, times)).collect::<Vec<_>>()),
             near: named.iter().copied().map(document).collect(),
             ..RetrieverResults::default()
         };
-        legs.evidence.similarity.extend(near.iter().map(|(&number, &near)| (chunk(number, 0), near)));
+        results.evidence.similarity.extend(near.iter().map(|(&number, &near)| (chunk(number, 0), near)));
         let mix = Mix { hybrid: 0.5, document_share: 0.3, baseline: 0.1, bm25: BM25, questions: QuestionMix::default() };
-        let before = legs.documents();
-        let ranked = rank(&legs.evidence, std::iter::empty(), &corpora(), &mix);
-        let left_out = legs.retain_likely(most, focus.map(document), &corpora(), &mix);
-        let kept = legs.documents();
+        let before = results.documents();
+        let ranked = rank(&results.evidence, std::iter::empty(), &corpora(), &mix);
+        let left_out = results.retain_likely(most, focus.map(document), &corpora(), &mix);
+        let kept = results.documents();
         prop_assert_eq!(before.len(), kept.len() + left_out);
         prop_assert!(named.iter().all(|&number| kept.contains(&document(number))));
         let focus = focus.map(document).filter(|focus| before.contains(focus));
@@ -136,25 +136,25 @@ proptest! {
 #[test]
 fn what_many_documents_hold_or_define_is_dropped() {
     let few: Vec<i64> = (0..MAX_PHRASE_DOCUMENTS as i64).collect();
-    let legs = |holding: &[i64], defining: usize| {
-        let mut legs = RetrieverResults {
+    let results = |holding: &[i64], defining: usize| {
+        let mut results = RetrieverResults {
             phrase: holding.iter().copied().map(document).collect(),
             defining: (0..defining as i64).map(|number| (document(number), 0)).collect(),
             ..RetrieverResults::default()
         };
-        legs.drop_ambiguous();
-        (legs.phrase.len(), legs.defining.len())
+        results.drop_ambiguous();
+        (results.phrase.len(), results.defining.len())
     };
     assert_eq!(
-        legs(&few, MAX_DEFINING_DOCUMENTS),
+        results(&few, MAX_DEFINING_DOCUMENTS),
         (MAX_PHRASE_DOCUMENTS, MAX_DEFINING_DOCUMENTS)
     );
-    assert_eq!(legs(&[0, 1, 2, 3], MAX_DEFINING_DOCUMENTS + 1), (0, 0));
+    assert_eq!(results(&[0, 1, 2, 3], MAX_DEFINING_DOCUMENTS + 1), (0, 0));
 }
 
 #[test]
 fn only_documents_that_are_kept_stay() {
-    let mut legs = RetrieverResults {
+    let mut results = RetrieverResults {
         evidence: evidence(&[(1, 0, 1.0), (2, 0, 1.0)]),
         best: vec![chunk(1, 0), chunk(2, 0)],
         near: Set::from_iter([document(2), document(3)]),
@@ -162,28 +162,28 @@ fn only_documents_that_are_kept_stay() {
         others: Set::from_iter([document(4)]),
         ..RetrieverResults::default()
     };
-    assert_eq!(legs.documents().len(), 4);
-    legs.keep(&Set::from_iter([document(1), document(2)]));
-    assert_eq!(legs.documents(), Set::from_iter([document(1), document(2)]));
-    assert_eq!((legs.phrase.len(), legs.others.len()), (0, 0));
+    assert_eq!(results.documents().len(), 4);
+    results.keep(&Set::from_iter([document(1), document(2)]));
+    assert_eq!(results.documents(), Set::from_iter([document(1), document(2)]));
+    assert_eq!((results.phrase.len(), results.others.len()), (0, 0));
 }
 
 #[test]
 fn sections_whose_similarity_counts_are_asked_for_once() {
-    let mut legs = RetrieverResults {
+    let mut results = RetrieverResults {
         best: vec![chunk(1, 3), chunk(2, 1)],
         near: Set::from_iter([document(5)]),
         ..RetrieverResults::default()
     };
-    legs.evidence.similarity.insert(chunk(2, 1), 0.5);
+    results.evidence.similarity.insert(chunk(2, 1), 0.5);
     let wanted = Set::from_iter([document(1), document(2), document(5)]);
-    let mut unmeasured_sections = legs.unmeasured_sections(&wanted);
+    let mut unmeasured_sections = results.unmeasured_sections(&wanted);
     unmeasured_sections.sort();
     assert_eq!(unmeasured_sections, [chunk(1, 3), chunk(5, 0)]);
-    assert_eq!(legs.unmeasured_sections(&Set::from_iter([document(2)])), []);
+    assert_eq!(results.unmeasured_sections(&Set::from_iter([document(2)])), []);
 }
 
-fn lifted(query: &str, legs: &RetrieverResults, members: &[usize]) -> Map<DocumentId, Page> {
+fn boosted(query: &str, results: &RetrieverResults, members: &[usize]) -> Map<DocumentId, Page> {
     let rules = Rules::english();
     let understanding = Understanding::read(query, &rules, &KnownNames::default());
     let page = |title: &str| Page {
@@ -199,13 +199,13 @@ fn lifted(query: &str, legs: &RetrieverResults, members: &[usize]) -> Map<Docume
         typed: "butto",
         understanding: &understanding,
     };
-    legs.boost_pages(&asked, &mut pages);
+    results.boost_pages(&asked, &mut pages);
     pages
 }
 
 #[test]
-fn names_phrases_and_near_names_lift() {
-    let legs = RetrieverResults {
+fn names_phrases_and_near_names_boost() {
+    let results = RetrieverResults {
         names: Map::from_iter([(
             document(1),
             NameMatch {
@@ -217,7 +217,7 @@ fn names_phrases_and_near_names_lift() {
         phrase: Set::from_iter([document(2)]),
         ..RetrieverResults::default()
     };
-    let pages = lifted("Button", &legs, &[]);
+    let pages = boosted("Button", &results, &[]);
     assert!(pages[&document(1)].name > 0.9 && pages[&document(1)].phrase == 0.0);
     assert!(pages[&document(2)].near_name > 0.0 && pages[&document(2)].name == 0.0);
     assert_eq!(pages[&document(2)].phrase, phrase_strength(1));
@@ -225,12 +225,12 @@ fn names_phrases_and_near_names_lift() {
 }
 
 #[test]
-fn a_leg_lifts_only_what_it_found() {
+fn a_retriever_boosts_only_what_it_found() {
     let defining = RetrieverResults {
         defining: vec![(document(2), 0)],
         ..RetrieverResults::default()
     };
-    let pages = lifted("PyList_New", &defining, &[]);
+    let pages = boosted("PyList_New", &defining, &[]);
     assert_eq!(
         (pages[&document(2)].definition, pages[&document(1)].definition),
         (1.0, 0.0)
@@ -244,7 +244,7 @@ fn a_leg_lifts_only_what_it_found() {
         phrase: Set::from_iter([document(1), document(2)]),
         ..RetrieverResults::default()
     };
-    let pages = lifted("something", &phrase, &[]);
+    let pages = boosted("something", &phrase, &[]);
     for number in [1, 2] {
         let page = &pages[&document(number)];
         assert_eq!((page.phrase, page.near_name), (phrase_strength(2), 0.0));
@@ -261,7 +261,7 @@ fn a_page_of_a_qualifier_counts_if_it_describes_the_member() {
         .iter()
         .position(|form| form.role == NameRole::Qualifier);
     let form = qualifier.expect("a qualifier");
-    let legs = |times| RetrieverResults {
+    let results = |times| RetrieverResults {
         evidence: evidence(&[(1, 0, times)]),
         names: Map::from_iter([(
             document(1),
@@ -272,9 +272,9 @@ fn a_page_of_a_qualifier_counts_if_it_describes_the_member() {
         )]),
         ..RetrieverResults::default()
     };
-    assert!(lifted(query, &legs(2.0), &[0])[&document(1)].near_name > 0.0);
-    assert_eq!(lifted(query, &legs(0.0), &[0])[&document(1)].near_name, 0.0);
-    assert_eq!(lifted(query, &legs(2.0), &[])[&document(1)].near_name, 0.0);
+    assert!(boosted(query, &results(2.0), &[0])[&document(1)].near_name > 0.0);
+    assert_eq!(boosted(query, &results(0.0), &[0])[&document(1)].near_name, 0.0);
+    assert_eq!(boosted(query, &results(2.0), &[])[&document(1)].near_name, 0.0);
 }
 
 proptest! {

@@ -180,7 +180,7 @@ fn a_name_that_the_query_covers_earns_more_than_one_with_further_words() {
 }
 
 #[test]
-fn s2_4_a_verb_that_stands_in_earns_its_factor() {
+fn s2_4_an_expansion_of_a_verb_earns_its_factor() {
     let write = page("write_file", "write_file");
     let found = steps("save a text file", &write);
     let synonym = found.iter().find(|step| step.rule == "intent_synonym").expect("a step");

@@ -1,27 +1,27 @@
-//! What tokens are.
+//! Kinds of tokens.
 
-/// Kinds of tokens. The numbers are those that the headline function of Postgres' default parser
-/// knows: 15 to 17 are left out of headlines, 12 is never a match, the rest is shown.
+/// Kinds of tokens. The numbers have meanings in the headline function of Postgres' default parser: 15 to 17 are left
+/// out of headlines, 12 is never a match, the rest is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum TokenKind {
-    /// A word of a language.
+    /// An ordinary word.
     Word = 1,
     /// Letters and digits in one piece: `sha256`, `42P01`.
     NumberWord = 3,
     /// A version: `15.4.1`, `v2.0`, `1.0.0-rc.15`.
     Version = 8,
-    /// A part of an identifier that holds digits.
+    /// A part of an identifier with digits.
     NumberPart = 9,
     /// A part of an identifier that is a word.
     Part = 10,
-    /// What stands between tokens.
+    /// Text between tokens.
     Gap = 12,
     /// Names joined by qualifiers: `os.path.join`, `std::vector`.
     Qualified = 15,
     /// A name of several parts or with a mark: `UITableView`, `--long-flag`, `C++`, `@State`.
     Identifier = 16,
-    /// Two neighbouring characters of a script that is written without spaces.
+    /// Two neighbouring characters of a script without spaces.
     Bigram = 17,
     /// A number.
     Number = 22,
@@ -45,12 +45,12 @@ impl TokenKind {
         Self::Operator,
     ];
 
-    /// The kind with this number. `None` if no kind has it.
+    /// The kind with this number. `None` if there is none.
     pub fn from_id(id: i32) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| *kind as i32 == id)
     }
 
-    /// The alias that text search configurations name the kind by.
+    /// Its alias in text search configurations.
     pub fn alias(self) -> &'static str {
         match self {
             Self::Word => "word",
@@ -67,7 +67,7 @@ impl TokenKind {
         }
     }
 
-    /// What `ts_token_type` says of the kind.
+    /// Its description in `ts_token_type`.
     pub fn description(self) -> &'static str {
         match self {
             Self::Word => "Word",
@@ -84,12 +84,12 @@ impl TokenKind {
         }
     }
 
-    /// Whether tokens of this kind repeat text that follows again in parts.
+    /// Whether the parts of such tokens follow.
     pub fn is_whole(self) -> bool {
         matches!(self, Self::Qualified | Self::Identifier | Self::Bigram)
     }
 
-    /// Whether tokens of this kind count for the length of a text: original words only, no parts.
+    /// Whether such tokens count for the length of a text: whole words do, parts do not.
     pub fn is_counted(self, inside_whole: bool) -> bool {
         match self {
             Self::Gap => false,

@@ -101,10 +101,10 @@ proptest! {
         prop_assert_eq!(again, text);
     }
 
-    /// What follows a word decides only whether it goes on.
+    /// The text after a word only decides whether the word continues.
     #[test]
     fn a_word_is_the_same_before_any_end(word in "[a-z]{1,20}|[a-z]{250,260}", end in "|[ \n,;)]") {
-        // A mark after which more could follow has the word looked at in full.
+        // With a mark after it, the word is scanned in full.
         let full = format!("{word}!");
         let text = format!("{word}{end}");
         let words = |text: &str| tokens(text).filter(|token| token.kind != TokenKind::Gap).collect::<Vec<_>>();

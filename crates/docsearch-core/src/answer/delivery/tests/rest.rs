@@ -1,8 +1,8 @@
-//! A shortened answer names the call that brings the rest, and that call brings it.
+//! A shortened answer names the call for the rest, and that call returns it.
 
 use super::*;
 
-/// What a call asks for, as a notice of an answer in SQL names it.
+/// A call in a notice of an answer in SQL.
 #[derive(Debug, Default)]
 struct Call {
     max_results: Option<usize>,
@@ -27,7 +27,7 @@ impl Call {
     }
 }
 
-/// The notice of a code in what was delivered, and the ranks of the results that were.
+/// The notice of a code in a delivered answer, and the ranks of its results.
 fn read(text: &str, format: Format, code: &str) -> (Vec<u32>, Option<String>) {
     if format == Format::Raw {
         let json: Value = serde_json::from_str(text).expect("valid JSON");
@@ -47,7 +47,7 @@ fn read(text: &str, format: Format, code: &str) -> (Vec<u32>, Option<String>) {
     (ranks.collect(), notice.map(str::to_owned))
 }
 
-/// An answer to the call: so many results behind so many.
+/// The answer to a call for `count` results after the first `offset`.
 fn called(whole: &Answer, offset: usize, count: usize) -> Answer {
     Answer {
         results: whole.results.iter().skip(offset).take(count).cloned().collect(),

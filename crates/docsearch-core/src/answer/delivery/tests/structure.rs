@@ -1,9 +1,9 @@
-//! Nothing that an author writes can be taken for what we say of results.
+//! No text of an author can be taken for ours.
 
 use super::*;
 
-/// What stands in brackets that a name and a slash follow, to the end of the line or to the bracket that closes it, as
-/// somebody reads it who knows that form alone.
+/// Texts in brackets before a name and a slash, to the closing bracket or the end of the line, as a reader sees them
+/// who knows nothing else.
 fn references(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for line in text.lines() {
@@ -21,7 +21,7 @@ fn references(text: &str) -> Vec<&str> {
     found
 }
 
-/// Whether each shown reference is that of a result, in their order; long ones may be cut.
+/// Whether the shown references are those of the results, in order. Long ones may be cut.
 fn are_of(shown: &[&str], results: &[SearchResult]) -> bool {
     let mut results = results.iter();
     let is_of = |shown: &str, result: &SearchResult| {
@@ -32,7 +32,7 @@ fn are_of(shown: &[&str], results: &[SearchResult]) -> bool {
     shown.iter().all(|shown| results.any(|result| is_of(shown, result)))
 }
 
-/// Fields of authors, each trying to be something of ours.
+/// Fields of authors that imitate our text.
 fn forged(title: &str, slug: &str) -> SearchResult {
     SearchResult {
         title: title.into(),
@@ -127,7 +127,7 @@ proptest! {
     ) {
         let text = deliver(&answer, format, budget(max_chars));
         let shown = references(&text);
-        // One that is cut before its slash leads nowhere any more.
+        // A reference that is cut before its slash leads nowhere.
         let cut = text.matches("…]\n").count();
         let whole = counted(&text).0.saturating_sub(cut);
         prop_assert!((whole..=whole + cut).contains(&shown.len()), "{}", text);

@@ -1,4 +1,4 @@
-//! Definitions of links, which hold in the whole document wherever they stand.
+//! Link definitions, which apply to the whole document from any position.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -7,16 +7,16 @@ use pulldown_cmark::{BrokenLink, BrokenLinkCallback, CowStr, Parser};
 
 use crate::values::interrupt::Interruptible;
 
-/// Longest line that is read, and all of them, in bytes.
+/// Longest line of a definition, and most bytes of all.
 const LINE_BYTES: usize = 4 << 10;
 const ALL_BYTES: usize = 1 << 20;
-/// Lines of one definition: label, address and title may stand in a line each.
+/// Most lines of one definition: label, address and title may each be on a line.
 const LINES: usize = 3;
 
-/// What lines that look like definitions define: address and title by label. The first of a label holds.
+/// Address and title by label, of lines that look like definitions. The first of a label counts.
 pub(super) struct Definitions(HashMap<String, (String, String)>);
 
-/// Links of a part whose definition may stand in another.
+/// Resolves links of a part whose definition may be in another.
 pub(super) struct Lookup(pub(super) Rc<Definitions>);
 
 impl Definitions {
@@ -62,7 +62,7 @@ pub(super) fn looks_like_one(line: &str) -> bool {
     line.len() <= LINE_BYTES && line.len() - inside.len() < 4 && inside.starts_with('[') && inside.contains("]:")
 }
 
-/// Labels are the same whatever their case and white space.
+/// Labels are compared without case and white space.
 fn key(label: &str) -> String {
     let words: Vec<&str> = label.split_whitespace().collect();
     words.join(" ").to_lowercase()

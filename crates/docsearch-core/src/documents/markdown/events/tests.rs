@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Events, with the texts that follow each other in one: where they are cut means nothing.
+/// Events, with consecutive texts joined: where they are split means nothing.
 fn joined<'a>(events: impl Iterator<Item = (Event<'a>, Range<usize>)>) -> Vec<(String, Range<usize>)> {
     let mut joined: Vec<(String, Range<usize>)> = Vec::new();
     let mut is_text = false;
@@ -61,18 +61,18 @@ const BLOCKS: [&str; 22] = [
 ];
 
 proptest! {
-    /// Where a long document is cut changes nothing, as long as its blocks are shorter than a part.
+    /// Where a long document is divided changes nothing, as long as its blocks are shorter than a part.
     #[test]
     fn a_document_in_parts_is_the_whole(
         blocks in proptest::collection::vec(0..BLOCKS.len(), 0..60), bytes in 250usize..1000,
     ) {
-        // The same blocks in other order make other blocks: a list is as long as its items.
+        // The order of the blocks matters: a list is as long as its items.
         let markdown: String = blocks.iter().map(|block| format!("{}\n", BLOCKS[*block])).collect();
         let longest = longest_block(&markdown);
         prop_assert_eq!(in_parts(&markdown, bytes.max(2 * longest)), whole(&markdown));
     }
 
-    /// Nothing goes out of order, whatever the document is.
+    /// Events are in order, whatever the document is.
     #[test]
     fn any_text_in_parts_is_read_to_its_end(markdown in "([-*+>#|`~=_\\[\\]()<!&]{1,3}|[a-c]{1,5}| |\n|    |1\\. |\r\n|é){0,200}", bytes in 4usize..60) {
         let mut depth = 0i32;
@@ -97,7 +97,7 @@ proptest! {
         prop_assert_eq!(depth, 0);
     }
 
-    /// No word is lost where a long block is cut.
+    /// No word is lost where a long block is split.
     #[test]
     fn a_text_in_parts_has_all_its_words(
         markdown in "([-*+>#=_]{1,3}|[a-c]{1,5}| |\n|    |1\\. |\r\n|é){0,200}", bytes in 4usize..60,

@@ -218,12 +218,12 @@ fn retrievers_are_shown_with_their_share() {
         hybrid_weight_words: 0.75,
         ..Weights::default()
     };
-    let leg = |rule| {
+    let retriever = |rule| {
         let step = step_of(&weights, 1.0, "table view", &page("Other", "x"), ("base", rule));
         step.map(|(raw, weight, before, after)| (raw, weight, after - before))
             .expect("a step")
     };
-    let (dense, lexical) = (leg("dense"), leg("lexical"));
+    let (dense, lexical) = (retriever("dense"), retriever("lexical"));
     assert_eq!((dense.0, dense.1), (BASE.dense, 0.75));
     assert_eq!((lexical.0, lexical.1), (BASE.lexical, 0.25));
     assert_near(dense.2, 0.75 * BASE.dense);

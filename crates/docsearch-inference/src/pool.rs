@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stopped_pool_says_so() {
+    fn a_stopped_pool_returns_an_error() {
         let (pool, release) = held_up();
         let mut batch = submit(&pool, texts(1000), length).expect("a worker runs");
         pool.queue.stop();

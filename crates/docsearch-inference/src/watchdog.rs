@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_takes_too_long_is_answered_and_its_thread_given_up() {
+    fn a_text_that_takes_too_long_fails_and_its_thread_is_abandoned() {
         let watch = Watchdog::new(LIMIT);
         let (number, _clock, answer) = stuck(&watch);
         assert_eq!(
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn time_in_which_the_process_did_not_run_is_not_counted() {
+    fn time_while_the_process_was_suspended_does_not_count() {
         let watch = Watchdog::new(Duration::from_secs(60));
         let (_number, clock, _answer) = stuck(&watch);
         let an_hour_ago = Instant::now() - Duration::from_secs(3600);

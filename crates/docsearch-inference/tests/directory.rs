@@ -97,7 +97,7 @@ fn an_empty_text_has_a_vector_and_an_infinite_one_is_an_error() {
 }
 
 #[test]
-fn the_digest_changes_with_what_decides_vectors_and_with_nothing_else() {
+fn the_digest_changes_only_with_what_determines_vectors() {
     let digest = |tiny: &TinyModel| {
         let model = load(tiny).expect("a valid model");
         model.describe().expect("readable files").digest
@@ -218,7 +218,7 @@ fn modules_lie_within_the_directory_of_the_model() {
 }
 
 #[test]
-fn what_cannot_be_computed_is_refused_rather_than_approximated() {
+fn unsupported_models_are_refused_rather_than_approximated() {
     let weighted = TinyModel::new();
     weighted.pooling("weightedmean_tokens");
 

@@ -42,7 +42,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 }
 
 #[test]
-fn its_files_say_what_it_is() {
+fn its_files_describe_it() {
     let model = load(1);
     let info = info(&model);
     assert_eq!(info.dimension, 384);
@@ -53,7 +53,7 @@ fn its_files_say_what_it_is() {
 }
 
 #[test]
-fn a_text_has_the_same_vector_bit_for_bit_whatever_is_embedded_beside_it() {
+fn a_text_has_the_same_vector_bit_for_bit_whatever_is_embedded_with_it() {
     let model = load(3);
     let texts = texts();
     let alone: Vec<Vec<f32>> = texts

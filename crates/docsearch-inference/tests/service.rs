@@ -50,7 +50,7 @@ fn vectors_are_those_of_the_same_model_in_process() {
 }
 
 #[test]
-fn a_query_that_was_asked_before_comes_from_the_cache() {
+fn a_repeated_query_comes_from_the_cache() {
     let program = Program::start();
     let client = program.client();
     let digest = info_digest(&program);
@@ -81,7 +81,7 @@ fn other_files_than_expected_are_refused_even_if_the_vector_is_in_the_cache() {
 }
 
 #[test]
-fn a_model_that_cannot_be_loaded_is_an_error_with_its_hint_and_nothing_else_suffers() {
+fn a_model_that_cannot_be_loaded_is_an_error_with_a_hint_and_affects_nothing_else() {
     let program = Program::start();
     let missing = ServedModel::new(program.client(), "/nonexistent".to_owned(), None);
     let problem = missing.embed_query("Button").expect_err("no model");
@@ -93,7 +93,7 @@ fn a_model_that_cannot_be_loaded_is_an_error_with_its_hint_and_nothing_else_suff
 }
 
 #[test]
-fn a_client_survives_a_program_that_is_killed() {
+fn a_client_survives_the_kill_of_the_program() {
     let mut program = Program::start();
     let model = program.model();
     let expected = model.embed_query("Button").expect("a vector");
@@ -124,7 +124,7 @@ fn queries_that_were_begun_together_have_the_vectors_of_each_alone() {
 }
 
 #[test]
-fn queries_that_are_given_up_leave_no_answer_for_the_next() {
+fn cancelled_queries_leave_no_answer_for_the_next() {
     let program = Program::start();
     let model = program.model();
     let begun = |text: &str| model.begin_queries(&[text.to_owned(), "other".to_owned()]);
@@ -153,7 +153,7 @@ fn queries_that_were_begun_survive_a_program_that_is_killed() {
 }
 
 #[test]
-fn a_batch_goes_on_with_the_next_program() {
+fn a_batch_continues_with_the_next_program() {
     let mut program = Program::start();
     let model = program.model();
     let texts = passages(300);
@@ -182,7 +182,7 @@ fn a_batch_goes_on_with_the_next_program() {
 }
 
 #[test]
-fn a_program_that_hangs_is_given_up_after_the_patience() {
+fn a_hanging_program_fails_after_the_timeout() {
     let program = Program::start();
     let model = served(program.client_with_timeout(Duration::from_millis(300)), None);
     program.model().embed_query("Button").expect("a vector");
@@ -289,7 +289,7 @@ fn the_program_ends_with_its_supervisor_and_on_a_signal() {
 }
 
 #[test]
-fn too_little_memory_ends_the_program_or_the_request_and_is_said() {
+fn too_little_memory_ends_the_program_or_the_request_with_an_error() {
     let limit = ["--memory-limit", "40000000"];
     let program = Program::start_with(&[&ONE_THREAD[..], &limit].concat());
     let model = served(program.client_with_timeout(Duration::from_secs(5)), None);
@@ -341,7 +341,7 @@ fn request(url: &str) -> ChatRequest {
 }
 
 #[test]
-fn a_language_model_is_asked_by_the_program() {
+fn the_program_calls_a_language_model() {
     let program = Program::start();
     let client = program.client();
     let server = HttpServer::start(vec![Reaction::chat("Hi."), Reaction::status(401)]);

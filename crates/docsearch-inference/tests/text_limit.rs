@@ -63,7 +63,7 @@ fn a_passage_that_takes_too_long_fails_and_others_go_on() {
 }
 
 #[test]
-fn a_thread_that_does_not_come_back_ends_the_program() {
+fn a_stuck_thread_ends_the_program() {
     let mut program = Program::start_with(&LIMITED);
     let slow = TinyModel::slow();
     let problem = tiny(&program, &slow).embed_query(&slow_word());
@@ -85,7 +85,7 @@ fn a_model_that_is_never_loaded_fails() {
 }
 
 #[test]
-fn a_passage_that_ends_the_program_fails_and_its_neighbours_go_on() {
+fn a_passage_that_ends_the_program_fails_and_the_others_continue() {
     let mut program = Program::start_with(&ONE_THREAD);
     let slow = TinyModel::slow();
     let model = tiny(&program, &slow);

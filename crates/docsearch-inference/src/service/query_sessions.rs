@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_that_takes_too_long_keeps_no_other_waiting() {
+    fn a_query_that_takes_too_long_does_not_block_others() {
         let workers = QuerySessions::new(NonZeroUsize::MIN, Duration::from_millis(20));
         let (release, held) = mpsc::channel::<()>();
         let (send, abandoned) = mpsc::channel();

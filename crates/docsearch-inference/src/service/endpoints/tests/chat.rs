@@ -54,7 +54,7 @@ fn s1_11_a_request_carries_the_question_the_settings_and_the_key() {
 }
 
 #[test]
-fn answers_are_read_in_the_forms_that_servers_give_them() {
+fn answers_are_read_in_all_forms_of_servers() {
     let content = |content: serde_json::Value| {
         let body = json!({"choices": [{"message": {"content": content}}]}).to_string();
         let server = HttpServer::start(vec![Reaction::Answer(200, "", body)]);
@@ -71,7 +71,7 @@ fn answers_are_read_in_the_forms_that_servers_give_them() {
 }
 
 #[test]
-fn the_tokens_that_an_endpoint_names_are_read_whatever_else_it_says() {
+fn the_tokens_that_an_endpoint_reports_are_read_in_any_answer() {
     let tokens = |usage: serde_json::Value| {
         let body = json!({"choices": [{"message": {"content": "Hi."}}], "usage": usage}).to_string();
         chat::read(body.as_bytes()).expect("an answer").tokens
@@ -100,7 +100,7 @@ fn the_tokens_that_an_endpoint_names_are_read_whatever_else_it_says() {
 }
 
 #[test]
-fn s3_27_every_failure_has_its_class_and_says_what_to_do() {
+fn s3_27_every_failure_has_its_class_and_a_hint() {
     let text = |body: &str| Reaction::Answer(200, "", body.to_owned());
     for (reaction, class, attempts, hint) in [
         (
@@ -146,7 +146,7 @@ fn s3_27_every_failure_has_its_class_and_says_what_to_do() {
 }
 
 #[test]
-fn an_account_without_credit_is_not_asked_again_and_what_the_provider_says_is_passed_on() {
+fn an_account_without_credit_is_not_called_again_and_the_providers_text_is_passed_on() {
     let refusal = |status, error: serde_json::Value| Reaction::Answer(status, "", json!({"error": error}).to_string());
     let long = "You exceeded your current quota. ".repeat(20);
     for reaction in [
@@ -176,7 +176,7 @@ fn an_account_without_credit_is_not_asked_again_and_what_the_provider_says_is_pa
 }
 
 #[test]
-fn s3_26_what_passes_is_tried_again_and_while_it_lasts_only_once() {
+fn s3_26_transient_failures_are_retried_and_once_while_they_last() {
     let recovers = HttpServer::start(vec![Reaction::status(503), Reaction::Break, Reaction::chat("yes")]);
     assert_eq!(
         completion(&endpoints(), request(&recovers.url)).expect("an answer"),
@@ -194,7 +194,7 @@ fn s3_26_what_passes_is_tried_again_and_while_it_lasts_only_once() {
 }
 
 #[test]
-fn s3_27_a_rate_limit_makes_all_calls_wait_as_long_as_it_says() {
+fn s3_27_a_rate_limit_makes_all_calls_wait_for_the_requested_time() {
     let limited = Reaction::Answer(429, "Retry-After: 1\r\n", String::new());
     let server = HttpServer::start(vec![limited, Reaction::chat("yes")]);
     let (endpoints, begun) = (endpoints(), Instant::now());
@@ -262,7 +262,7 @@ fn the_key_appears_in_no_failure() {
 }
 
 #[test]
-fn s3_27_an_endpoint_that_hangs_or_drips_is_given_up_at_the_time_limit() {
+fn s3_27_an_endpoint_that_hangs_or_drips_fails_at_the_time_limit() {
     for reaction in [Reaction::Hang, Reaction::Drip] {
         // On a slow machine, the time limit may pass before the call reaches the endpoint.
         let mut tries = (0..).map(|power| {

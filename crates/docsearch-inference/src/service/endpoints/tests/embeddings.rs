@@ -117,7 +117,7 @@ fn passages_are_sent_together_and_each_gets_its_own_vector_of_length_1() {
 }
 
 #[test]
-fn a_text_that_is_refused_does_not_lose_the_others() {
+fn a_refused_text_does_not_affect_the_others() {
     let server = embedding_server();
     let mut texts = texts(40);
     texts[7] = "bad".to_owned();
@@ -167,7 +167,7 @@ fn s3_27_passages_wait_for_a_rate_limit_longer_than_a_query_does() {
 }
 
 #[test]
-fn s3_26_vectors_that_cannot_be_right_are_refused() {
+fn s3_26_invalid_vectors_are_refused() {
     for data in [
         json!([]),
         json!([{"embedding": [1, 2]}, {"embedding": [1, 2]}]),
@@ -190,7 +190,7 @@ fn s3_26_vectors_that_cannot_be_right_are_refused() {
 }
 
 #[test]
-fn s3_27_failures_of_models_say_what_to_do_with_the_model() {
+fn s3_27_failures_of_models_have_a_hint_about_the_model() {
     for (status, class, calls) in [
         (401, ErrorClass::Authentication, 1),
         (404, ErrorClass::Refused, 1),

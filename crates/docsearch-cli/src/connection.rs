@@ -17,7 +17,7 @@ use postgres::Client;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::process::error::{DatabaseError, Error};
-use crate::terminal::shown;
+use crate::terminal::sanitize_line;
 use parameters::Parameters;
 use variables::Variables;
 
@@ -63,7 +63,7 @@ impl ConnectionArgs {
             let line = format!("{}: {}", notice.severity(), notice.message());
             let first = seen.lock().is_ok_and(|mut seen| seen.insert(line.clone()));
             if first {
-                eprintln!("{}", shown(&line));
+                eprintln!("{}", sanitize_line(&line));
             }
         });
         config.connect(target.tls).map_err(|error| Error::Connect {

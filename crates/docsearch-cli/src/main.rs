@@ -101,7 +101,7 @@ impl Command {
 fn nothing_found(result: Result<Outcome, Error>) -> Result<Outcome, Error> {
     match result {
         Err(error) if error.is_not_found() => {
-            eprintln!("docsearch: {}", terminal::shown(&error.to_string()));
+            eprintln!("docsearch: {}", terminal::sanitize_line(&error.to_string()));
             Ok(Outcome::Nothing)
         }
         result => result,
@@ -151,7 +151,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Partial | Outcome::Nothing) => ExitCode::from(1),
         Ok(Outcome::Interrupted) | Err(Error::Interrupted) => ExitCode::from(interrupt::EXIT_CODE),
         Err(error) => {
-            eprintln!("docsearch: {}", terminal::shown(&error.to_string()));
+            eprintln!("docsearch: {}", terminal::sanitize_line(&error.to_string()));
             ExitCode::from(2)
         }
     }

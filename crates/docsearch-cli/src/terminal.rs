@@ -9,7 +9,7 @@ use std::fmt::Write;
 pub(crate) use tally::Tally;
 
 /// A line with names of files or messages of the database. Control and hidden characters become escapes.
-pub(crate) fn shown(text: &str) -> String {
+pub(crate) fn sanitize_line(text: &str) -> String {
     escaped(text, |character, output| match character {
         '\n' => output.push('\n'),
         _ => output.extend(character.escape_default()),
@@ -17,7 +17,7 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 /// A document: drops control characters, and escapes hidden ones.
-pub(crate) fn shown_document(text: &str) -> String {
+pub(crate) fn sanitize_document(text: &str) -> String {
     escaped(text, |character, output| match character {
         '\n' | '\t' => output.push(character),
         _ if character.is_control() => {}
@@ -26,7 +26,7 @@ pub(crate) fn shown_document(text: &str) -> String {
 }
 
 /// JSON with the same value: control and hidden characters become escapes.
-pub(crate) fn shown_json(text: &str) -> String {
+pub(crate) fn sanitize_json(text: &str) -> String {
     escaped(text, |character, output| match character {
         '\n' | '\t' => output.push(character),
         _ => {
@@ -92,14 +92,14 @@ mod tests {
     #[test]
     fn control_characters_are_escaped() {
         assert_eq!(
-            shown("skipped: a\u{1b}[2Jb.md: é\nHINT\r"),
+            sanitize_line("skipped: a\u{1b}[2Jb.md: é\nHINT\r"),
             "skipped: a\\u{1b}[2Jb.md: é\nHINT\\r"
         );
     }
 
     #[test]
     fn documents_cannot_send_commands_to_the_terminal() {
-        assert_eq!(shown_document("a\u{1b}[2Jb\r\n\tc\u{9b}d"), "a[2Jb\n\tcd");
+        assert_eq!(sanitize_document("a\u{1b}[2Jb\r\n\tc\u{9b}d"), "a[2Jb\n\tcd");
     }
 
     #[test]
@@ -114,8 +114,8 @@ mod tests {
             ("x\u{e0041}", "x\\u{e0041}"),
             ("نمی\u{200c}\u{200c}", "نمی\u{200c}\\u{200c}"),
         ] {
-            assert_eq!(shown(text), seen);
-            assert_eq!(shown_document(text), seen);
+            assert_eq!(sanitize_line(text), seen);
+            assert_eq!(sanitize_document(text), seen);
         }
     }
 
@@ -128,8 +128,8 @@ mod tests {
             "❤\u{fe0f}\u{200d}🔥",
             "日本語, ελληνικά, עברית",
         ] {
-            assert_eq!(shown(text), text);
-            assert_eq!(shown_document(text), text);
+            assert_eq!(sanitize_line(text), text);
+            assert_eq!(sanitize_document(text), text);
         }
     }
 
@@ -137,7 +137,7 @@ mod tests {
     fn json_keeps_its_value() {
         let value = serde_json::json!({"slug": "a\u{202e}b\u{9b}\u{7f}", "title": "\u{e0041}\u{1b}é"});
         let text = serde_json::to_string_pretty(&value).unwrap();
-        let seen = shown_json(&text);
+        let seen = sanitize_json(&text);
         assert!(
             seen.contains("a\\u202eb\\u009b\\u007f") && seen.contains("\\udb40\\udc41\\u001bé"),
             "{seen}"

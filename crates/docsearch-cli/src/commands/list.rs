@@ -66,7 +66,7 @@ pub(crate) fn run(args: &ListArgs, connection: &ConnectionArgs) -> Result<Outcom
         OutputFormat::Json => args.output.print(&listing.to_json().to_string(), ContentKind::Json)?,
         OutputFormat::Compact | OutputFormat::Detailed => args.output.print(&text(&listing), ContentKind::Answer)?,
     }
-    Ok(Outcome::of_finding(!listing.entries.is_empty()))
+    Ok(Outcome::from_found(!listing.entries.is_empty()))
 }
 
 fn text(listing: &DocumentList) -> String {

@@ -11,7 +11,7 @@ use docsearch_core::answer::delivery::reference_range;
 
 use crate::library::OutputFormat;
 use crate::process::error::Error;
-use crate::terminal::{shown_document, shown_json};
+use crate::terminal::{sanitize_document, sanitize_json};
 
 /// Options of the output.
 #[derive(Debug, Clone, Args)]
@@ -49,12 +49,12 @@ impl OutputArgs {
     pub(crate) fn print(&self, text: &str, kind: ContentKind) -> Result<(), Error> {
         let is_terminal = io::stdout().is_terminal();
         let mut text = match is_terminal {
-            true if kind == ContentKind::Json => shown_json(text),
-            true => shown_document(text),
+            true if kind == ContentKind::Json => sanitize_json(text),
+            true => sanitize_document(text),
             false => text.to_owned(),
         };
         if self.has_colours() && kind != ContentKind::Json {
-            text = coloured(&text, kind);
+            text = colour(&text, kind);
         }
         if !text.ends_with('\n') {
             text.push('\n');
@@ -107,7 +107,7 @@ fn start_pager() -> Option<Child> {
     command.stdin(Stdio::piped()).spawn().ok()
 }
 
-fn coloured(text: &str, kind: ContentKind) -> String {
+fn colour(text: &str, kind: ContentKind) -> String {
     match kind {
         ContentKind::Answer => {
             let before = std::iter::once("").chain(text.lines());
@@ -118,14 +118,14 @@ fn coloured(text: &str, kind: ContentKind) -> String {
         }
         ContentKind::Markdown => markdown(text),
         ContentKind::Table => {
-            let paint = |(at, line)| if at == 0 { painted(BOLD, line) } else { plain(line) };
+            let paint = |(at, line)| if at == 0 { paint_line(BOLD, line) } else { plain(line) };
             text.lines().enumerate().map(paint).collect()
         }
         ContentKind::Json => text.to_owned(),
     }
 }
 
-fn painted(style: Style, line: &str) -> String {
+fn paint_line(style: Style, line: &str) -> String {
     format!("{style}{line}{style:#}\n")
 }
 
@@ -140,12 +140,12 @@ fn answer_line(before: &str, line: &str) -> String {
             Some((before, reference, after)) => {
                 format!("{BOLD}{before}{BOLD:#}{REFERENCE}{reference}{REFERENCE:#}{after}\n")
             }
-            None => painted(BOLD, line),
+            None => paint_line(BOLD, line),
         };
     }
     match line.split_once(": ") {
         Some((label, rest)) if !line.starts_with(' ') => format!("{LABEL}{label}:{LABEL:#} {rest}\n"),
-        _ if is_facts(before, line) => painted(DIM, line),
+        _ if is_facts(before, line) => paint_line(DIM, line),
         _ => plain(line),
     }
 }
@@ -169,8 +169,8 @@ fn markdown(text: &str) -> String {
         let inside = fenced || is_fence;
         fenced ^= is_fence;
         match line {
-            _ if inside => painted(CODE, line),
-            _ if line.starts_with('#') => painted(BOLD, line),
+            _ if inside => paint_line(CODE, line),
+            _ if line.starts_with('#') => paint_line(BOLD, line),
             _ => plain(line),
         }
     };
@@ -185,7 +185,7 @@ mod tests {
     fn colours_do_not_change_the_text() {
         let text =
             "1. Button [swiftui/button]\n   1.00 high | 297 tokens to load\n   A control: it runs\nnote (x): y\n";
-        let shown = coloured(text, ContentKind::Answer);
+        let shown = colour(text, ContentKind::Answer);
         assert!(
             shown.contains(&format!("{REFERENCE}[swiftui/button]{REFERENCE:#}")),
             "{shown}"
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(anstream::adapter::strip_str(&shown).to_string(), text);
 
         let text = "1. a[0] [next/app/[id]]\n   0.50 high | 2 tokens to load\n   0.99 high | 1 tokens to load\n";
-        let shown = coloured(text, ContentKind::Answer);
+        let shown = colour(text, ContentKind::Answer);
         assert!(
             shown.contains(&format!("{REFERENCE}[next/app/[id]]{REFERENCE:#}")),
             "{shown}"
@@ -203,7 +203,7 @@ mod tests {
 
         let text = "# Title\n\n```c\n# not a heading\n```\n";
         assert_eq!(
-            anstream::adapter::strip_str(&coloured(text, ContentKind::Markdown)).to_string(),
+            anstream::adapter::strip_str(&colour(text, ContentKind::Markdown)).to_string(),
             text
         );
     }

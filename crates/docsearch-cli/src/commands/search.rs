@@ -76,5 +76,5 @@ pub(crate) fn run(args: &SearchArgs, connection: &ConnectionArgs) -> Result<Outc
         OutputFormat::Compact | OutputFormat::Detailed => ContentKind::Answer,
     };
     args.output.print(&answer.content, kind)?;
-    Ok(Outcome::of_finding(answer.is_found()))
+    Ok(Outcome::from_found(answer.is_found()))
 }

@@ -9,7 +9,7 @@ use crate::connection::ConnectionArgs;
 use crate::library::OutputFormat;
 use crate::process::error::Error;
 use crate::process::outcome::Outcome;
-use crate::terminal::shown;
+use crate::terminal::sanitize_line;
 use crate::terminal::table::table;
 
 const AFTER_HELP: &str = "\
@@ -45,15 +45,15 @@ pub(crate) fn run(args: &SuggestArgs, connection: &ConnectionArgs) -> Result<Out
         let project = args.project.as_deref();
         library.suggest(&text, project, Some(args.max_results)).await
     })?;
-    let outcome = Outcome::of_finding(!found.is_empty());
+    let outcome = Outcome::from_found(!found.is_empty());
     match args.output.format {
         OutputFormat::Json => args.output.print(&Value::Array(found).to_string(), ContentKind::Json)?,
         _ if found.is_empty() => {
             let search = format!("docsearch search {text}");
-            eprintln!("{}", shown(&format!("no suggestions for \"{text}\"")));
+            eprintln!("{}", sanitize_line(&format!("no suggestions for \"{text}\"")));
             eprintln!(
                 "HINT:  {}",
-                shown(&format!("Type more of the name, or search: {search}"))
+                sanitize_line(&format!("Type more of the name, or search: {search}"))
             );
         }
         OutputFormat::Detailed => {

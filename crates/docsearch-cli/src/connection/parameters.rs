@@ -94,7 +94,7 @@ impl Parameters {
         if !words.contains_key("hostaddr") && list(&words, "host").all(|host| host.starts_with('/')) {
             tls.mode = TlsMode::Disable;
         }
-        let mut config = Config::from_str(&formatted(&words)).map_err(|error| {
+        let mut config = Config::from_str(&format_pairs(&words)).map_err(|error| {
             let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
             Error::Usage(format!("invalid connection parameter: {reason}"))
         })?;
@@ -191,7 +191,7 @@ fn list<'a>(words: &'a KeyWords, key: &str) -> impl Iterator<Item = &'a str> {
 }
 
 /// The key words in the driver's notation.
-fn formatted(words: &KeyWords) -> String {
+fn format_pairs(words: &KeyWords) -> String {
     let pairs = words.iter().map(|(key, value)| {
         let value = value.replace('\\', r"\\").replace('\'', r"\'");
         format!("{key}='{value}'")

@@ -47,20 +47,20 @@ impl PasswordFile {
     /// The password in the first matching line.
     pub(super) fn password(&self, key: PasswordKey<'_>) -> Option<String> {
         let lines = self.0.lines().filter(|line| !line.starts_with('#'));
-        lines.filter_map(|line| matching(line, key)).next()
+        lines.filter_map(|line| match_line(line, key)).next()
     }
 }
 
-fn matching(line: &str, key: PasswordKey<'_>) -> Option<String> {
+fn match_line(line: &str, key: PasswordKey<'_>) -> Option<String> {
     let mut rest = line;
     for wanted in [key.host, key.port, key.database, key.user] {
         let (field, after) = field(rest)?;
-        if field != "*" && unescaped(field) != wanted {
+        if field != "*" && unescape(field) != wanted {
             return None;
         }
         rest = after;
     }
-    Some(unescaped(rest)).filter(|password| !password.is_empty())
+    Some(unescape(rest)).filter(|password| !password.is_empty())
 }
 
 /// The text up to the next unescaped colon, and the text after it.
@@ -74,7 +74,7 @@ fn field(text: &str) -> Option<(&str, &str)> {
     Some((&text[..end], &text[end + 1..]))
 }
 
-fn unescaped(text: &str) -> String {
+fn unescape(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars();
     while let Some(character) = characters.next() {

@@ -110,13 +110,13 @@ impl TlsSettings {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
-            .map_err(failed)?
+            .map_err(tls_error)?
             .dangerous()
             .with_custom_certificate_verifier(self.verifier(provider)?);
         let mut config = match (&self.certificate, &self.key) {
             (Some(certificate), Some(key)) if self.mode != TlsMode::Disable => builder
                 .with_client_auth_cert(certificates(certificate)?, private_key(key)?)
-                .map_err(failed)?,
+                .map_err(tls_error)?,
             _ => builder.with_no_client_auth(),
         };
         config.alpn_protocols = vec![PROTOCOL.to_vec()];
@@ -137,15 +137,15 @@ impl TlsSettings {
         let path = match authorities {
             Some(path) if path != Path::new(SYSTEM) => path,
             None if self.mode == TlsMode::Require => return Ok(lenient(None)),
-            _ => return Ok(Arc::new(Verifier::new(provider).map_err(failed)?)),
+            _ => return Ok(Arc::new(Verifier::new(provider).map_err(tls_error)?)),
         };
         let mut roots = RootCertStore::empty();
         for certificate in certificates(path)? {
-            roots.add(certificate).map_err(failed)?;
+            roots.add(certificate).map_err(tls_error)?;
         }
         let full = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
             .build()
-            .map_err(failed)?;
+            .map_err(tls_error)?;
         Ok(match self.mode {
             TlsMode::VerifyFull => full,
             _ => lenient(Some(full)),
@@ -155,7 +155,7 @@ impl TlsSettings {
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
     let found = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
-    let found: Vec<CertificateDer<'static>> = found.map_err(unreadable(path))?;
+    let found: Vec<CertificateDer<'static>> = found.map_err(pem_error(path))?;
     if found.is_empty() {
         return Err(Error::Usage(format!("{}: no certificate in this file", path.display())));
     }
@@ -172,14 +172,14 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Error> {
             path.display()
         )));
     }
-    PrivateKeyDer::from_pem_file(path).map_err(unreadable(path))
+    PrivateKeyDer::from_pem_file(path).map_err(pem_error(path))
 }
 
-fn unreadable(path: &Path) -> impl FnOnce(rustls::pki_types::pem::Error) -> Error {
+fn pem_error(path: &Path) -> impl FnOnce(rustls::pki_types::pem::Error) -> Error {
     move |error| Error::Usage(format!("{}: {error}", path.display()))
 }
 
-fn failed(error: impl std::fmt::Display) -> Error {
+fn tls_error(error: impl std::fmt::Display) -> Error {
     Error::Usage(format!("TLS: {error}"))
 }
 

@@ -403,7 +403,7 @@ fn entry(url: &Url, response: Response, changed: Option<String>) -> CacheEntry {
 }
 
 /// The error for a crawl without pages, whose problems were reported before.
-pub(crate) fn nothing(address: &str, problem: &VisitProblem) -> Error {
+pub(crate) fn no_pages_error(address: &str, problem: &VisitProblem) -> Error {
     let hint = match problem {
         VisitProblem::Skipped(Omission::OutOfScope(target)) => format!("\nHINT:  Start at {target}, or set --scope origin."),
         VisitProblem::Skipped(_) => String::new(),

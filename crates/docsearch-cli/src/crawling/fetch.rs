@@ -137,7 +137,7 @@ impl Fetcher {
                 }
                 Ok(response) => {
                     site.unanswered = 0;
-                    return settled(response);
+                    return usable(response);
                 }
                 Err(failure @ (FetchFailure::Timeout | FetchFailure::Network(_))) => (failure, None),
                 Err(failure) => return Err(failure),
@@ -176,7 +176,7 @@ fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-fn settled(response: Response) -> Result<Response, FetchFailure> {
+fn usable(response: Response) -> Result<Response, FetchFailure> {
     let status = response.status;
     let is_redirect = status.is_redirection() && response.location.is_some();
     match status {

@@ -63,7 +63,7 @@ impl Robots {
                     if !value.is_empty() {
                         group.robots.rules.push(PathRule {
                             allow: key == "allow",
-                            pattern: normal(value),
+                            pattern: normalize(value),
                         });
                     }
                 }
@@ -89,7 +89,7 @@ impl Robots {
 
     /// Whether `path`, with its query string, may be fetched. The longest matching rule decides.
     pub(crate) fn allows(&self, path: &str) -> bool {
-        let path = normal(path);
+        let path = normalize(path);
         self.rules
             .iter()
             .filter(|rule| rule.matches(&path))
@@ -144,7 +144,7 @@ fn product(agent: &str) -> &str {
 
 /// Decodes a path, so that `/%7Ejoe` and `/~joe` are equal. Characters with a meaning in paths or patterns stay
 /// encoded.
-fn normal(path: &str) -> Vec<u8> {
+fn normalize(path: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path;
     while let Some(at) = rest.find('%') {

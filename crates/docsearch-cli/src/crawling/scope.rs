@@ -80,12 +80,12 @@ impl Scope {
 
     /// Resolves `reference` on the page at `base` to a normalized address.
     pub(crate) fn resolve(&self, base: &Url, reference: &str) -> Result<Url, BadAddress> {
-        checked(base.join(reference.trim()).map_err(BadAddress::Syntax)?).and_then(|url| self.normal(url))
+        check_url(base.join(reference.trim()).map_err(BadAddress::Syntax)?).and_then(|url| self.normalize(url))
     }
 
     /// Parses and normalizes an address.
     pub(crate) fn parse(&self, address: &str) -> Result<Url, BadAddress> {
-        parse(address).and_then(|url| self.normal(url))
+        parse(address).and_then(|url| self.normalize(url))
     }
 
     /// Whether `url` is in the site or folder of a start.
@@ -104,12 +104,12 @@ impl Scope {
     }
 
     /// Normalizes an address, so that a page has one. The `url` crate handles case, default ports and dot segments.
-    fn normal(&self, mut url: Url) -> Result<Url, BadAddress> {
+    fn normalize(&self, mut url: Url) -> Result<Url, BadAddress> {
         url.set_fragment(None);
         if !self.keep_query || url.query() == Some("") {
             url.set_query(None);
         }
-        let path = unreserved_decoded(url.path());
+        let path = decode_unreserved(url.path());
         url.set_path(&path);
         match url.as_str().len() {
             ..=MAX_ADDRESS => Ok(url),
@@ -120,10 +120,10 @@ impl Scope {
 
 /// Parses an address that can be crawled.
 pub(crate) fn parse(address: &str) -> Result<Url, BadAddress> {
-    checked(Url::parse(address.trim()).map_err(BadAddress::Syntax)?)
+    check_url(Url::parse(address.trim()).map_err(BadAddress::Syntax)?)
 }
 
-fn checked(url: Url) -> Result<Url, BadAddress> {
+fn check_url(url: Url) -> Result<Url, BadAddress> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(BadAddress::Scheme);
     }
@@ -156,7 +156,7 @@ fn globs(patterns: &[String]) -> Result<GlobSet, Error> {
 }
 
 /// Decodes unreserved characters (`%7e` to `~`) and writes other codes in capitals: RFC 3986, 6.2.2.1 and 6.2.2.2.
-fn unreserved_decoded(path: &str) -> String {
+fn decode_unreserved(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
     let mut rest = path;
     while let Some(at) = rest.find('%') {

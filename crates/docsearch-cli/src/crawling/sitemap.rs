@@ -44,7 +44,7 @@ impl SitemapLimits {
     }
 
     /// Takes room for an address, if there is any.
-    fn takes(&mut self, listed: &SitemapEntry) -> bool {
+    fn reserve(&mut self, listed: &SitemapEntry) -> bool {
         let length = listed.url.len();
         if self.addresses == 0 || self.address_bytes < length {
             self.is_exceeded = true;
@@ -105,7 +105,7 @@ pub(crate) fn read(bytes: &[u8], limits: &mut SitemapLimits) -> Result<Sitemap, 
             url: url.to_owned(),
             changed: None,
         });
-    Ok(Sitemap::Pages(pages.take_while(|page| limits.takes(page)).collect()))
+    Ok(Sitemap::Pages(pages.take_while(|page| limits.reserve(page)).collect()))
 }
 
 /// The addresses of a list, one per line, without empty lines and comments (`#`).
@@ -155,10 +155,10 @@ fn read_xml(text: &str, limits: &mut SitemapLimits) -> Result<Sitemap, BadSitema
             Event::End(tag) => {
                 match (depth, tag.local_name().as_ref()) {
                     // Images and videos of a page have a `loc` too, at a greater depth.
-                    (3, "loc") => current.url = within(&content, MAX_ADDRESS).unwrap_or_default(),
-                    (3, "lastmod") => current.changed = within(&content, MAX_DATE),
+                    (3, "loc") => current.url = bounded_text(&content, MAX_ADDRESS).unwrap_or_default(),
+                    (3, "lastmod") => current.changed = bounded_text(&content, MAX_DATE),
                     (2, "url" | "sitemap") if !current.url.is_empty() => {
-                        if !limits.takes(&current) {
+                        if !limits.reserve(&current) {
                             break;
                         }
                         listed.push(std::mem::take(&mut current));
@@ -179,7 +179,7 @@ fn read_xml(text: &str, limits: &mut SitemapLimits) -> Result<Sitemap, BadSitema
 }
 
 /// The content of an element, unless it is empty or too long.
-fn within(content: &str, most: usize) -> Option<String> {
+fn bounded_text(content: &str, most: usize) -> Option<String> {
     let content = content.trim();
     (1..=most).contains(&content.len()).then(|| content.to_owned())
 }

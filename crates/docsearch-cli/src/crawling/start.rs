@@ -58,7 +58,7 @@ impl Starts {
         let urls = args
             .urls
             .iter()
-            .map(|text| parsed(text))
+            .map(|text| parse_url(text))
             .collect::<Result<Vec<_>, _>>()?;
         let sitemap = args
             .sitemap
@@ -100,7 +100,7 @@ fn full_path(path: &Path) -> Result<String, Error> {
     Ok(full.to_string_lossy().into_owned())
 }
 
-fn parsed(text: &str) -> Result<Url, Error> {
+fn parse_url(text: &str) -> Result<Url, Error> {
     scope::parse(text).map_err(|reason| bad_address(text, &reason))
 }
 

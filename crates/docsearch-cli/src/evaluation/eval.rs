@@ -21,7 +21,7 @@ use crate::process::error::Error;
 use crate::process::outcome::Outcome;
 use crate::terminal::Tally;
 use crate::terminal::report::progress_bar;
-use crate::terminal::shown;
+use crate::terminal::sanitize_line;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -137,7 +137,7 @@ pub(crate) fn run(args: &EvalArgs, connection: &ConnectionArgs) -> Result<Outcom
         return Err(Error::Usage("DIR is missing".to_owned()));
     };
     let queries = judged_queries(args, directory)?;
-    let unanswerable = unanswerable(args)?;
+    let unanswerable = unanswerable_queries(args)?;
     let baseline = args.baseline.as_deref().map(Evaluation::read).transpose()?;
     let mut client = connection.connect()?;
     let (conditions, outcome) = prepare(args, directory, &mut client, &queries)?;
@@ -232,9 +232,9 @@ fn dataset_name(directory: &Path) -> Result<String, Error> {
 
 /// Queries with a relevant document, and their judgments.
 fn judged_queries(args: &EvalArgs, directory: &Path) -> Result<Vec<(TestQuery, Judgments)>, Error> {
-    let queries: Vec<TestQuery> = dataset::read_lines(&located(args.queries.as_deref(), directory, "queries.jsonl"))?;
+    let queries: Vec<TestQuery> = dataset::read_lines(&locate(args.queries.as_deref(), directory, "queries.jsonl"))?;
     let mut judgments: HashMap<String, Judgments> =
-        dataset::read_judgments(&located(args.qrels.as_deref(), directory, "qrels.tsv"))?;
+        dataset::read_judgments(&locate(args.qrels.as_deref(), directory, "qrels.tsv"))?;
     let judged: Vec<(TestQuery, Judgments)> = queries
         .into_iter()
         .filter_map(|query| {
@@ -251,7 +251,7 @@ fn judged_queries(args: &EvalArgs, directory: &Path) -> Result<Vec<(TestQuery, J
     Ok(judged)
 }
 
-fn located(given: Option<&Path>, directory: &Path, default: &str) -> PathBuf {
+fn locate(given: Option<&Path>, directory: &Path, default: &str) -> PathBuf {
     match given {
         None => directory.join(default),
         Some(path) => Some(directory.join(path))
@@ -271,7 +271,10 @@ fn index_corpus(client: &mut Client, name: &str, corpus: Corpus, args: &EvalArgs
     let (mut tally, refusals) = loader.finish()?;
     progress.finish_and_clear();
     for refusal in refusals {
-        eprintln!("{}", shown(&format!("failed: {}: {}", refusal.slug, refusal.reason)));
+        eprintln!(
+            "{}",
+            sanitize_line(&format!("failed: {}: {}", refusal.slug, refusal.reason))
+        );
     }
     // A page that cannot be read now may have been indexed before.
     if !args.keep && corpus.skipped == 0 {
@@ -282,7 +285,7 @@ fn index_corpus(client: &mut Client, name: &str, corpus: Corpus, args: &EvalArgs
 }
 
 /// The queries without an answer of `--nonsense` and `--foreign`.
-fn unanswerable(args: &EvalArgs) -> Result<Vec<UnanswerableQuery>, Error> {
+fn unanswerable_queries(args: &EvalArgs) -> Result<Vec<UnanswerableQuery>, Error> {
     let mut queries = nonsense::random_queries(args.nonsense);
     if let Some(path) = &args.foreign {
         let foreign: Vec<TestQuery> = dataset::read_lines(path)?;

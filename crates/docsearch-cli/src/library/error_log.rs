@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::process::error::Error;
-use crate::terminal::shown;
+use crate::terminal::sanitize_line;
 
 /// The same error is logged again only after this time: if the database is down, it is down for every request.
 const REPEAT_INTERVAL: Duration = Duration::from_secs(60);
@@ -16,7 +16,7 @@ pub(super) struct ErrorLog(Mutex<Option<(String, Instant)>>);
 
 impl ErrorLog {
     pub(super) fn write(&self, error: &Error) {
-        let text = shown(&error.to_string());
+        let text = sanitize_line(&error.to_string());
         if self.is_new(&text, Instant::now()) {
             // Without standard error, the server goes on.
             writeln!(io::stderr(), "docsearch: {text}").ok();

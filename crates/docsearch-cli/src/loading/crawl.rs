@@ -15,7 +15,7 @@ use crate::connection::ConnectionArgs;
 use crate::crawling::address;
 use crate::crawling::cache::{self, Cache};
 use crate::crawling::crawl_questions::CrawlQuestions;
-use crate::crawling::crawler::{CrawlPlan, CrawlSummary, Crawler, Incomplete, nothing};
+use crate::crawling::crawler::{CrawlPlan, CrawlSummary, Crawler, Incomplete, no_pages_error};
 use crate::crawling::delivery::{Delivery, DeliveryResult, Sink};
 use crate::crawling::fetch::{Fetcher, Politeness};
 use crate::crawling::frontier::{Frontier, FrontierLimits, Visit};
@@ -315,7 +315,7 @@ impl Crawl<'_> {
                 Err(failure) => {
                     let name = args.sitemap.as_deref().unwrap_or_default();
                     self.report.failed(name, &failure);
-                    return Err(nothing(name, &failure.into()));
+                    return Err(no_pages_error(name, &failure.into()));
                 }
             },
         };
@@ -439,7 +439,7 @@ impl Crawl<'_> {
             self.cache.prune(&summary.failed)?;
         }
         match &summary.first_problem {
-            Some((url, problem)) if summary.counts.pages == 0 => Err(nothing(url.as_str(), problem)),
+            Some((url, problem)) if summary.counts.pages == 0 => Err(no_pages_error(url.as_str(), problem)),
             _ => Ok(()),
         }
     }

@@ -28,7 +28,7 @@ use crate::sources::document_source::{DocumentSource, Files};
 use crate::sources::source_options::SourceOptions;
 use crate::sources::statistics::SourceStatistics;
 use crate::terminal::report::Report;
-use crate::terminal::shown;
+use crate::terminal::sanitize_line;
 use docsearch_readers::detection::InputFormat;
 use docsearch_readers::document::{Document, ReadOptions};
 
@@ -176,7 +176,7 @@ pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outco
     if let Some(file) = &file
         && !args.json
     {
-        eprintln!("{}", shown(&format!("using {}", file.display())));
+        eprintln!("{}", sanitize_line(&format!("using {}", file.display())));
     }
     let mut destination = match (args.dry_run, args.check_links) {
         (true, _) => Destination::StandardOutput,

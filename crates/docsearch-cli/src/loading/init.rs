@@ -14,7 +14,7 @@ use crate::process::interrupt::Interrupt;
 use crate::process::outcome::Outcome;
 use crate::sources::git::Checkout;
 use crate::sources::project_file;
-use crate::terminal::shown;
+use crate::terminal::sanitize_line;
 use inspection::{InspectedSource, Inspection};
 
 const AFTER_HELP: &str = "\
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<Outcome, Error> {
         None => name_of(&folder)?,
     };
     let inspection = Inspection::of(&folder)?;
-    let text = written(&project, &inspection);
+    let text = file_text(&project, &inspection);
     if args.print {
         return match io::stdout().write_all(text.as_bytes()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::file("standard output")(error)),
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<Outcome, Error> {
     write(&path, &text, args.force)?;
     println!(
         "{}",
-        shown(&format!(
+        sanitize_line(&format!(
             "wrote {}: project {project}, {} sources, {} files\nnext: docsearch index --config {0}",
             path.display(),
             inspection.sources.len(),
@@ -110,13 +110,13 @@ fn name_of(folder: &Path) -> Result<String, Error> {
 }
 
 /// The text of the file.
-fn written(project: &str, inspection: &Inspection) -> String {
+fn file_text(project: &str, inspection: &Inspection) -> String {
     let mut text = "# What docsearch index reads. Paths are relative to the folder of this file.\n".to_owned();
     let is_single = inspection.sources.len() == 1;
     for source in &inspection.sources {
         match is_single {
-            true => text.push_str(&format!("project = {}\n", quoted(project))),
-            false => text.push_str(&format!("\n[[project.{}]]\n", quoted(project))),
+            true => text.push_str(&format!("project = {}\n", quote(project))),
+            false => text.push_str(&format!("\n[[project.{}]]\n", quote(project))),
         }
         describe(source, &mut text);
     }
@@ -124,11 +124,11 @@ fn written(project: &str, inspection: &Inspection) -> String {
 }
 
 fn describe(source: &InspectedSource, text: &mut String) {
-    let list = |values: &[String]| values.iter().map(|value| quoted(value)).collect::<Vec<_>>().join(", ");
+    let list = |values: &[String]| values.iter().map(|value| quote(value)).collect::<Vec<_>>().join(", ");
     text.push_str(&format!("paths = [{}]\n", list(&source.paths)));
     for (key, value) in [("prefix", &source.prefix), ("version", &source.version)] {
         if let Some(value) = value {
-            text.push_str(&format!("{key} = {}\n", quoted(value)));
+            text.push_str(&format!("{key} = {}\n", quote(value)));
         }
     }
     if !source.exclude.is_empty() {
@@ -137,7 +137,7 @@ fn describe(source: &InspectedSource, text: &mut String) {
     match (source.generator, &source.address) {
         (Some(generator), Some(address)) => text.push_str(&format!(
             "# From the configuration of {generator}; root_url overrides it.\n# root_url = {}\n",
-            quoted(address)
+            quote(address)
         )),
         _ => text.push_str(
             "# The URL at which the folder is published, for links in results:\n# root_url = \"https://…\"\n",
@@ -145,7 +145,7 @@ fn describe(source: &InspectedSource, text: &mut String) {
     }
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     let escaped = text.chars().any(|c| c.is_control() || c == '"' || c == '\\');
     match escaped {
         true => Value::String(text.replace(['\n', '\r'], " ")).to_string(),

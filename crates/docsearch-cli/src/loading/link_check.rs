@@ -166,14 +166,14 @@ impl LinkCheck {
             }
         } else {
             let url_path = own_url.as_ref().map(path_of_url);
-            candidates.push(joined(folder_of(path), &target));
+            candidates.push(join(folder_of(path), &target));
             // Browsers resolve it against the URL of the page or of its folder.
             for own in [Some(document.slug.as_str()), url_path.as_deref()]
                 .into_iter()
                 .flatten()
             {
-                candidates.push(joined(folder_of(own), &target));
-                candidates.push(joined(own, &target));
+                candidates.push(join(folder_of(own), &target));
+                candidates.push(join(own, &target));
             }
         }
         let leaves = candidates.iter().any(Option::is_none);
@@ -237,7 +237,7 @@ fn folder_of(path: &str) -> &str {
 }
 
 /// `relative` below `folder`; `None` if it leads out of the sources.
-fn joined(folder: &str, relative: &str) -> Option<String> {
+fn join(folder: &str, relative: &str) -> Option<String> {
     let path = file::inside(Path::new(folder), Path::new(relative))?;
     Some(path.to_string_lossy().into_owned())
 }

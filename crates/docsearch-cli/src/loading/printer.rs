@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
 use docsearch_readers::document::Document;
 
 use crate::process::error::Error;
-use crate::terminal::shown_json;
+use crate::terminal::sanitize_json;
 
 pub(crate) struct Printer {
     output: BufWriter<StdoutLock<'static>>,
@@ -32,7 +32,7 @@ impl Printer {
         serde_json::to_string(document)
             .map_err(io::Error::from)
             .and_then(|line| match self.is_terminal {
-                true => writeln!(self.output, "{}", shown_json(&line)),
+                true => writeln!(self.output, "{}", sanitize_json(&line)),
                 false => writeln!(self.output, "{line}"),
             })
             .map_or_else(write_failed, |()| Ok(OutputReader::IsReading))

@@ -19,7 +19,7 @@ use crate::connection::ConnectionArgs;
 use crate::library::question_rules::INSTRUCTION;
 use crate::process::error::Error;
 use crate::process::outcome::Outcome;
-use crate::terminal::shown_json;
+use crate::terminal::sanitize_json;
 use writing::WriteArgs;
 
 /// Characters of the text of a section without a question.
@@ -235,7 +235,7 @@ fn print<T: Serialize>(values: impl Iterator<Item = T>) -> Result<Outcome, Error
     let is_terminal = output.is_terminal();
     for value in values {
         let line = serde_json::to_string(&value).map_err(|error| Error::Usage(error.to_string()))?;
-        let line = if is_terminal { shown_json(&line) } else { line };
+        let line = if is_terminal { sanitize_json(&line) } else { line };
         match writeln!(output, "{line}") {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
             written => written.map_err(Error::file("standard output"))?,

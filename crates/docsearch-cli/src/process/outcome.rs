@@ -14,7 +14,7 @@ pub(crate) enum Outcome {
 
 impl Outcome {
     /// The result of a search.
-    pub(crate) fn of_finding(found: bool) -> Self {
+    pub(crate) fn from_found(found: bool) -> Self {
         if found { Self::Complete } else { Self::Nothing }
     }
 }

@@ -152,7 +152,7 @@ pub(crate) async fn listen(
         let mut clock = tokio::time::interval(FORGET_INTERVAL);
         loop {
             clock.tick().await;
-            gate.forget();
+            gate.remove_idle();
         }
     });
     eprintln!(

@@ -111,7 +111,7 @@ fn pages_first(files: &mut [PathBuf]) {
 fn unreadable_rules(folder: &Path) -> Option<String> {
     RULES.iter().find_map(|name| {
         let path = folder.join(name);
-        let reason = problem_of_rules(&path)??;
+        let reason = rules_problem(&path)??;
         Some(format!("{}: {reason}; the folder was left out", path.display()))
     })
 }
@@ -119,11 +119,11 @@ fn unreadable_rules(folder: &Path) -> Option<String> {
 /// The readable files of ignore rules of a folder, those with higher precedence first.
 pub(crate) fn rules(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let paths = RULES.iter().rev().map(|name| folder.join(name));
-    paths.filter(|path| problem_of_rules(path) == Some(None))
+    paths.filter(|path| rules_problem(path) == Some(None))
 }
 
 /// Why a file of ignore rules cannot be read, if so; `None` if there is no such file.
-fn problem_of_rules(path: &Path) -> Option<Option<&'static str>> {
+fn rules_problem(path: &Path) -> Option<Option<&'static str>> {
     Some(match fs::metadata(path).ok()? {
         found if !found.is_file() => Some("not a file"),
         found if found.len() > MAX_RULES_BYTES => Some("larger than 1 MB"),

@@ -56,7 +56,7 @@ impl<'a> GroupedPages<'a> {
     }
 
     /// Keeps a page for its group. Returns the pages if the group is too large.
-    fn keep(&mut self, group: Group, position: usize, page: Document, report: &Report) -> Vec<Document> {
+    fn add_page(&mut self, group: Group, position: usize, page: Document, report: &Report) -> Vec<Document> {
         let number = *self.indexes.entry(group).or_insert_with_key(|group| {
             self.waiting.push(Waiting {
                 group: group.clone(),
@@ -99,7 +99,7 @@ impl<'a> GroupedPages<'a> {
                 return pages;
             }
         };
-        if let Some(reason) = self.missing(&group, statistics) {
+        if let Some(reason) = self.missing_pages(&group, statistics) {
             report.warning(
                 &first,
                 format!("document \"{}\" is not updated: {reason}", document.slug),
@@ -130,7 +130,7 @@ impl<'a> GroupedPages<'a> {
     }
 
     /// Why pages of a group may be missing.
-    fn missing(&self, group: &Group, statistics: &SourceStatistics) -> Option<String> {
+    fn missing_pages(&self, group: &Group, statistics: &SourceStatistics) -> Option<String> {
         if !self.complete.contains(group.source_root()) {
             return Some("not all of its pages were read\nHINT:  Index the whole folder.".to_owned());
         }
@@ -148,7 +148,7 @@ impl DocumentSource for GroupedPages<'_> {
             let mut others = Vec::with_capacity(documents.len());
             for document in documents {
                 match self.groups.of(&document) {
-                    Some((group, position)) => others.append(&mut self.keep(group, position, document, report)),
+                    Some((group, position)) => others.append(&mut self.add_page(group, position, document, report)),
                     None => others.push(document),
                 }
             }

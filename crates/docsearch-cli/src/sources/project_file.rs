@@ -115,7 +115,7 @@ fn parse(text: &str, folder: &Path) -> Result<Vec<SourceSettings>, String> {
                      single project."
                 ));
             }
-            several(projects)?
+            multiple_projects(projects)?
         }
         Some(_) => {
             return Err(format!(
@@ -165,7 +165,7 @@ fn check_disjoint(sources: &[SourceSettings]) -> Result<(), String> {
 }
 
 /// The sources of `[project.NAME]` and `[[project.NAME]]`.
-fn several(projects: Table) -> Result<Vec<(String, Table)>, String> {
+fn multiple_projects(projects: Table) -> Result<Vec<(String, Table)>, String> {
     let mut sources = Vec::new();
     for (name, value) in projects {
         match value {
@@ -219,8 +219,8 @@ fn settings(project: &str, table: Table, folder: &Path) -> Result<SourceSettings
     if written.paths.is_empty() {
         return Err("paths is missing\nHINT:  Name what to index, such as paths = [\"docs\"].".to_owned());
     }
-    let format = written.format.map(|name| choice("format", &name)).transpose()?;
-    let anchors = written.anchors.map(|name| choice("anchors", &name)).transpose()?;
+    let format = written.format.map(|name| parse_choice("format", &name)).transpose()?;
+    let anchors = written.anchors.map(|name| parse_choice("anchors", &name)).transpose()?;
     if let Some(size) = written.max_file_size
         && !(1..=200).contains(&size)
     {
@@ -243,7 +243,7 @@ fn settings(project: &str, table: Table, folder: &Path) -> Result<SourceSettings
     Ok(SourceSettings {
         project: project.to_owned(),
         title: written.title,
-        paths: written.paths.iter().map(|path| resolved(path, folder)).collect(),
+        paths: written.paths.iter().map(|path| resolve(path, folder)).collect(),
         source_root: written.source_root,
         format,
         follow_links: written.follow_links,
@@ -253,7 +253,7 @@ fn settings(project: &str, table: Table, folder: &Path) -> Result<SourceSettings
     })
 }
 
-fn choice<T: Choice>(key: &str, name: &str) -> Result<T, String> {
+fn parse_choice<T: Choice>(key: &str, name: &str) -> Result<T, String> {
     T::named(name).ok_or_else(|| {
         let names: Vec<&str> = T::names().collect();
         format!("unknown {key} \"{name}\"\nHINT:  Choose from: {}.", names.join(", "))
@@ -261,7 +261,7 @@ fn choice<T: Choice>(key: &str, name: &str) -> Result<T, String> {
 }
 
 /// Resolves a path relative to the folder of the file.
-fn resolved(path: &str, folder: &Path) -> PathBuf {
+fn resolve(path: &str, folder: &Path) -> PathBuf {
     match RepositoryAddress::is_remote(path) {
         true => PathBuf::from(path),
         false => folder.join(path),

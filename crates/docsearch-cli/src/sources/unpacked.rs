@@ -164,7 +164,7 @@ impl UnpackedFiles {
                 self.limits.entries
             )));
         }
-        let Some(path) = below(name) else {
+        let Some(path) = relative_path(name) else {
             self.leave_out("name that leads outside");
             return Ok(None);
         };
@@ -204,7 +204,7 @@ impl UnpackedFiles {
 }
 
 /// A relative path without `.` and `..`; `None` if it is absolute, leads out or is empty.
-fn below(name: &Path) -> Option<PathBuf> {
+fn relative_path(name: &Path) -> Option<PathBuf> {
     let mut path = PathBuf::new();
     for part in name.components() {
         match part {

@@ -10,7 +10,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::terminal::{Tally, shown, shown_json};
+use crate::terminal::{Tally, sanitize_json, sanitize_line};
 
 /// Maximum number of characters of a source and of a reason.
 const MAX_CHARS: usize = 4_000;
@@ -114,8 +114,8 @@ impl Report {
     /// Reports a message about a source. `source` is empty for messages about all of them; `from` is the page that links
     /// to it.
     pub(crate) fn message(&self, event: &str, source: &str, from: Option<&str>, reason: &dyn Display) {
-        let (source, reason) = (clipped(source), reason.to_string());
-        let reason = clipped(&reason);
+        let (source, reason) = (clip(source), reason.to_string());
+        let reason = clip(&reason);
         let mut messages = self.messages.borrow_mut();
         // One more shows that some are missing.
         if messages.len() <= MAX_MESSAGES {
@@ -139,7 +139,7 @@ impl Report {
             format!("{source}: ")
         };
         let origin = from.map_or_else(String::new, |from| format!(" (linked from {from})"));
-        let line = shown(&format!("{event}: {prefix}{reason}{origin}"));
+        let line = sanitize_line(&format!("{event}: {prefix}{reason}{origin}"));
         self.bar.suspend(|| eprintln!("{line}"));
     }
 
@@ -148,7 +148,7 @@ impl Report {
         if self.is_machine {
             emit(&json!({"event": "note", "text": text}));
         } else {
-            self.bar.suspend(|| eprintln!("{}", shown(text)));
+            self.bar.suspend(|| eprintln!("{}", sanitize_line(text)));
         }
     }
 
@@ -278,7 +278,7 @@ impl Report {
 }
 
 /// Cuts texts of pages and servers, which may have any length.
-fn clipped(text: &str) -> Cow<'_, str> {
+fn clip(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),
         None => text.into(),
@@ -289,7 +289,7 @@ fn clipped(text: &str) -> Cow<'_, str> {
 fn emit(event: &Value) {
     let mut output = std::io::stdout().lock();
     let line = match output.is_terminal() {
-        true => shown_json(&event.to_string()),
+        true => sanitize_json(&event.to_string()),
         false => event.to_string(),
     };
     writeln!(output, "{line}").and_then(|()| output.flush()).ok();
@@ -349,8 +349,8 @@ mod tests {
 
     #[test]
     fn a_long_reason_is_cut() {
-        assert_eq!(clipped("é"), "é");
-        assert_eq!(clipped(&"é".repeat(5_000)), "é".repeat(MAX_CHARS) + "…");
+        assert_eq!(clip("é"), "é");
+        assert_eq!(clip(&"é".repeat(5_000)), "é".repeat(MAX_CHARS) + "…");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use url::Url;
 
 use super::super::address;
-use super::super::crawler::nothing;
+use super::super::crawler::no_pages_error;
 use super::server::{Reply, Server};
 use super::{TestCrawl, small_site};
 
@@ -33,7 +33,11 @@ fn private_addresses_are_not_reached_however_they_are_written() {
         assert!(found.pages.is_empty(), "{host}");
         assert!(found.problem("/").contains("address"), "{host}: {:?}", found.problems);
         let (url, problem) = summary.first_problem.unwrap();
-        assert!(nothing(url.as_str(), &problem).to_string().contains("--allow-private"));
+        assert!(
+            no_pages_error(url.as_str(), &problem)
+                .to_string()
+                .contains("--allow-private")
+        );
     }
     assert!(server.paths().is_empty());
 }

@@ -10,7 +10,7 @@ use crate::process::outcome::Outcome;
 use crate::sources::document_source::DocumentSource;
 use crate::sources::statistics::SourceStatistics;
 use crate::terminal::report::Report;
-use crate::terminal::shown;
+use crate::terminal::sanitize_line;
 
 impl IndexRun<'_> {
     /// Reports every broken link within the documentation. `exists` returns whether there is a file at a path.
@@ -45,7 +45,7 @@ impl IndexRun<'_> {
             } else {
                 println!(
                     "{}",
-                    shown(&format!("{}: {}: {}", link.source_path, link.link, link.reason))
+                    sanitize_line(&format!("{}: {}: {}", link.source_path, link.link, link.reason))
                 );
             }
         }

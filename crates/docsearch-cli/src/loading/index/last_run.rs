@@ -176,7 +176,7 @@ fn add_files(digest: &mut Sha256, root: &Path, before: SystemTime) -> Option<()>
             // The walk visits the contents of a folder.
             Ok(found) if found.is_dir() => add(digest, &relative),
             Ok(found) => {
-                if changed(&found)? >= before {
+                if change_time(&found)? >= before {
                     return None;
                 }
                 let times = (found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec());
@@ -189,7 +189,7 @@ fn add_files(digest: &mut Sha256, root: &Path, before: SystemTime) -> Option<()>
 }
 
 /// When a file last changed (ctime): users cannot set this time.
-fn changed(file: &Metadata) -> Option<SystemTime> {
+fn change_time(file: &Metadata) -> Option<SystemTime> {
     let since = Duration::new(
         u64::try_from(file.ctime()).ok()?,
         u32::try_from(file.ctime_nsec()).ok()?,

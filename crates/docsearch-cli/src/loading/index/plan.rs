@@ -73,7 +73,7 @@ pub(super) struct Plan {
 struct ListedFolder<'a> {
     path: &'a Path,
     /// As the user wrote it.
-    shown: &'a str,
+    display_name: &'a str,
     root: SourceRoot,
 }
 
@@ -102,14 +102,14 @@ impl Plan {
         let checkout = checkout_around(path, context)?;
         let folder = ListedFolder {
             path,
-            shown: &path.to_string_lossy(),
-            root: root_of(path, checkout.as_ref(), context)?,
+            display_name: &path.to_string_lossy(),
+            root: source_root_of(path, checkout.as_ref(), context)?,
         };
         let first = self.add_folder(&folder, context.options.links, context.filter)?;
         if let Some(checkout) = checkout
             && let Some(head) = checkout.head()
         {
-            self.date(first, &checkout.repository, &head, &checkout.below, context.report)?;
+            self.set_dates(first, &checkout.repository, &head, &checkout.below, context.report)?;
         }
         Ok(())
     }
@@ -160,15 +160,15 @@ impl Plan {
         let name = git::name_below(name, below);
         let folder = ListedFolder {
             path: &files.top().join(below),
-            shown: &name,
+            display_name: &name,
             root: context.source_root.map_or_else(
                 || SourceRoot::named(&with_prefix(&name, context.prefix())),
                 SourceRoot::named,
             ),
         };
         let first = self.add_folder(&folder, context.options.links, context.filter)?;
-        self.date(first, repository, commit, below, context.report)?;
-        self.keep(files, &name, context.report);
+        self.set_dates(first, repository, commit, below, context.report)?;
+        self.keep_unpacked(files, &name, context.report);
         Ok(())
     }
 
@@ -195,15 +195,15 @@ impl Plan {
         };
         let folder = ListedFolder {
             path: &inner,
-            shown: &path.to_string_lossy(),
+            display_name: &path.to_string_lossy(),
             root,
         };
         self.add_folder(&folder, context.options.links, context.filter)?;
-        self.keep(files, &names[0], context.report);
+        self.keep_unpacked(files, &names[0], context.report);
         Ok(())
     }
 
-    fn keep(&mut self, files: UnpackedFiles, name: &str, report: &Report) {
+    fn keep_unpacked(&mut self, files: UnpackedFiles, name: &str, report: &Report) {
         if let Some(text) = files.left_out_text(name) {
             report.note(&text);
         }
@@ -214,7 +214,7 @@ impl Plan {
     pub(super) fn add_plain_folder(&mut self, path: &Path, source_root: &str) -> Result<(), Error> {
         let folder = ListedFolder {
             path,
-            shown: &path.to_string_lossy(),
+            display_name: &path.to_string_lossy(),
             root: SourceRoot::named(source_root),
         };
         self.add_folder(&folder, Links::Inside, &PathFilter::default())
@@ -231,14 +231,14 @@ impl Plan {
             // An empty folder is more often a wrong path than a wish to delete every page.
             return Err(Error::Usage(format!(
                 "no documentation files in {}; nothing was changed\nHINT:  To remove a project, call docsearch.drop_project(name).",
-                folder.shown
+                folder.display_name
             )));
         }
         listing.files.retain(|file| filter.selects(file));
         if listing.files.is_empty() {
             return Err(Error::Usage(format!(
                 "no file of {} matches include and exclude; nothing was changed\nHINT:  Patterns match whole paths, such as guide/** or **/old-*.",
-                folder.shown
+                folder.display_name
             )));
         }
         let first = self.inputs.len();
@@ -275,7 +275,7 @@ impl Plan {
         self.inputs.push(Input {
             root: folder.to_owned(),
             relative: PathBuf::from(name),
-            source_root: root_of(folder, checkout.as_ref(), context)?.name,
+            source_root: source_root_of(folder, checkout.as_ref(), context)?.name,
             is_named: true,
             committed: None,
         });
@@ -283,14 +283,14 @@ impl Plan {
             && let Some(head) = checkout.head()
         {
             let first = self.inputs.len() - 1;
-            self.date(first, &checkout.repository, &head, &checkout.below, context.report)?;
+            self.set_dates(first, &checkout.repository, &head, &checkout.below, context.report)?;
         }
         Ok(())
     }
 
     /// Sets the time of the last commit for the files from index `first`, which are in the folder `below` of a
     /// repository.
-    fn date(
+    fn set_dates(
         &mut self,
         first: usize,
         repository: &Repository,
@@ -331,7 +331,7 @@ fn checkout_around(folder: &Path, context: &PlanContext<'_>) -> Result<Option<Ch
 }
 
 /// The source root of a folder: its remote, wherever it is checked out, or else its full path.
-fn root_of(folder: &Path, checkout: Option<&Checkout>, context: &PlanContext<'_>) -> Result<SourceRoot, Error> {
+fn source_root_of(folder: &Path, checkout: Option<&Checkout>, context: &PlanContext<'_>) -> Result<SourceRoot, Error> {
     if let Some(name) = context.source_root {
         return Ok(SourceRoot::named(name));
     }

@@ -22,7 +22,7 @@ use crate::sources::statistics::SourceStatistics;
 use crate::sources::with_questions::{QuestionFiles, WithQuestions};
 use crate::terminal::Tally;
 use crate::terminal::report::{Report, RunSummary};
-use crate::terminal::shown;
+use crate::terminal::sanitize_line;
 
 /// Options for sending documents and reporting.
 #[derive(Debug, Clone)]
@@ -64,9 +64,9 @@ impl IndexRun<'_> {
         self.report_problems(&report);
         let mut statistics = SourceStatistics::default();
         let mut pages = WithQuestions::of_pages(source, &self.questions);
-        let mut grouped = self.grouped(&mut pages)?;
+        let mut grouped = self.with_groups(&mut pages)?;
         let mut with_questions = WithQuestions::of_groups(&mut grouped, &self.questions);
-        let mut source = self.distinct_titles(&mut with_questions, interrupt);
+        let mut source = self.with_distinct_titles(&mut with_questions, interrupt);
         let mut printer = Printer::new();
         'source: while let Some(documents) = source.next(&mut statistics, &report)? {
             for document in &documents {
@@ -77,7 +77,7 @@ impl IndexRun<'_> {
         }
         printer.finish()?;
         if let Some(text) = statistics.left_out().text() {
-            eprintln!("{}", shown(&text));
+            eprintln!("{}", sanitize_line(&text));
         }
         if interrupt.is_raised() {
             return Ok(Outcome::Interrupted);
@@ -95,7 +95,7 @@ impl IndexRun<'_> {
     ) -> Result<Outcome, Error> {
         let project = &self.job.project;
         let mut pages = WithQuestions::of_pages(source, &self.questions);
-        let mut grouped = self.grouped(&mut pages)?;
+        let mut grouped = self.with_groups(&mut pages)?;
         let total = grouped.len();
         let report = Report::new(self.options.json, total);
         self.report_problems(&report);
@@ -110,7 +110,7 @@ impl IndexRun<'_> {
             false => project::source_roots(client, project)?,
         };
         let mut with_questions = WithQuestions::of_groups(&mut grouped, &self.questions);
-        let mut source = self.distinct_titles(&mut with_questions, interrupt);
+        let mut source = self.with_distinct_titles(&mut with_questions, interrupt);
         let mut loader = Loader::new(client, project, self.options.batch)?;
         let (mut sources, mut sent) = (0, 0);
         'source: while let Some(documents) = source.next(&mut statistics, &report)? {
@@ -167,7 +167,7 @@ impl IndexRun<'_> {
     }
 
     /// Groups pages of folders that were listed completely. JSON lines are passed on as they are.
-    fn grouped<'s>(&'s self, source: &'s mut dyn DocumentSource) -> Result<GroupedPages<'s>, Error> {
+    fn with_groups<'s>(&'s self, source: &'s mut dyn DocumentSource) -> Result<GroupedPages<'s>, Error> {
         let (rules, prefix) = match &self.job.source {
             JobSource::Paths(source) => (source.groups.as_slice(), source.options.prefix.as_deref()),
             JobSource::Lines { .. } => (&[][..], None),
@@ -180,7 +180,7 @@ impl IndexRun<'_> {
     }
 
     /// Makes titles distinct. JSON lines are passed on as they are: they may come from a program that never ends.
-    fn distinct_titles<'s>(
+    fn with_distinct_titles<'s>(
         &self,
         source: &'s mut dyn DocumentSource,
         interrupt: &'s Interrupt,

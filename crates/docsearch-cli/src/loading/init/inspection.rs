@@ -84,10 +84,10 @@ impl Inspection {
             let left_out = others
                 .chain(&versions)
                 .filter_map(|other| other.strip_prefix(path).ok());
-            let mut exclude: Vec<String> = left_out.map(|other| format!("{}/", slashed(other))).collect();
-            exclude.extend(foreign(path, &listing.files));
+            let mut exclude: Vec<String> = left_out.map(|other| format!("{}/", path_text(other))).collect();
+            exclude.extend(foreign_patterns(path, &listing.files));
             for version in &versions {
-                sources.push(source(version, page_folder, foreign(version, &listing.files)));
+                sources.push(source(version, page_folder, foreign_patterns(version, &listing.files)));
             }
             let has_rest =
                 below(&listing.files, path).any(|file| !versions.iter().any(|version| file.starts_with(version)));
@@ -100,14 +100,14 @@ impl Inspection {
             sources = vec![source(
                 Path::new(""),
                 &PageFolder::default(),
-                foreign(Path::new(""), &listing.files),
+                foreign_patterns(Path::new(""), &listing.files),
             )];
         }
         if let [only] = sources.as_mut_slice() {
             only.prefix = None;
             let reads_all = only.paths == ["."];
             if let Some(readme) = listing.files.iter().find(|file| is_readme(file)).filter(|_| !reads_all) {
-                only.paths.push(slashed(readme));
+                only.paths.push(path_text(readme));
             }
         }
         let roots: BTreeSet<&str> = sources
@@ -155,7 +155,7 @@ fn source(path: &Path, page_folder: &PageFolder, exclude: Vec<String>) -> Inspec
     InspectedSource {
         paths: vec![match path.as_os_str().is_empty() {
             true => ".".to_owned(),
-            false => slashed(path),
+            false => path_text(path),
         }],
         prefix: Some(parts.join("/")).filter(|prefix| !prefix.is_empty()),
         version,
@@ -195,7 +195,7 @@ fn version_of(folder: &Path) -> Option<String> {
 }
 
 /// Patterns that exclude foreign and formal files from the folder at `path`, where there are such files.
-fn foreign(path: &Path, files: &[PathBuf]) -> Vec<String> {
+fn foreign_patterns(path: &Path, files: &[PathBuf]) -> Vec<String> {
     let inner: Vec<&Path> = below(files, path)
         .filter_map(|file| file.strip_prefix(path).ok())
         .collect();
@@ -226,6 +226,6 @@ fn below<'a>(files: &'a [PathBuf], path: &'a Path) -> impl Iterator<Item = &'a P
     files.iter().filter(move |file| file.starts_with(path))
 }
 
-fn slashed(path: &Path) -> String {
+fn path_text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

@@ -13,7 +13,7 @@ fn settings(files: &[(&str, &str)]) -> Vec<SourceSettings> {
         fs::write(path, text).unwrap();
     }
     let path = folder.join(project_file::NAME);
-    fs::write(&path, written("the \"kit\"", &Inspection::of(&folder).unwrap())).unwrap();
+    fs::write(&path, file_text("the \"kit\"", &Inspection::of(&folder).unwrap())).unwrap();
     let mut settings = project_file::read(&path).unwrap();
     for path in settings.iter_mut().flat_map(|source| &mut source.paths) {
         *path = path.strip_prefix(&folder).unwrap().to_owned();

@@ -17,7 +17,7 @@ use serde_json::json;
 use crate::loading::project;
 use crate::process::error::Error;
 use crate::process::outcome::Outcome;
-use crate::terminal::shown;
+use crate::terminal::sanitize_line;
 
 /// A document, or a page that was grouped into one.
 struct QuestionTarget {
@@ -98,7 +98,7 @@ pub(super) fn import(client: &mut Client, project: &str, bytes: &[u8], name: &Pa
     warnings.sort_by_key(|warning| warning.line);
     warn(&warnings);
     lost.iter()
-        .for_each(|text| eprintln!("{}", shown(&format!("warning: {text}"))));
+        .for_each(|text| eprintln!("{}", sanitize_line(&format!("warning: {text}"))));
     println!("{} of {}", counted(questions, "question"), counted(pages, "page"));
     Ok(match warnings.is_empty() && lost.is_empty() {
         true => Outcome::Complete,
@@ -108,7 +108,7 @@ pub(super) fn import(client: &mut Client, project: &str, bytes: &[u8], name: &Pa
 
 fn warn(warnings: &[Warning]) {
     for Warning { line, reason, .. } in warnings {
-        eprintln!("{}", shown(&format!("warning: line {line}: {reason}")));
+        eprintln!("{}", sanitize_line(&format!("warning: line {line}: {reason}")));
     }
 }
 

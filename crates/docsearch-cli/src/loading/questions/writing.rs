@@ -12,7 +12,7 @@ use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 use crate::process::outcome::Outcome;
 use crate::terminal::report::progress_bar;
-use crate::terminal::shown;
+use crate::terminal::sanitize_line;
 
 /// Maximum number of sections per transaction: an aborted one loses its replies.
 const MAX_SECTIONS: i32 = 4;
@@ -75,7 +75,7 @@ impl WriteTotals {
     }
 
     /// Tokens that count against the limit, as in the SQL function.
-    fn taken(&self) -> i64 {
+    fn counted_tokens(&self) -> i64 {
         self.estimated.max(self.spent.unwrap_or_default())
     }
 }
@@ -235,7 +235,7 @@ impl QuestionWriter<'_> {
         if written.estimated > 0 {
             all.spent = all.spent.zip(written.spent).map(|(all, one)| all.saturating_add(one));
         }
-        self.taken += written.taken();
+        self.taken += written.counted_tokens();
         self.bar.set_position(self.written.done.unsigned_abs());
         self.bar.set_message(self.tokens());
         let is_due = self.last_line.is_none_or(|last| last.elapsed() >= LINE_INTERVAL);
@@ -255,7 +255,7 @@ impl QuestionWriter<'_> {
         self.waiting = Some((since, (pause * 2).min(LONGEST_PAUSE)));
         let text = error.to_string();
         let reason = text.lines().next().unwrap_or_default();
-        let line = shown(&format!("{reason}; trying again in {} s", pause.as_secs()));
+        let line = sanitize_line(&format!("{reason}; trying again in {} s", pause.as_secs()));
         self.bar.suspend(|| eprintln!("{line}"));
         Ok(self.interrupt.sleep(pause))
     }

@@ -21,7 +21,7 @@ impl Arguments {
     /// Resolves the names. An unknown argument is an error that lists the known ones.
     pub(super) fn new(tool: &str, given: Option<Map<String, Value>>, known: &[Parameter]) -> Result<Self, String> {
         let mut found = Map::new();
-        for (key, value) in unwrapped(given.unwrap_or_default(), known) {
+        for (key, value) in unwrap_nesting(given.unwrap_or_default(), known) {
             let name = parameter(&key, known).ok_or_else(|| {
                 let names: Vec<&str> = known.iter().map(|parameter| parameter.name).collect();
                 let key = shown(&key);
@@ -110,7 +110,7 @@ impl Arguments {
     }
 }
 
-fn unwrapped(given: Map<String, Value>, known: &[Parameter]) -> Map<String, Value> {
+fn unwrap_nesting(given: Map<String, Value>, known: &[Parameter]) -> Map<String, Value> {
     match given.iter().next() {
         Some((key, Value::Object(inner)))
             if given.len() == 1 && WRAPPERS.contains(&key.as_str()) && parameter(key, known).is_none() =>

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::library::question_rules::RULES;
 use crate::library::{Library, PageQuestions};
-use crate::terminal::shown_json;
+use crate::terminal::sanitize_json;
 
 pub(super) const WRITE_QUESTIONS: &str = "write_questions";
 pub(super) const PROJECT: &str = "project";
@@ -109,7 +109,7 @@ fn sections(project: &str, pages: &[PageQuestions]) -> Vec<String> {
                 .into_iter()
                 .all(is_short);
             let line = json!({"file": page.file, "heading": section.heading, "reference": reference});
-            fits.then(|| shown_json(&line.to_string()))
+            fits.then(|| sanitize_json(&line.to_string()))
         })
     });
     lines.take(SECTIONS).collect()

@@ -215,7 +215,7 @@ mod tests {
     /// Does not pass within a test.
     const LONG: Duration = Duration::from_secs(24 * 60 * 60);
 
-    async fn serving(router: Router, connections: usize, client_timeout: Duration) -> SocketAddr {
+    async fn start_server(router: Router, connections: usize, client_timeout: Duration) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let limits = ClientLimits {
@@ -227,12 +227,12 @@ mod tests {
         address
     }
 
-    fn greeting() -> Router {
+    fn hello_router() -> Router {
         Router::new().route("/", get(|| async { "hello" }))
     }
 
     /// The data that the server sends until it closes the connection.
-    async fn rest(mut client: TcpStream) -> String {
+    async fn read_rest(mut client: TcpStream) -> String {
         let mut text = Vec::new();
         // A connection may also be reset.
         client.read_to_end(&mut text).await.ok();
@@ -241,11 +241,11 @@ mod tests {
 
     #[tokio::test]
     async fn an_incomplete_request_times_out() {
-        let address = serving(greeting(), 10, SHORT).await;
+        let address = start_server(hello_router(), 10, SHORT).await;
         for beginning in ["", "GET / HT", "GET / HTTP/1.1\r\nHost: localhost\r\n"] {
             let mut client = TcpStream::connect(address).await.unwrap();
             client.write_all(beginning.as_bytes()).await.unwrap();
-            assert!(!rest(client).await.contains("hello"), "{beginning}");
+            assert!(!read_rest(client).await.contains("hello"), "{beginning}");
         }
     }
 
@@ -253,11 +253,11 @@ mod tests {
     async fn an_idle_connection_times_out() {
         // The limit may be shorter than the client needs: then it is doubled.
         for client_timeout in (0..).map(|power| SHORT * 2_u32.pow(power)) {
-            let mut client = TcpStream::connect(serving(greeting(), 10, client_timeout).await)
+            let mut client = TcpStream::connect(start_server(hello_router(), 10, client_timeout).await)
                 .await
                 .unwrap();
             client.write_all(GET).await.unwrap();
-            if rest(client).await.ends_with("hello") {
+            if read_rest(client).await.ends_with("hello") {
                 return;
             }
         }
@@ -265,7 +265,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_connection_may_send_several_requests() {
-        let mut client = TcpStream::connect(serving(greeting(), 10, LONG).await).await.unwrap();
+        let mut client = TcpStream::connect(start_server(hello_router(), 10, LONG).await)
+            .await
+            .unwrap();
         for _ in 0..3 {
             client.write_all(GET).await.unwrap();
             let mut answer = Vec::new();
@@ -277,14 +279,16 @@ mod tests {
 
     #[tokio::test]
     async fn an_endless_head_is_rejected() {
-        let mut client = TcpStream::connect(serving(greeting(), 10, LONG).await).await.unwrap();
+        let mut client = TcpStream::connect(start_server(hello_router(), 10, LONG).await)
+            .await
+            .unwrap();
         client
             .write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ")
             .await
             .unwrap();
         // Writes until the server stops reading.
         while client.write_all(&[b'x'; 1024]).await.is_ok() {}
-        assert!(!rest(client).await.contains("hello"));
+        assert!(!read_rest(client).await.contains("hello"));
     }
 
     /// An endless body that reports when it is dropped.
@@ -309,7 +313,7 @@ mod tests {
     async fn a_client_that_does_not_read_times_out() {
         let (given_up, mut is_given_up) = unbounded_channel();
         let router = Router::new().route("/", get(async move || Body::new(Endless(given_up.clone()))));
-        let address = serving(router, 10, SHORT).await;
+        let address = start_server(router, 10, SHORT).await;
         let mut client = TcpStream::connect(address).await.unwrap();
         client.write_all(GET).await.unwrap();
         // The client stays connected and reads nothing.
@@ -336,7 +340,7 @@ mod tests {
                 }
             }),
         );
-        let address = serving(router, 2, LONG).await;
+        let address = start_server(router, 2, LONG).await;
         let mut clients = Vec::new();
         for _ in 0..10 {
             let mut client = TcpStream::connect(address).await.unwrap();
@@ -344,7 +348,7 @@ mod tests {
                 .write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 .await
                 .unwrap();
-            clients.push(tokio::spawn(rest(client)));
+            clients.push(tokio::spawn(read_rest(client)));
         }
         for _ in 0..2 {
             entering.recv().await.unwrap();
@@ -363,12 +367,12 @@ mod tests {
     #[tokio::test]
     async fn an_idle_connection_is_replaced() {
         for beginning in ["", "GET / HTTP/1.1\r\nHost: ", "GET / HTTP/1.1\r\nHost: localhost\r\n"] {
-            let address = serving(greeting(), 1, LONG).await;
+            let address = start_server(hello_router(), 1, LONG).await;
             let mut silent = TcpStream::connect(address).await.unwrap();
             silent.write_all(beginning.as_bytes()).await.unwrap();
             let mut asking = TcpStream::connect(address).await.unwrap();
             asking.write_all(GET).await.unwrap();
-            assert_eq!(rest(silent).await, "");
+            assert_eq!(read_rest(silent).await, "");
             let mut answer = Vec::new();
             while !answer.ends_with(b"hello") {
                 answer.push(asking.read_u8().await.unwrap());
@@ -378,7 +382,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_replaced_connection_still_gets_its_response() {
-        let address = serving(greeting(), 1, LONG).await;
+        let address = start_server(hello_router(), 1, LONG).await;
         let mut clients = Vec::new();
         for _ in 0..50 {
             let mut client = TcpStream::connect(address).await.unwrap();
@@ -388,7 +392,7 @@ mod tests {
         let last = clients.pop().unwrap();
         for client in clients {
             // The server closes the connection, with or without a response.
-            let answer = rest(client).await;
+            let answer = read_rest(client).await;
             assert!(answer.ends_with("hello") || answer.is_empty(), "{answer}");
         }
         drop(last);
@@ -405,7 +409,7 @@ mod tests {
         };
         let (end, ended) = tokio::sync::oneshot::channel::<()>();
         let served = tokio::spawn(async move {
-            serve(listener, &greeting(), limits, async move {
+            serve(listener, &hello_router(), limits, async move {
                 ended.await.ok();
             })
             .await;

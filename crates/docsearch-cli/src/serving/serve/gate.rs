@@ -88,7 +88,7 @@ impl Gate {
     }
 
     /// Removes addresses that were idle for a while.
-    pub(super) fn forget(&self) {
+    pub(super) fn remove_idle(&self) {
         if let Some(limiter) = &self.limiter {
             limiter.retain_recent();
         }

@@ -17,10 +17,10 @@ pub(super) struct Health(Mutex<Option<(Instant, bool)>>);
 impl Health {
     /// Whether the database responds, or did within the last second.
     pub(super) async fn is_healthy<E>(&self, check: impl Future<Output = Result<(), E>>) -> bool {
-        self.at(Instant::now, check).await
+        self.check_at(Instant::now, check).await
     }
 
-    async fn at<E>(&self, clock: impl Fn() -> Instant, check: impl Future<Output = Result<(), E>>) -> bool {
+    async fn check_at<E>(&self, clock: impl Fn() -> Instant, check: impl Future<Output = Result<(), E>>) -> bool {
         let mut last = self.0.lock().await;
         if let Some((when, is_up)) = *last
             && clock().duration_since(when) < MAX_AGE
@@ -50,7 +50,7 @@ mod tests {
                 checks.set(checks.get() + 1);
                 answer
             };
-            health.at(|| now, check).await
+            health.check_at(|| now, check).await
         };
         assert!(look(0, Ok(())).await);
         assert!(look(999, Err(())).await);

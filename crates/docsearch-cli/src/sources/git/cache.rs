@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::address::{name, without_credentials};
 use super::process::{Access, Git, GitFailure};
-use super::repository::{Repository, no_such};
+use super::repository::{Repository, unknown_reference};
 use crate::process::cache_folder;
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
@@ -57,7 +57,7 @@ pub(super) fn fetch_into(
     fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
     let lock = lock(&folder.join("lock"), interrupt)?;
     let network = |folder: &Path| Git::new(folder, Access::Network, interrupt).with("remote.origin.url", address);
-    let failed = |failure| not_fetched(address, failure);
+    let failed = |failure| fetch_error(address, failure);
 
     let outside = network(&folder);
     outside.check()?;
@@ -70,17 +70,17 @@ pub(super) fn fetch_into(
         git: Git::new(&repository, Access::Local, interrupt),
         network: Some(network(&repository)),
     };
-    if local.git.ask(&["rev-parse", "--git-dir"]).is_err() {
+    if local.git.output(&["rev-parse", "--git-dir"]).is_err() {
         create(&outside, &repository, remote_reference.object.len())?;
     }
     let local_name = format!("refs/pages/{}", remote_reference.reference.trim_start_matches("refs/"));
-    let known = local.git.ask(&["rev-parse", "--quiet", "--verify", &local_name]);
+    let known = local.git.output(&["rev-parse", "--quiet", "--verify", &local_name]);
     if known.ok().as_deref() != Some(&remote_reference.object) {
         note(&format!("fetching {}", without_credentials(address)));
         let wanted = format!("+{}:{local_name}", remote_reference.reference);
         let fetching = network(&repository);
         fetching
-            .ask(&[
+            .output(&[
                 "fetch",
                 "--progress",
                 "--no-tags",
@@ -106,7 +106,7 @@ enum ResolveError {
 /// Resolves `reference` on the remote: a tag, else a branch, else a full commit hash.
 fn resolve(git: &Git, reference: Option<&str>) -> Result<RemoteReference, ResolveError> {
     let listing = git
-        .ask(&["ls-remote", "origin", "HEAD", "refs/heads/*", "refs/tags/*"])
+        .output(&["ls-remote", "origin", "HEAD", "refs/heads/*", "refs/tags/*"])
         .map_err(ResolveError::Git)?;
     let references: Vec<(&str, &str)> = listing.lines().filter_map(|line| line.split_once('\t')).collect();
     let wanted: Vec<String> = match reference {
@@ -143,7 +143,7 @@ fn resolve(git: &Git, reference: Option<&str>) -> Result<RemoteReference, Resolv
             )
         })
         .collect();
-    Err(ResolveError::NoSuch(no_such(reference, &names)))
+    Err(ResolveError::NoSuch(unknown_reference(reference, &names)))
 }
 
 /// Creates an empty partial clone with object names of `digits` hexadecimal digits.
@@ -154,14 +154,14 @@ fn create(git: &Git, folder: &Path, digits: usize) -> Result<(), Error> {
     fs::create_dir_all(folder).map_err(Error::file(folder))?;
     let format = format!("--object-format={}", if digits == 64 { "sha256" } else { "sha1" });
     let inside = Git::new(folder, Access::Local, git.interrupt());
-    inside.ask(&["init", "--quiet", "--bare", "--template=", &format, "."])?;
+    inside.output(&["init", "--quiet", "--bare", "--template=", &format, "."])?;
     for (key, value) in [
         ("core.repositoryFormatVersion", "1"),
         ("extensions.partialClone", "origin"),
         ("remote.origin.promisor", "true"),
         ("remote.origin.partialCloneFilter", "blob:none"),
     ] {
-        inside.ask(&["config", key, value])?;
+        inside.output(&["config", key, value])?;
     }
     Ok(())
 }
@@ -175,7 +175,7 @@ impl Repository {
         let tree = format!("{commit}^{{tree}}");
         let listing = self
             .git
-            .ask(&["rev-list", "--objects", "--no-walk", "--missing=print", &tree])?;
+            .output(&["rev-list", "--objects", "--no-walk", "--missing=print", &tree])?;
         let missing: Vec<&str> = listing
             .lines()
             .filter_map(|line| line.strip_prefix('?'))
@@ -222,7 +222,7 @@ fn lock(path: &Path, interrupt: &Interrupt) -> Result<File, Error> {
 }
 
 /// The error of a failed fetch, with a hint.
-fn not_fetched(address: &str, failure: GitFailure) -> Error {
+fn fetch_error(address: &str, failure: GitFailure) -> Error {
     let reason = match failure {
         GitFailure::Message(reason) => reason,
         GitFailure::Fatal(error) => return error,

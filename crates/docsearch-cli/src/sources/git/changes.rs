@@ -40,7 +40,7 @@ pub(crate) fn changes(
     below: &Path,
     files: &HashSet<PathBuf>,
 ) -> Result<Changes, Error> {
-    let is_shallow = match repository.git.ask(&["rev-parse", "--is-shallow-repository"]) {
+    let is_shallow = match repository.git.output(&["rev-parse", "--is-shallow-repository"]) {
         Ok(answer) => answer == "true",
         Err(GitFailure::Message(_)) => false,
         Err(GitFailure::Fatal(error)) => return Err(error),

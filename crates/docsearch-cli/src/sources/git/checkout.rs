@@ -26,7 +26,7 @@ impl Checkout {
             return Ok(None);
         }
         let around = Repository::open(folder, interrupt)?;
-        let top = match around.git.ask(&["rev-parse", "--show-toplevel"]) {
+        let top = match around.git.output(&["rev-parse", "--show-toplevel"]) {
             Ok(top) if !top.is_empty() => PathBuf::from(top),
             Ok(_) | Err(GitFailure::Message(_)) => return Ok(None),
             Err(GitFailure::Fatal(error)) => return Err(error),

@@ -31,7 +31,7 @@ pub(crate) fn export(
     interrupt: &Interrupt,
 ) -> Result<UnpackedFiles, Error> {
     let Some(mut entries) = repository.tree(commit, below, true)? else {
-        return Err(no_such_folder(repository, commit, below)?);
+        return Err(unknown_folder_error(repository, commit, below)?);
     };
     for above in below.ancestors().skip(1) {
         let beside = repository.tree(commit, above, false)?.unwrap_or_default();
@@ -71,7 +71,7 @@ pub(crate) fn export(
     }
     match read {
         Ok(()) => {}
-        Err(GitFailure::Message(reason)) => return Err(lacking(&reason)),
+        Err(GitFailure::Message(reason)) => return Err(missing_file_error(&reason)),
         Err(GitFailure::Fatal(error)) => return Err(error),
     }
     files.finish();
@@ -87,7 +87,7 @@ fn write(files: &mut UnpackedFiles, entry: &TreeEntry, output: &mut impl BufRead
     let mut words = line.trim_end().split(' ');
     let (kind, size) = (words.nth(1), words.next().and_then(|size| size.parse::<u64>().ok()));
     let (Some("blob"), Some(size)) = (kind, size) else {
-        return Ok(Err(lacking(line.trim_end())));
+        return Ok(Err(missing_file_error(line.trim_end())));
     };
     let mut contents = output.take(size);
     let written = match entry.kind {
@@ -106,7 +106,7 @@ fn write(files: &mut UnpackedFiles, entry: &TreeEntry, output: &mut impl BufRead
 }
 
 /// The error for a file that a commit names and the repository lacks.
-fn lacking(reason: &str) -> Error {
+fn missing_file_error(reason: &str) -> Error {
     Error::Usage(format!(
         "the repository lacks files of this commit: {reason}\nHINT:  This is a partial clone: index the URL that it was \
          cloned from."
@@ -114,7 +114,7 @@ fn lacking(reason: &str) -> Error {
 }
 
 /// The error for an unknown folder, with the folders beside it.
-fn no_such_folder(repository: &Repository, commit: &str, below: &Path) -> Result<Error, Error> {
+fn unknown_folder_error(repository: &Repository, commit: &str, below: &Path) -> Result<Error, Error> {
     let above: PathBuf = below.parent().map(Path::to_owned).unwrap_or_default();
     let beside = repository.tree(commit, &above, false)?;
     let folders: Vec<String> = beside

@@ -121,7 +121,7 @@ impl Git {
 
     /// Fails if git is missing or too old.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let answer = self.ask(&["version"]).map_err(Error::from)?;
+        let answer = self.output(&["version"]).map_err(Error::from)?;
         match version(&answer) {
             Some(version) if version < MIN_VERSION => Err(Error::Usage(format!(
                 "git {}.{} is too old\nHINT:  Install git {}.{} or newer.",
@@ -132,9 +132,9 @@ impl Git {
     }
 
     /// Runs git and returns its output, without trailing newlines.
-    pub(super) fn ask<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<String, GitFailure> {
+    pub(super) fn output<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<String, GitFailure> {
         let mut answer = Vec::new();
-        self.read(arguments, Vec::new(), |output| whole(output, &mut answer))?;
+        self.read(arguments, Vec::new(), |output| read_limited(output, &mut answer))?;
         let mut text = String::from_utf8_lossy(&answer).into_owned();
         text.truncate(text.trim_end_matches('\n').len());
         Ok(text)
@@ -159,14 +159,14 @@ impl Git {
                     stdin.write_all(&input).ok();
                 }
             });
-            let errors = scope.spawn(|| stderr.map(|stderr| last_bytes(last_output.reading(stderr))));
+            let errors = scope.spawn(|| stderr.map(|stderr| last_bytes(last_output.monitor(stderr))));
             let watchdog = {
                 let (child, last_output) = (&child, &last_output);
                 scope.spawn(move || self.watch(child, last_output, &is_done))
             };
             let (taken, is_whole) = match stdout {
                 Some(stdout) => {
-                    let mut stdout = last_output.reading(stdout);
+                    let mut stdout = last_output.monitor(stdout);
                     let taken = take(&mut stdout);
                     (taken, matches!(stdout.read(&mut [0]), Ok(0)))
                 }
@@ -253,7 +253,7 @@ impl Git {
         while let Err(RecvTimeoutError::Timeout) = is_done.recv_timeout(POLL_INTERVAL) {
             let ending = if self.interrupt.is_raised() {
                 ProcessEnd::Interrupted
-            } else if last_output.silence() > OUTPUT_TIMEOUT {
+            } else if last_output.idle_time() > OUTPUT_TIMEOUT {
                 ProcessEnd::Silent
             } else {
                 continue;
@@ -266,7 +266,7 @@ impl Git {
 }
 
 /// Reads the whole output, up to a limit.
-pub(super) fn whole(output: &mut dyn Read, answer: &mut Vec<u8>) -> io::Result<()> {
+pub(super) fn read_limited(output: &mut dyn Read, answer: &mut Vec<u8>) -> io::Result<()> {
     output.take(MAX_ANSWER_BYTES).read_to_end(answer)?;
     match output.read(&mut [0])? {
         0 => Ok(()),
@@ -308,7 +308,7 @@ impl Default for LastOutput {
 }
 
 impl LastOutput {
-    fn reading<R: Read>(&self, inner: R) -> MonitoredReader<R> {
+    fn monitor<R: Read>(&self, inner: R) -> MonitoredReader<R> {
         MonitoredReader {
             inner,
             last_output: self.clone(),
@@ -321,7 +321,7 @@ impl LastOutput {
         }
     }
 
-    fn silence(&self) -> Duration {
+    fn idle_time(&self) -> Duration {
         self.0.lock().map_or(Duration::ZERO, |last| last.elapsed())
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use super::process::{Access, Git, GitFailure, whole};
+use super::process::{Access, Git, GitFailure, read_limited};
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 
@@ -44,9 +44,9 @@ impl Repository {
     pub(crate) fn open(folder: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
         let git = Git::new(folder, Access::Local, interrupt);
         git.check()?;
-        match git.ask(&["rev-parse", "--git-dir"]) {
+        match git.output(&["rev-parse", "--git-dir"]) {
             Ok(_) => Ok(Self { git, network: None }),
-            Err(GitFailure::Message(reason)) => Err(Error::Usage(not_read(folder, &reason))),
+            Err(GitFailure::Message(reason)) => Err(Error::Usage(open_error(folder, &reason))),
             Err(GitFailure::Fatal(error)) => Err(error),
         }
     }
@@ -55,16 +55,16 @@ impl Repository {
     pub(crate) fn commit(&self, reference: &str) -> Result<String, Error> {
         let wanted = format!("{reference}^{{commit}}");
         let arguments = ["rev-parse", "--quiet", "--verify", "--end-of-options", &wanted];
-        match self.git.ask(&arguments) {
+        match self.git.output(&arguments) {
             Ok(commit) => Ok(commit),
-            Err(GitFailure::Message(_)) => Err(no_such(reference, &self.names()?)),
+            Err(GitFailure::Message(_)) => Err(unknown_reference(reference, &self.names()?)),
             Err(GitFailure::Fatal(error)) => Err(error),
         }
     }
 
     /// Names of tags and branches.
     fn names(&self) -> Result<Vec<String>, Error> {
-        let names = self.git.ask(&[
+        let names = self.git.output(&[
             "for-each-ref",
             "--count=10000",
             "--sort=-creatordate",
@@ -77,7 +77,7 @@ impl Repository {
 
     /// The address of the remote `origin`, if there is one.
     pub(crate) fn origin(&self) -> Result<Option<String>, Error> {
-        match self.git.ask(&["config", "--get", "remote.origin.url"]) {
+        match self.git.output(&["config", "--get", "remote.origin.url"]) {
             Ok(address) => Ok((!address.is_empty()).then_some(address)),
             Err(GitFailure::Message(_)) => Ok(None),
             Err(GitFailure::Fatal(error)) => Err(error),
@@ -100,7 +100,7 @@ impl Repository {
         let mut listing = Vec::new();
         let listed = self
             .git
-            .read(&arguments, Vec::new(), |output| whole(output, &mut listing));
+            .read(&arguments, Vec::new(), |output| read_limited(output, &mut listing));
         match listed {
             Ok(()) => {}
             Err(GitFailure::Message(_)) => return Ok(None),
@@ -134,7 +134,7 @@ fn entry(line: &[u8], folder: &Path) -> Option<TreeEntry> {
 }
 
 /// The error of an unreadable repository, with a hint.
-pub(super) fn not_read(folder: &Path, reason: &str) -> String {
+pub(super) fn open_error(folder: &Path, reason: &str) -> String {
     let hint = if reason.contains("dubious ownership") {
         format!(
             "\nHINT:  If you trust it, run: git config --global --add safe.directory '{}'",
@@ -148,7 +148,7 @@ pub(super) fn not_read(folder: &Path, reason: &str) -> String {
 }
 
 /// The error of an unknown reference, with similar names, or else some names.
-pub(super) fn no_such(reference: &str, names: &[String]) -> Error {
+pub(super) fn unknown_reference(reference: &str, names: &[String]) -> Error {
     let mut near: Vec<(f64, &String)> = names
         .iter()
         .map(|name| (strsim::jaro_winkler(reference, name), name))
@@ -182,24 +182,24 @@ mod tests {
     #[test]
     fn similar_names_are_suggested() {
         let names: Vec<String> = ["v1.2.0", "v1.10.0", "main"].map(str::to_owned).to_vec();
-        let error = no_such("v1.2", &names).to_string();
+        let error = unknown_reference("v1.2", &names).to_string();
         assert!(
             error.starts_with("no tag, branch or commit \"v1.2\"\nHINT:  Did you mean v1.2.0"),
             "{error}"
         );
-        let error = no_such("zzz", &names).to_string();
+        let error = unknown_reference("zzz", &names).to_string();
         assert!(
             error.ends_with("There are, for example, v1.2.0, v1.10.0, main."),
             "{error}"
         );
-        assert!(no_such("zzz", &[]).to_string().contains("no tags"));
+        assert!(unknown_reference("zzz", &[]).to_string().contains("no tags"));
     }
 
     #[test]
     fn a_repository_of_another_owner_is_refused_with_a_hint() {
         let reason =
             "detected dubious ownership in repository at '/srv/kit' To add an exception for this directory, call:";
-        let text = not_read(Path::new("/srv/kit"), reason);
+        let text = open_error(Path::new("/srv/kit"), reason);
         assert!(text.contains("HINT:") && text.contains("safe.directory"), "{text}");
         assert!(!text.contains("To add an exception"), "{text}");
     }

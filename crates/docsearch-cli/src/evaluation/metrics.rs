@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_eleventh_place_counts_for_recall_only() {
+    fn the_eleventh_result_counts_for_recall_only() {
         let metrics = Metrics::of(&ranking("1 2 3 4 5 6 7 8 9 10 a"), &judgments(&[("a", 1)]));
         assert_eq!(
             metrics,

@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_file_counts() {
+    fn the_nearest_file_is_used() {
         let place = tempfile::tempdir().unwrap();
         let inner = place.path().join("docs/guide");
         fs::create_dir_all(&inner).unwrap();

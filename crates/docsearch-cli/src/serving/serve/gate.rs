@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_dns_rebinding_are_refused() {
+    fn hosts_of_dns_rebinding_are_refused() {
         let local = gate("127.0.0.1:8765", &["docs.example.test:443"], &[]);
         for host in ["localhost:8765", "127.0.0.1", "[::1]:8765", "docs.example.test:443"] {
             assert_eq!(status(&local, &[("host", host)]), None, "{host}");
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_for_one_host_and_says_it_once() {
+    fn a_request_names_one_host() {
         let local = gate("[::1]:8765", &[], &[]);
         let (us, them) = (("host", "localhost:8765"), ("host", "evil.test"));
         assert_eq!(status(&local, &[("host", "[0:0::1]:8765")]), None);
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_ask_only_from_origins_that_may() {
+    fn only_allowed_origins_may_send_requests() {
         let local = gate("127.0.0.1:8765", &[], &["https://app.example.test"]);
         let public = gate("0.0.0.0:8765", &[], &["https://app.example.test"]);
         let status_for = |gate: &Gate, origin| status(gate, &[("host", "localhost"), ("origin", origin)]);

@@ -4,7 +4,7 @@ use std::process::Command;
 use super::*;
 use crate::sources::source_options::SourceOptions;
 
-/// A plan for paths, with what else there is to say.
+/// A plan for paths, with options.
 fn planned(paths: &[&Path], source_root: Option<&str>, prefix: Option<&str>) -> Result<Plan, Error> {
     let paths: Vec<PathBuf> = paths.iter().map(|path| path.to_path_buf()).collect();
     let options = SourceOptions {
@@ -88,13 +88,13 @@ fn files_belong_to_their_folder_and_only_folders_are_complete() {
 }
 
 #[test]
-fn an_empty_folder_is_a_mistake() {
+fn an_empty_folder_is_an_error() {
     let place = tempfile::tempdir().unwrap();
     assert!(matches!(planned(&[place.path()], None, None), Err(Error::Usage(_))));
 }
 
 #[test]
-fn a_checkout_belongs_to_its_remote_and_takes_over_what_belonged_to_its_path() {
+fn a_checkout_belongs_to_its_remote_and_replaces_pages_of_its_path() {
     let place = tempfile::tempdir().unwrap();
     let folder = kit(place.path(), Some("https://ci:token@host.test/x/kit.git"));
     let date = Some("2024-01-01T10:00:00Z");
@@ -130,7 +130,7 @@ fn a_checkout_without_a_remote_belongs_to_its_path() {
 }
 
 #[test]
-fn a_commit_gives_the_pages_that_a_checkout_of_it_would() {
+fn a_commit_has_the_same_pages_as_its_checkout() {
     let place = tempfile::tempdir().unwrap();
     let folder = kit(place.path(), Some("git@host.test:x/kit"));
     let date = Some("2024-01-01T10:00:00Z");
@@ -149,7 +149,7 @@ fn a_commit_gives_the_pages_that_a_checkout_of_it_would() {
 }
 
 #[test]
-fn a_repository_that_is_broken_is_a_folder_still() {
+fn a_broken_repository_is_read_as_a_folder() {
     let place = tempfile::tempdir().unwrap();
     let folder = fs::canonicalize(place.path()).unwrap();
     fs::write(folder.join(".git"), "gitdir: /nowhere").unwrap();
@@ -160,7 +160,7 @@ fn a_repository_that_is_broken_is_a_folder_still() {
 }
 
 #[test]
-fn the_next_release_of_an_archive_takes_the_place_of_the_last() {
+fn the_next_release_of_an_archive_replaces_the_last() {
     let place = tempfile::tempdir().unwrap();
     for (file, top, expected) in [
         ("kit-1.2.zip", "", "kit"),

@@ -330,7 +330,7 @@ def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stages", nargs="*", metavar="stage", help="which (default: all)")
     parser.add_argument("--pg", dest="majors", nargs="+", type=int, choices=postgres.SUPPORTED, default=[],
-                        metavar="version", help="PostgreSQL 16, 17 or 18 (default: all that can be had)")
+                        metavar="version", help="PostgreSQL 16, 17 or 18 (default: all available)")
     parser.add_argument("--file", dest="files", nargs="+", default=[], metavar="name",
                         help="run only these files of the stage backend, sql or client")
     parser.add_argument("--name", help="run only the tests of the stage backend with this in their names")

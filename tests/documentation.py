@@ -240,8 +240,8 @@ class Reader:
         while time.monotonic() < end:
             if self.started[-1].poll() is not None:
                 raise Wrong(f"ends with {self.started[-1].returncode}")
-            with socket.socket() as asked:
-                if asked.connect_ex(("127.0.0.1", int(self.port))) == 0:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", int(self.port))) == 0:
                     return
             time.sleep(0.05)
         raise Wrong("does not listen")

@@ -31,16 +31,16 @@ class Endpoint:
     disconnects, which sets `left`."""
 
     url: str
-    asked: list[dict] = field(default_factory=list)
+    requests: list[dict] = field(default_factory=list)
     react: Callable[[str, dict], Reaction | None] | None = None
     left: Event = field(default_factory=Event)
 
     def texts(self) -> list[str]:
         """All texts of embedding requests."""
-        return [text for body in self.asked for text in body.get("input", [])]
+        return [text for body in self.requests for text in body.get("input", [])]
 
     def answer(self, path: str, body: dict) -> Reaction | None:
-        self.asked.append(body)
+        self.requests.append(body)
         if self.react:
             return self.react(path, body)
         return works(path, body)

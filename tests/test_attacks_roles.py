@@ -80,7 +80,7 @@ def test_a_revoked_membership_stops_the_tables_of_the_member(database, who):
         settled(database)
         database.execute("REVOKE team FROM wren")
         with unchanged(database):
-            database.execute("INSERT INTO team.page VALUES (1, 'One', 'Not his any more.')")
+            database.execute("INSERT INTO team.page VALUES (1, 'One', 'Of another owner.')")
             refuses(database, "team.page", "is not a member of its owner \"team\" any more")
         with acting(database, "rook") as stranger, pytest.raises(psycopg.errors.InsufficientPrivilege):
             stranger.execute("SELECT docsearch.detach_table('team.page')")

@@ -200,8 +200,8 @@ def test_questions_that_are_given_at_once_are_all_kept(database, project):
             wait_until_blocked(database, waits, holds)
             holds.commit()
             writer.result(GUARD)
-    asked = database.execute("SELECT question FROM docsearch.questions(%s, 'a') ORDER BY question", project)
-    assert asked == [("by model small",), ("by reader",), ("by the author",)]
+    stored = database.execute("SELECT question FROM docsearch.questions(%s, 'a') ORDER BY question", project)
+    assert stored == [("by model small",), ("by reader",), ("by the author",)]
     assert database.execute("SELECT count(*) FROM docsearch.chunk WHERE kind = 'question'") == [(3,)]
     # The page changed after the reader saw it.
     assert [problem for problem, *_ in database.problems(project)] == ["questions stale"]

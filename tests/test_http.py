@@ -366,9 +366,9 @@ def test_only_going_on_can_be_expected(address: str) -> None:
 def test_too_many_requests_have_to_wait(documented: Database) -> None:
     for path in ("/openapi.json", "/healthz"):
         with serving(documented, "--rate", "1") as address:
-            # Sent at once: many more than the server could answer only if it took a second for each.
-            asked = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n"
-            answers = answer_to(address, f"{asked}\r\n" * 200 + f"{asked}Connection: close\r\n\r\n")
+            # Sent at once: far more than one a second.
+            head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n"
+            answers = answer_to(address, f"{head}\r\n" * 200 + f"{head}Connection: close\r\n\r\n")
             statuses = re.findall(rb"HTTP/1.1 (\d+)", answers)
             assert len(statuses) == 201 and set(statuses) == {b"200", b"429"} and statuses[0] == b"200", statuses
             wait_until(lambda address=address, path=path: request(address, path)[0] == 200)

@@ -28,7 +28,7 @@ def served() -> Iterator[Endpoint]:
 def endpoint(served: Endpoint) -> Iterator[Endpoint]:
     """The endpoint, working and without requests."""
     served.react = None
-    served.asked.clear()
+    served.requests.clear()
     served.left.clear()
     yield served
     served.react = None
@@ -48,7 +48,7 @@ def recovered(database: Database, endpoint: Endpoint) -> None:
     """Makes the endpoint answer once, so that failures are retried as at first."""
     endpoint.react = None
     database.execute("SELECT docsearch.test_model('remote')")
-    endpoint.asked.clear()
+    endpoint.requests.clear()
 
 
 def test_a_project_is_indexed_and_searched_with_it(database: Database, endpoint: Endpoint):
@@ -60,18 +60,18 @@ def test_a_project_is_indexed_and_searched_with_it(database: Database, endpoint:
     assert notice is None or "vector_unavailable" not in notice
     assert endpoint.texts() == ["care of a lantern"]
     database.execute(SEARCH, "care of a lantern")
-    assert len(endpoint.asked) == 1
+    assert len(endpoint.requests) == 1
     assert database.problems() == []
-    assert len(endpoint.asked) == 1
+    assert len(endpoint.requests) == 1
     assert f"{DIMENSION} components" in database.execute("SELECT docsearch.test_model('remote')")[0][0]
-    assert len(endpoint.asked) == 2
+    assert len(endpoint.requests) == 2
 
 
 def test_passages_go_together_and_prefixes_before_them(database: Database, endpoint: Endpoint):
     database.execute("SELECT docsearch.add_remote_model('prefixed', %s, 'tri', 16, NULL, 'query: ', 'passage: ')",
                      endpoint.url)
     database.execute("SELECT docsearch.create_project('many', model => 'prefixed')")
-    endpoint.asked.clear()
+    endpoint.requests.clear()
     count = 60
 
     def react(path: str, body: dict) -> Reaction:
@@ -85,9 +85,9 @@ def test_passages_go_together_and_prefixes_before_them(database: Database, endpo
     endpoint.react = None
     texts = endpoint.texts()
     assert len(texts) == count and all(text.startswith("passage: ") for text in texts)
-    assert len(endpoint.asked) < len(texts) / 5
-    assert {body["dimensions"] for body in endpoint.asked} == {16}
-    endpoint.asked.clear()
+    assert len(endpoint.requests) < len(texts) / 5
+    assert {body["dimensions"] for body in endpoint.requests} == {16}
+    endpoint.requests.clear()
     database.execute("SELECT search_docs('number 7', 'many')")
     assert endpoint.texts() == ["query: number 7"]
 
@@ -99,13 +99,13 @@ def test_s3_26_a_search_continues_with_keywords_while_the_endpoint_fails(databas
     slug, similarity, notice = database.execute(SEARCH, "turn the violin")[0]
     assert slug == "p/violin" and similarity is None and "vector_unavailable" in notice
     # Only pauses can take this long.
-    assert len(endpoint.asked) == 4 and time.monotonic() - begun > 0.65
+    assert len(endpoint.requests) == 4 and time.monotonic() - begun > 0.65
 
     def attempts() -> int:
         """The number of attempts, which is one soon after a failure."""
-        endpoint.asked.clear()
+        endpoint.requests.clear()
         database.execute(SEARCH, "turn the tractor")
-        return len(endpoint.asked)
+        return len(endpoint.requests)
 
     wait_until(lambda: attempts() == 1)
     rows = database.index("kit", page("p/late", "Too late."))
@@ -143,7 +143,7 @@ def test_s3_27_a_key_that_is_refused_is_an_error_with_guidance(database: Databas
     diag = caught.value.diag
     assert "API key" in diag.message_primary and "401" in diag.message_detail and "api_key_file" in diag.message_hint
     assert key not in f"{diag.message_primary} {diag.message_detail} {diag.message_hint}"
-    assert len(endpoint.asked) == 1
+    assert len(endpoint.requests) == 1
     assert database.execute("SELECT FROM docsearch.model WHERE name = 'keyed'") == []
 
 
@@ -155,15 +155,15 @@ def test_arguments_that_cannot_be_used_are_refused_before_anything_is_sent(datab
         with pytest.raises(psycopg.errors.InvalidParameterValue) as caught:
             database.execute(f"SELECT docsearch.add_remote_model({arguments})")
         assert caught.value.diag.message_hint
-    assert endpoint.asked == []
+    assert endpoint.requests == []
 
 
 def test_an_address_may_change_and_a_model_may_not(database: Database, endpoint: Endpoint):
     with serve() as other:
         number = database.execute(ADD, "remote", other.url)
-        endpoint.asked.clear()
+        endpoint.requests.clear()
         database.execute(SEARCH, "a query without a cached vector")
-        assert "a query without a cached vector" in other.texts() and endpoint.asked == []
+        assert "a query without a cached vector" in other.texts() and endpoint.requests == []
         assert database.execute(ADD, "remote", endpoint.url) == number
     with pytest.raises(psycopg.errors.DuplicateObject) as caught:
         database.execute("SELECT docsearch.add_remote_model('remote', %s, 'tri', 32)", endpoint.url)
@@ -182,9 +182,9 @@ def test_endpoints_are_the_superusers_matter(database: Database, endpoint: Endpo
         assert plain.execute(SEARCH, "what a reader asks")[0][1] is not None
         database.execute(f"GRANT CREATE ON SCHEMA docsearch TO {PLAIN_ROLE}")
         database.execute(f"ALTER TABLE docsearch.endpoint OWNER TO {PLAIN_ROLE}")
-        endpoint.asked.clear()
+        endpoint.requests.clear()
         assert "vector_unavailable" in database.execute(SEARCH, "after the change")[0][2]
-        assert endpoint.asked == []
+        assert endpoint.requests == []
     finally:
         database.execute("ALTER TABLE docsearch.endpoint OWNER TO CURRENT_USER")
         database.execute(f"DROP OWNED BY {PLAIN_ROLE}")
@@ -262,7 +262,7 @@ def test_only_roles_with_the_grant_can_send_texts_to_the_model(database: Databas
     roles["writer"].execute("CREATE TABLE own(id int PRIMARY KEY, title text, body text)")
     refused(roles["writer"], "SELECT docsearch.attach_table('own', project => 'kit', public => true)")
     refused(roles["writer"], "SELECT docsearch.create_project('own', model => 'remote')")
-    assert endpoint.asked == []
+    assert endpoint.requests == []
     for name in ("granted", "member"):
         for function, statement in SENDING.items():
             text = f"{name} {function}"
@@ -278,7 +278,7 @@ def test_a_search_sends_only_the_query(database: Database, endpoint: Endpoint,
         query = f"a lantern for {function} {number}"
         roles["reader"].execute(statement, query)
         assert set(endpoint.texts()) == {query}, function
-        endpoint.asked.clear()
+        endpoint.requests.clear()
 
 
 def test_a_project_that_is_switching_to_the_model_accepts_documents_of_granted_roles(
@@ -319,7 +319,7 @@ def test_a_search_that_is_cancelled_ends_at_once(database: Database, endpoint: E
     with database.connect() as connection, ThreadPoolExecutor() as pool:
         connection.execute("SET docsearch.endpoint_timeout = '1h'")
         search = pool.submit(connection.execute, SEARCH, ["something that hangs"])
-        wait_until(lambda: endpoint.asked)
+        wait_until(lambda: endpoint.requests)
         database.execute("SELECT pg_cancel_backend(%s)", connection.info.backend_pid)
         with pytest.raises(psycopg.errors.QueryCanceled):
             search.result(GUARD)
@@ -399,7 +399,7 @@ def test_a_model_that_hangs_does_not_keep_other_projects_waiting(database: Datab
         connection.execute("SET docsearch.endpoint_timeout = '1h'")
         found = pool.submit(connection.execute, "SELECT project, similarity IS NOT NULL, notice FROM search_docs('a raft or a ferry')")
         rows = found.result(GUARD).fetchall()
-    assert endpoint.asked
+    assert endpoint.requests
     assert {(project, compared) for project, compared, _ in rows} >= {("here", True), ("kit", False)}
     assert any("vector_unavailable" in (notice or "") for *_, notice in rows)
     database.execute("SELECT docsearch.drop_project('here')")
@@ -409,6 +409,6 @@ def test_a_project_moves_from_a_remote_model_to_the_shipped_one(database: Databa
     recovered(database, endpoint)
     database.execute("SELECT docsearch.set_model('kit', 'all-MiniLM-L6-v2')")
     assert database.execute("SELECT docsearch.wait_for_index()") == [(True,)]
-    endpoint.asked.clear()
+    endpoint.requests.clear()
     assert database.execute(SEARCH, "care of a lantern")[0][0] == "p/lantern"
-    assert endpoint.asked == []
+    assert endpoint.requests == []

@@ -21,7 +21,7 @@ def served() -> Iterator[Endpoint]:
 @pytest.fixture
 def endpoint(served: Endpoint) -> Endpoint:
     """The endpoint, without requests."""
-    served.asked.clear()
+    served.requests.clear()
     return served
 
 
@@ -54,13 +54,13 @@ def test_only_a_superuser_decides_where_texts_go(database: Database, endpoint: E
         writer.execute(f"UPDATE docsearch.endpoint SET {column} = {value} WHERE model_id = {number}")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             writer.execute(f"COMMENT ON DOMAIN docsearch.endpoint_{number} IS 'mine'")
-    endpoint.asked.clear()
+    endpoint.requests.clear()
     with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as refused:
         database.execute("SELECT docsearch.test_model(%s)", name)
     assert "no superuser has confirmed" in refused.value.diag.message_primary
     assert "docsearch.add_remote_model()" in refused.value.diag.message_hint
     assert len(database.execute(unusable)) == 1
-    assert endpoint.asked == []
+    assert endpoint.requests == []
     database.execute(f"UPDATE docsearch.endpoint SET {column} = %s WHERE model_id = {number}", former)
     database.execute("SELECT docsearch.test_model(%s)", name)
     assert database.execute(unusable) == []
@@ -78,7 +78,7 @@ def test_a_forged_row_is_not_an_endpoint(database: Database, endpoint: Endpoint,
     with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as refused:
         database.execute("SELECT docsearch.embed('a secret', 'forged')")
     assert "no superuser has confirmed" in refused.value.diag.message_primary
-    assert endpoint.asked == []
+    assert endpoint.requests == []
     database.execute("DELETE FROM docsearch.model WHERE name = 'forged'")
 
 

@@ -265,7 +265,7 @@ def test_an_argument_that_is_too_large_is_refused_by_its_size(library, functions
 
 
 def test_a_wrong_call_of_a_function_is_a_clear_error(library, functions):
-    """Functions of triggers and of the text search parser are for Postgres to call, and may be called by anybody."""
+    """Functions of triggers and of the text search parser are for Postgres, but every role may call them."""
     with library.connect() as connection:
         connection.execute("CREATE TABLE rights.nest (id int)")
         for function in functions:

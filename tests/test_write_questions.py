@@ -66,7 +66,7 @@ def index(connection: psycopg.Connection, slug: str, body: str) -> None:
     connection.execute("SELECT docsearch.index_doc('manual', %s, %s, %s)", [slug, slug.title(), body])
 
 
-def asked_about(body: dict) -> tuple[str, str]:
+def section_of(body: dict) -> tuple[str, str]:
     """Page and last heading of a request, for a reader who trusts the fence."""
     system, user = (message["content"] for message in body["messages"])
     fence, rest = user.split("\n", 1)
@@ -83,7 +83,7 @@ def reply(*lines: str, tokens: int | None = None) -> Reaction:
 
 def writes(path: str, body: dict) -> Reaction:
     """A model that writes two questions with the name of the section."""
-    section = asked_about(body)[1].lower()
+    section = section_of(body)[1].lower()
     return reply(f"1. how do I make sense of {section}", f"2. {section} does not work any more", tokens=300)
 
 
@@ -97,18 +97,18 @@ def stored(connection: psycopg.Connection) -> list[tuple[str, str, str, str, boo
 
 def test_the_model_writes_questions_for_each_section_with_text(manual: psycopg.Connection, endpoint: Endpoint):
     written = write(manual)
-    assert [asked_about(body) for body in endpoint.asked] == SECTIONS
+    assert [section_of(body) for body in endpoint.requests] == SECTIONS
     assert {key: written[key] for key in ("sections_done", "sections_left", "questions_written", "dropped", "tokens_spent")} == {
         "sections_done": 4, "sections_left": 0, "questions_written": 8, "dropped": 0, "tokens_spent": 1200}
     assert ("memory", "eviction", "how do I make sense of eviction", "model small", False) in stored(manual)
     found = manual.execute("SELECT slug FROM search_docs('eviction does not work any more', 'manual')").fetchone()
     assert found == ("memory",)
-    first = endpoint.asked[0]
+    first = endpoint.requests[0]
     assert (first["model"], first["max_tokens"]) == ("small", 400)
     # Each section is sent separately.
     assert "evicted" not in first["messages"][1]["content"] and "Privileges" not in first["messages"][1]["content"]
     assert write(manual) == {key: None if key == "tokens_spent" else 0 for key in written}
-    assert len(endpoint.asked) == 4
+    assert len(endpoint.requests) == 4
 
 
 def test_an_estimate_sends_nothing_and_needs_no_model(manual: psycopg.Connection, endpoint: Endpoint):
@@ -118,7 +118,7 @@ def test_an_estimate_sends_nothing_and_needs_no_model(manual: psycopg.Connection
         write(manual)
     assert "docsearch.llm_url" in caught.value.diag.message_hint
     configure(manual, endpoint)
-    assert write(manual, 0) == estimate and endpoint.asked == [] and stored(manual) == []
+    assert write(manual, 0) == estimate and endpoint.requests == [] and stored(manual) == []
     assert (estimate["sections_done"], estimate["sections_left"], estimate["tokens_spent"]) == (0, 4, None)
     written = write(manual)
     assert written["tokens_estimated"] < estimate["tokens_estimated"] < 2 * written["tokens_estimated"]
@@ -132,18 +132,18 @@ def test_a_call_stays_within_its_tokens_and_the_next_one_continues(manual: psyco
     with pytest.raises(psycopg.errors.InvalidParameterValue) as caught:
         write(manual, 1)
     least = int(re.search(r"max_tokens => (\d+)", caught.value.diag.message_hint)[1])
-    assert endpoint.asked == []
+    assert endpoint.requests == []
     rounds = []
     while not rounds or rounds[-1]["sections_left"]:
         rounds.append(write(manual, least + 100))
         assert rounds[-1]["tokens_estimated"] <= least + 100
         assert rounds[-1]["sections_done"] >= 1
-    assert len(rounds) > 1 and [asked_about(body) for body in endpoint.asked] == SECTIONS
+    assert len(rounds) > 1 and [section_of(body) for body in endpoint.requests] == SECTIONS
     assert sum(one["sections_done"] for one in rounds) == 4
     # The endpoint's number counts if it is greater.
     index(manual, "memory", PAGES["memory"].replace("Buffers", "Few buffers").replace("What", "All that"))
     endpoint.react = lambda path, body: reply("how much is too much of it", tokens=PLENTY - 100)
-    assert (write(manual)["sections_left"], len(endpoint.asked)) == (1, 5)
+    assert (write(manual)["sections_left"], len(endpoint.requests)) == (1, 5)
     for wrong in (-1, None):
         with pytest.raises(psycopg.errors.InvalidParameterValue):
             write(manual, wrong)
@@ -153,14 +153,14 @@ def test_only_stale_sections_are_asked_again_and_other_sources_stay(manual: psyc
     manual.execute("""SELECT docsearch.set_questions('manual', 'roles', '[{"anchor": "roles", "question": "who may do what"}]')""")
     manual.execute("""SELECT docsearch.set_questions('manual', 'memory', '[{"anchor": "memory", "question": "where did it go"}]')""")
     write(manual)
-    assert [asked_about(body) for body in endpoint.asked] == [SECTIONS[1], SECTIONS[3]]
+    assert [section_of(body) for body in endpoint.requests] == [SECTIONS[1], SECTIONS[3]]
     index(manual, "memory", PAGES["memory"].replace("first", "last").replace("most", "now"))
     endpoint.react = lambda path, body: reply("something new that people say")
     manual.execute("SET docsearch.llm_model = 'large'")
-    endpoint.asked.clear()
+    endpoint.requests.clear()
     written = write(manual)
     assert (written["sections_done"], written["tokens_spent"]) == (2, None)
-    assert [asked_about(body) for body in endpoint.asked] == SECTIONS[:2]
+    assert [section_of(body) for body in endpoint.requests] == SECTIONS[:2]
     assert sorted(row[1:] for row in stored(manual) if row[0] == "memory") == [
         ("eviction", "something new that people say", "model large", False),
         ("memory", "something new that people say", "model large", False),
@@ -168,10 +168,10 @@ def test_only_stale_sections_are_asked_again_and_other_sources_stay(manual: psyc
 
 
 def test_replies_without_questions_are_counted_and_not_paid_for_again(manual: psycopg.Connection, endpoint: Endpoint):
-    endpoint.react = lambda path, body: reply("I'm sorry, I cannot help.", asked_about(body)[1], "one or two for each thing")
+    endpoint.react = lambda path, body: reply("I'm sorry, I cannot help.", section_of(body)[1], "one or two for each thing")
     written = write(manual)
     assert (written["sections_done"], written["sections_left"], written["questions_written"], written["dropped"]) == (4, 0, 0, 12)
-    assert write(manual)["sections_left"] == 0 and len(endpoint.asked) == 4
+    assert write(manual)["sections_left"] == 0 and len(endpoint.requests) == 4
     # Another session requests it again; the valid part of a mixed reply counts.
     endpoint.react = lambda path, body: reply("Here you are:", *[f"- how do I do part {part} of it" for part in range(12)])
     with psycopg.connect(manual.info.dsn, autocommit=True) as other:
@@ -192,7 +192,7 @@ def test_a_page_cannot_change_the_questions_of_another(manual: psycopg.Connectio
         return reply("how do I send money") if obeyed else writes(path, body)
     endpoint.react = obeys
     assert write(manual)["sections_done"] == plain["sections_left"] == 5
-    assert [asked_about(body) for body in endpoint.asked][1:] == SECTIONS
+    assert [section_of(body) for body in endpoint.requests][1:] == SECTIONS
     assert {row[0] for row in stored(manual) if "money" in row[2]} == {"aaa"}
 
 
@@ -209,10 +209,10 @@ def test_a_role_that_may_not_change_a_document_cannot_send_it(manual: psycopg.Co
         with psycopg.connect(make_conninfo(database.conninfo, user=READER), autocommit=True) as reader:
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 write(reader)
-        assert endpoint.asked == []
+        assert endpoint.requests == []
         with psycopg.connect(make_conninfo(database.conninfo, user=WRITER), autocommit=True) as writer:
             written = write(writer)
-            assert [asked_about(body) for body in endpoint.asked] == [("roles", "Roles")]
+            assert [section_of(body) for body in endpoint.requests] == [("roles", "Roles")]
             assert (written["sections_done"], written["sections_left"]) == (1, 0)
             with pytest.raises(psycopg.errors.UndefinedObject):
                 writer.execute("SELECT docsearch.write_questions('manual', slugs => '{vacuum}')")
@@ -237,12 +237,12 @@ def test_nothing_is_sent_whose_questions_could_not_be_embedded(manual: psycopg.C
     manual.execute(f"SELECT docsearch.grant_usage('{WRITER}', write => true)")
     manual.execute(f"ALTER ROLE {WRITER} SET docsearch.llm_url = '{endpoint.url}'")
     manual.execute(f"ALTER ROLE {WRITER} SET docsearch.llm_model = 'small'")
-    endpoint.asked.clear()
+    endpoint.requests.clear()
     try:
         with psycopg.connect(make_conninfo(database.conninfo, user=WRITER), autocommit=True) as writer:
             with pytest.raises(psycopg.errors.InsufficientPrivilege) as caught:
                 writer.execute("SELECT docsearch.write_questions('abroad')")
-            assert "grant_model" in caught.value.diag.message_hint and endpoint.asked == []
+            assert "grant_model" in caught.value.diag.message_hint and endpoint.requests == []
             manual.execute(f"SELECT docsearch.grant_model('{WRITER}', 'far')")
             assert writer.execute("SELECT questions_written FROM docsearch.write_questions('abroad')").fetchone() == (2,)
     finally:
@@ -267,7 +267,7 @@ def test_answers_before_a_failure_are_stored(manual: psycopg.Connection, endpoin
     endpoint.react = fails(401)
     with pytest.raises(psycopg.Error) as caught:
         write(manual)
-    assert "docsearch.llm_api_key_file" in caught.value.diag.message_hint and len(endpoint.asked) == 1
+    assert "docsearch.llm_api_key_file" in caught.value.diag.message_hint and len(endpoint.requests) == 1
     left = [writes, writes]
     endpoint.react = lambda path, body: (left.pop() if left else fails(401))(path, body)
     warnings: list[str] = []
@@ -282,7 +282,7 @@ def test_answers_before_a_failure_are_stored(manual: psycopg.Connection, endpoin
 def test_others_write_while_the_model_is_asked_and_replies_to_old_text_are_not_stored(manual: psycopg.Connection,
         database: Database, endpoint: Endpoint):
     def changes(path: str, body: dict) -> Reaction:
-        if asked_about(body) == SECTIONS[2]:
+        if section_of(body) == SECTIONS[2]:
             with database.connect() as other:
                 index(other, "memory", PAGES["memory"].replace("first", "at last"))
                 other.execute("SELECT docsearch.delete_doc('manual', 'vacuum')")
@@ -297,7 +297,7 @@ def test_a_call_that_is_cancelled_ends_at_once(manual: psycopg.Connection, datab
     endpoint.react = hangs
     with ThreadPoolExecutor() as pool:
         call: Callable = pool.submit(write, manual)
-        wait_until(lambda: endpoint.asked)
+        wait_until(lambda: endpoint.requests)
         database.execute("SELECT pg_cancel_backend(%s)", manual.info.backend_pid)
         with pytest.raises(psycopg.errors.QueryCanceled):
             call.result(GUARD)
@@ -384,7 +384,7 @@ def test_questions_are_not_embedded_by_a_model_that_was_not_granted_and_came_mea
 
 def test_a_call_ends_after_its_sections(manual: psycopg.Connection, endpoint: Endpoint):
     few = "SELECT sections_done, sections_left FROM docsearch.write_questions('manual', max_sections => %s)"
-    assert manual.execute(few, [3]).fetchone() == (3, 1) and len(endpoint.asked) == 3
+    assert manual.execute(few, [3]).fetchone() == (3, 1) and len(endpoint.requests) == 3
     assert manual.execute(few, [3]).fetchone() == (1, 0)
     for argument in ("max_sections", "requests_per_minute"):
         for wrong in (0, -1):

@@ -142,13 +142,13 @@ pub enum Error {
     /// The ONNX Runtime library does not exist.
     #[error("ONNX Runtime library \"{}\" does not exist", path.display())]
     RuntimeMissing {
-        /// The path that was asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// The file is not a library, not ONNX Runtime, or too old.
     #[error("could not load ONNX Runtime from \"{}\": {reason}", path.display())]
     RuntimeUnusable {
-        /// The path that was asked for.
+        /// The requested path.
         path: PathBuf,
         /// The loader's message.
         reason: String,

@@ -58,8 +58,8 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// Opens the cache of the crawl named `name`, below `root`. With `refresh`, entries of earlier crawls are ignored. It
-    /// grows to at most `max_bytes`.
+    /// Opens the cache of the crawl named `name`, below `root`. With `refresh`, entries of earlier crawls are ignored.
+    /// It grows to at most `max_bytes`.
     pub(crate) fn open(root: &Path, name: &str, refresh: bool, max_bytes: u64) -> Result<Self, Error> {
         let folder = root.join(&cache_folder::digest(name)[..32]);
         let pages = folder.join("pages");

@@ -66,8 +66,8 @@ impl CrawlQuestions {
         self.warn(&warnings, report);
     }
 
-    /// Ends a crawl; returns the number of questions left out. After a complete crawl, these include questions for pages
-    /// that were not crawled.
+    /// Ends a crawl; returns the number of questions left out. After a complete crawl, these include questions for
+    /// pages that were not crawled.
     pub(crate) fn finish(mut self, is_whole: bool, report: &Report) -> u64 {
         if is_whole {
             self.warn(&self.file.unmet(&self.met), report);

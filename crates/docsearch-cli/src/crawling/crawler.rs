@@ -356,8 +356,8 @@ impl<'a, O: CrawlOutput> Crawler<'a, O> {
         }
     }
 
-    /// Handles an address that failed. Its page is not deleted, and its links are taken from the cached copy, unless the
-    /// whole site failed.
+    /// Handles an address that failed. Its page is not deleted, and its links are taken from the cached copy, unless
+    /// the whole site failed.
     fn handle_failure(&mut self, visit: &Visit, url: &Url, failure: &FetchFailure) {
         self.summary.failed.extend([visit.url.to_string(), url.to_string()]);
         match self.cache.get(url).filter(|_| !failure.concerns_site()) {

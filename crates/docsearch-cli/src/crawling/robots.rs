@@ -99,8 +99,8 @@ impl Robots {
 }
 
 impl PathRule {
-    /// `*` matches any characters, and a final `$` the end of the path. Each part between is matched at its first position,
-    /// which takes linear time for each part.
+    /// `*` matches any characters, and a final `$` the end of the path. Each part between is matched at its first
+    /// position, which takes linear time for each part.
     fn matches(&self, path: &[u8]) -> bool {
         let (pattern, anchored) = match self.pattern.strip_suffix(b"$") {
             Some(pattern) => (pattern, true),

@@ -38,8 +38,8 @@ pub(crate) struct DocumentList {
 }
 
 /// `list_docs`, with entries formatted and measured in the database. The first entry is returned whatever its length.
-/// An entry is one line: control characters and line breaks in texts of authors become spaces. Only its reference reads as
-/// a reference, as in answers of searches (`docsearch_core::answer::delivery::without_references`).
+/// An entry is one line: control characters and line breaks in texts of authors become spaces. Only its reference reads
+/// as a reference, as in answers of searches (`docsearch_core::answer::delivery::without_references`).
 static STATEMENT: LazyLock<String> = LazyLock::new(|| {
     const REFERENCE: &str = r"\[[[:space:][(]*[^][:space:]/#[]+/";
     let line = |text: &str| format!(r"regexp_replace({text}, '[[:cntrl:][:space:]\u2028\u2029]+', ' ', 'g')");

@@ -130,7 +130,8 @@ pub(crate) struct CrawlArgs {
     /// Use the proxy in HTTPS_PROXY or HTTP_PROXY; it resolves names, so private addresses cannot be refused
     #[arg(long, requires = "allow_private")]
     use_proxy: bool,
-    /// File of questions that the pages answer, one JSON object a line: {"file": "/guide/retry", "heading": "Limits", "question": "..."}
+    /// File of questions that the pages answer, one JSON object a line: {"file": "/guide/retry", "heading": "Limits",
+    /// "question": "..."}
     #[arg(long, value_name = "FILE")]
     questions: Option<PathBuf>,
     /// Documents per transaction

@@ -75,8 +75,8 @@ impl Error {
         }
     }
 
-    /// The error for clients over the network. They may see what is wrong with a request, but not where the database is,
-    /// who connects to it, or names of its files: those go to the log. `None` if the error shows none of this.
+    /// The error for clients over the network. They may see what is wrong with a request, but not where the database
+    /// is, who connects to it, or names of its files: those go to the log. `None` if the error shows none of this.
     pub(crate) fn for_clients(&self) -> Option<Self> {
         let message = match self {
             Self::Connect { .. } => "cannot connect to the database",

@@ -175,8 +175,8 @@ impl SourceStatistics {
         self.unknown > 0
     }
 
-    /// Whether `source_root` had documents or unreadable sources. One with neither is more often a mistake than a wish to
-    /// delete every page.
+    /// Whether `source_root` had documents or unreadable sources. One with neither is more often a mistake than a wish
+    /// to delete every page.
     pub(crate) fn has_seen(&self, source_root: &str) -> bool {
         self.roots.contains(source_root) || self.skipped.iter().any(|skipped| skipped.source_root == source_root)
     }
@@ -185,8 +185,8 @@ impl SourceStatistics {
         &self.left_out
     }
 
-    /// The documents of a source root to keep: those that were seen, and those of sources that could not be read, whatever
-    /// their slugs.
+    /// The documents of a source root to keep: those that were seen, and those of sources that could not be read,
+    /// whatever their slugs.
     pub(crate) fn retained(&self, source_root: &str) -> RetainedDocuments {
         let skipped: Vec<&SkippedSource> = self
             .skipped

@@ -111,8 +111,8 @@ impl Report {
         }
     }
 
-    /// Reports a message about a source. `source` is empty for messages about all of them; `from` is the page that links
-    /// to it.
+    /// Reports a message about a source. `source` is empty for messages about all of them; `from` is the page that
+    /// links to it.
     pub(crate) fn message(&self, event: &str, source: &str, from: Option<&str>, reason: &dyn Display) {
         let (source, reason) = (clip(source), reason.to_string());
         let reason = clip(&reason);

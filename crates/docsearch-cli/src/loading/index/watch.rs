@@ -61,8 +61,8 @@ impl WatchedPath {
         !relative.iter().any(is_hidden) && !self.filter.excludes(relative) && !self.ignores(path)
     }
 
-    /// Whether the ignore rules apply to `path`: those of the nearest folder that has one for it. They are read again each
-    /// time, since they may change. Rules that cannot be read are reported when the folder is listed.
+    /// Whether the ignore rules apply to `path`: those of the nearest folder that has one for it. They are read again
+    /// each time, since they may change. Rules that cannot be read are reported when the folder is listed.
     fn ignores(&self, path: &Path) -> bool {
         let is_folder = path.is_dir();
         let folders = path

@@ -245,8 +245,8 @@ impl QuestionWriter<'_> {
         }
     }
 
-    /// Waits for an endpoint that rejects requests. Returns `false` if the user interrupts. Rejected requests cost nothing,
-    /// and the server sends none while the endpoint has asked it to wait.
+    /// Waits for an endpoint that rejects requests. Returns `false` if the user interrupts. Rejected requests cost
+    /// nothing, and the server sends none while the endpoint has asked it to wait.
     fn wait(&mut self, error: Error) -> Result<bool, Error> {
         let (since, pause) = self.waiting.unwrap_or((Instant::now(), FIRST_PAUSE));
         if since.elapsed() + pause > MAX_WAIT {

@@ -1,4 +1,5 @@
-//! Arguments of tools as language models write them: with other names, numbers as strings, or an extra level of nesting.
+//! Arguments of tools as language models write them: with other names, numbers as strings, or an extra level of
+//! nesting.
 
 use docsearch_core::values::bounds::shown;
 use serde_json::{Map, Value};

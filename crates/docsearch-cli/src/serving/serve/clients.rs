@@ -34,8 +34,8 @@ const LAST_ANSWER: Duration = Duration::from_secs(1);
 /// Limits for clients.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClientLimits {
-    /// Maximum number of connections, at least 1. A further one replaces an idle connection; if all have a running request,
-    /// it waits.
+    /// Maximum number of connections, at least 1. A further one replaces an idle connection; if all have a running
+    /// request, it waits.
     pub(super) connections: usize,
     /// Time for a client to send a request head, after connecting or after the last response, and to read more of a
     /// response.

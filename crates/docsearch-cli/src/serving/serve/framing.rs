@@ -1,9 +1,9 @@
 //! Rejects requests whose end is ambiguous.
 //!
-//! If a proxy and a server disagree on where a request ends, requests can be smuggled past the proxy. hyper is as lenient
-//! as the standard allows: a line feed alone ends a line, and `Content-Length` may be repeated or appear beside
-//! `Transfer-Encoding`. Here, none of this is allowed. The first byte that makes a head ambiguous is replaced by one that
-//! no head may contain; hyper then answers 400 and closes the connection, as for other invalid heads.
+//! If a proxy and a server disagree on where a request ends, requests can be smuggled past the proxy. hyper is as
+//! lenient as the standard allows: a line feed alone ends a line, and `Content-Length` may be repeated or appear beside
+//! `Transfer-Encoding`. Here, none of this is allowed. The first byte that makes a head ambiguous is replaced by one
+//! that no head may contain; hyper then answers 400 and closes the connection, as for other invalid heads.
 
 use std::io;
 use std::pin::Pin;

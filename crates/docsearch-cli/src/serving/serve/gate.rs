@@ -140,8 +140,8 @@ impl Gate {
         named.len() <= 1 && named.len() + target.iter().len() > 0 && named.into_iter().chain(target).all(allows)
     }
 
-    /// Browsers name the origin of the page that sends a request. For some requests, such as for images, they leave it out,
-    /// but say whether the page is of another site.
+    /// Browsers name the origin of the page that sends a request. For some requests, such as for images, they leave it
+    /// out, but say whether the page is of another site.
     fn allows_sender(&self, headers: &HeaderMap) -> bool {
         let mut origins = headers.get_all(ORIGIN).iter();
         match (origins.next(), origins.next()) {

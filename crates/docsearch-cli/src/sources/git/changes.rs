@@ -113,8 +113,8 @@ impl ChangeReader<'_> {
         Ok(())
     }
 
-    /// Parses `1700000000 2023-11-14T22:13:20Z` and its parents. The oldest commit of a shallow clone contains all files,
-    /// whenever they changed, so it has no time. Neither does a commit in the future.
+    /// Parses `1700000000 2023-11-14T22:13:20Z` and its parents. The oldest commit of a shallow clone contains all
+    /// files, whenever they changed, so it has no time. Neither does a commit in the future.
     fn time(&mut self, commit: &[u8]) -> Option<String> {
         let mut words = std::str::from_utf8(commit).ok()?.split(' ');
         let (seconds, time) = (words.next()?.parse::<u64>().ok()?, words.next()?);

@@ -84,8 +84,8 @@ impl Repository {
         }
     }
 
-    /// The entries directly in the folder `path` of a commit, or with `deep` all entries below it. `None` if there is no
-    /// such folder.
+    /// The entries directly in the folder `path` of a commit, or with `deep` all entries below it. `None` if there is
+    /// no such folder.
     pub(super) fn tree(&self, commit: &str, path: &Path, deep: bool) -> Result<Option<Vec<TreeEntry>>, Error> {
         let mut arguments: Vec<OsString> = ["ls-tree", "-z", "--full-tree"].map(OsString::from).to_vec();
         if deep {

@@ -194,7 +194,7 @@ def test_hidden_documents_change_no_answer(firm: Database):
     assert meant == meant_without
 
 
-# The same scope in the spellings of a hidden and a visible document.
+# The same container in the spellings of a hidden and a visible document.
 SKY = ({"slug": "closed/ring", "title": "Ring of the board", "category": "closed", "metadata": {"framework": "Sky Falcon"},
         "body": "A ring."},
        {"slug": "open/ring", "title": "Ring", "category": "sky-falcon", "body": "A ring of the falcon."},

@@ -15,7 +15,7 @@ CREATE FUNCTION pg_temp.found(filter jsonb) RETURNS int LANGUAGE sql AS $$
 $$;
 -- s0_15: a scalar matches equality or membership; platform and platforms are the same.
 SELECT pg_temp.found('{"platforms": "macos"}'), pg_temp.found('{"platform": "macos"}'), pg_temp.found('{"platform": "linux"}');
--- Names of platforms, scopes, kinds and categories are case-insensitive.
+-- Names of platforms, containers, kinds and categories are case-insensitive.
 SELECT pg_temp.found('{"platform": "MacOS"}'), pg_temp.found('{"platforms": ["macOS", "Linux"]}'), pg_temp.found('{"platform": {"not": "MACOS"}}'),
        pg_temp.found('{"category": "common"}'), pg_temp.found('{"platform": "mac.s"}'), pg_temp.found('{"platform": "acos"}');
 -- An array matches any of, and there are negation and ranges.

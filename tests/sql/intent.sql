@@ -56,7 +56,7 @@ SELECT form, names, holding FROM docsearch.verify_invariants('sphinx') WHERE nam
 SELECT q, array_agg(slug ORDER BY rank) AS slugs FROM unnest(ARRAY['options', 'Options', 'OPTIONS']) q, search_docs(q, 'sphinx', max_results => 2) GROUP BY q ORDER BY q;
 -- s0_30: words for kinds of things are not part of a name.
 SELECT q, slug FROM unnest(ARRAY['State wrapper', 'state wrapper', 'Processes page', 'state property wrapper']) q, search_docs(q, 'sphinx', max_results => 1);
--- s0_28: all spellings of a scope give one order.
+-- s0_28: all spellings of a container give one order.
 SELECT count(*) FROM docsearch.index_docs('sphinx', (SELECT jsonb_agg(jsonb_build_object('slug', lower(f) || '/' || p, 'title', p, 'metadata', jsonb_build_object('framework', f),
     'body', format(E'# %s\n\n%s of %s shows %s in rows, as a kit for the tide does.', p, p, f, lower(p)))) FROM unnest('{TideKit,BrackishDB}'::text[]) f, unnest('{List,DriftList,Panel,Start}'::text[]) p));
 SELECT count(DISTINCT slugs) AS orders FROM unnest(ARRAY['list in TideKit', 'list in tide-kit', 'list in tide kit', 'list in tidekit', 'list in TIDEKIT', 'list in Tide Kit']) q,

@@ -160,7 +160,7 @@ impl<'a> Group<'a> {
     pub(crate) fn subject_query(&self) -> SubjectQuery<'_> {
         SubjectQuery {
             understanding: &self.understanding,
-            forms: &self.candidate_names,
+            candidate_names: &self.candidate_names,
             terms: &self.terms,
             rules: &self.rules,
         }
@@ -213,7 +213,7 @@ impl<'a> Group<'a> {
     pub(crate) fn name_query<'b>(&'b self, candidate_names: &'b [CandidateName], typed: &'b str) -> NameQuery<'b> {
         NameQuery {
             understanding: &self.understanding,
-            forms: candidate_names,
+            candidate_names: candidate_names,
             containers: &self.containers,
             members: &self.members,
             typed,

@@ -76,7 +76,7 @@ pub(crate) fn target_sections(
         retrieved
             .names
             .get(id)
-            .map(|found| group.candidate_names[found.form].role)
+            .map(|found| group.candidate_names[found.candidate].role)
     };
     let is_addressed = |id: &DocumentId| matches!(role(id), Some(NameRole::Address | NameRole::AddressPath));
     let mut documents: Vec<DocumentId> = shown().map(|shown| shown.document).filter(is_addressed).collect();

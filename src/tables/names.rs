@@ -221,9 +221,9 @@ fn best_matches(
             continue;
         };
         // Candidates are in descending order of evidence.
-        let this = NameMatch { kind, form: index };
+        let this = NameMatch { kind, candidate: index };
         match found.get(&document) {
-            Some(known) if (known.form, known.kind) <= (index, kind) => {}
+            Some(known) if (known.candidate, known.kind) <= (index, kind) => {}
             _ => {
                 found.insert(document, this);
             }
@@ -343,7 +343,7 @@ pub(crate) fn any_direct(matches: &Map<DocumentId, NameMatch>, candidates: &[Can
     ];
     matches
         .values()
-        .any(|found| !mentioned.contains(&candidates[found.form].role))
+        .any(|found| !mentioned.contains(&candidates[found.candidate].role))
 }
 
 /// Writes the names of a document, the names that it defines, and its containers. Replaces those stored before if the

@@ -50,7 +50,7 @@ pub struct Hit {
     /// Index of the wording that found the document, see [`RankedDocuments::wordings`].
     pub wording: usize,
     /// Index among the sections of its document, which decides between equal scores.
-    place: usize,
+    index: usize,
 }
 
 impl Hit {
@@ -58,7 +58,7 @@ impl Hit {
     fn of_trusted(&self, trusted: &Ranked) -> OfText {
         let whole = of_text(&trusted.document, trusted.score);
         let guessed = self.score > EVIDENCE_CAP && trusted.score <= EVIDENCE_CAP;
-        if self.place == 0 {
+        if self.index == 0 {
             return OfText { guessed, ..whole };
         }
         let chunk = trusted.document.chunks.iter().find(|chunk| chunk.id == self.chunk);
@@ -94,8 +94,8 @@ pub fn hits(mut found: RankedDocuments, wanted: usize, beside: usize) -> Vec<Hit
     let mut hits: Vec<Hit> = Vec::new();
     for ranked in found.ranked {
         let document = ranked.document.document;
-        let (asked, steps) = (found.sections.remove(&document), found.steps.remove(&document));
-        let mut own = of_document(ranked, asked, wanted, beside, steps);
+        let (target, steps) = (found.sections.remove(&document), found.steps.remove(&document));
+        let mut own = of_document(ranked, target, wanted, beside, steps);
         let wording = found.wordings.get(&document).copied().unwrap_or_default();
         own.iter_mut().for_each(|hit| hit.wording = wording);
         if let Some(trusted) = found.trusted.remove(&document) {
@@ -107,7 +107,7 @@ pub fn hits(mut found: RankedDocuments, wanted: usize, beside: usize) -> Vec<Hit
         hits.append(&mut own);
     }
     // Documents with equal scores keep their order.
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
     hits
 }
 
@@ -207,7 +207,7 @@ fn lead(ranked: &[Ranked]) -> (Option<DocumentId>, f32) {
 /// The sections of a document that may become results, best first. There is at least one.
 fn of_document(
     ranked: Ranked,
-    asked: Option<TargetSection>,
+    target: Option<TargetSection>,
     wanted: usize,
     beside: usize,
     steps: Option<Vec<Step>>,
@@ -217,11 +217,13 @@ fn of_document(
     document.chunks.sort_by(|a, b| by_heading(b).total_cmp(&by_heading(a)));
     // A query for a page by its name gets the beginning of the page, not the section that has the name most often.
     let beginning = (score > EVIDENCE_CAP).then_some(0);
-    let (asked, entry) = asked.map_or((beginning, None), |asked| (Some(asked.chunk), asked.entry));
-    if let Some(asked) = asked {
-        match document.chunks.iter().position(|chunk| chunk.id.chunk == asked) {
-            Some(place) => document.chunks[..=place].rotate_right(1),
-            None if asked > 0 => document.chunks.insert(0, ScoredChunk::unread(document.document, asked)),
+    let (target, entry) = target.map_or((beginning, None), |target| (Some(target.chunk), target.entry));
+    if let Some(target) = target {
+        match document.chunks.iter().position(|chunk| chunk.id.chunk == target) {
+            Some(index) => document.chunks[..=index].rotate_right(1),
+            None if target > 0 => document
+                .chunks
+                .insert(0, ScoredChunk::unread(document.document, target)),
             None => {}
         }
     }
@@ -233,7 +235,7 @@ fn of_document(
     };
     let enough = best_base * SECTION_SHARE;
     let matching = document.chunks.iter().enumerate();
-    let matching = matching.filter(|(place, chunk)| *place == 0 || chunk.base >= enough);
+    let matching = matching.filter(|(index, chunk)| *index == 0 || chunk.base >= enough);
     let first = Hit {
         chunk: ChunkId {
             document: document.document,
@@ -253,12 +255,12 @@ fn of_document(
         of_text: of_text(&document, score),
         question: best.and_then(|best| best.question).map(|question| question.id),
         wording: 0,
-        place: 0,
+        index: 0,
     };
     let mut further: Vec<&ScoredChunk> = document.chunks.iter().skip(1).collect();
     further.sort_by(|a, b| b.base.total_cmp(&a.base).then(a.id.cmp(&b.id)));
     let rest = (1..).zip(further).take(wanted);
-    let rest = rest.map(|(place, chunk)| Hit {
+    let rest = rest.map(|(index, chunk)| Hit {
         chunk: chunk.id,
         entry: None,
         score: section_score(chunk),
@@ -276,7 +278,7 @@ fn of_document(
         },
         question: chunk.question.map(|question| question.id),
         wording: 0,
-        place,
+        index,
     });
     std::iter::once(first).chain(rest).collect()
 }

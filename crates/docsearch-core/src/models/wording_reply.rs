@@ -31,12 +31,12 @@ const THOUGHT: &str = "</think>";
 /// [`MAX_NEW_WORDINGS`], each of up to [`MAX_NEW_WORDING_CHARS`] characters.
 pub fn read<'a>(answer: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let answer = after_thoughts(answer);
-    let mut said: Vec<String> = known.into_iter().map(compared).collect();
+    let mut seen: Vec<String> = known.into_iter().map(compared).collect();
     let mut wordings = Vec::new();
     for wording in answer.lines().filter_map(wording) {
         let compared = compared(&wording);
-        if wordings.len() < MAX_NEW_WORDINGS && !said.contains(&compared) {
-            said.push(compared);
+        if wordings.len() < MAX_NEW_WORDINGS && !seen.contains(&compared) {
+            seen.push(compared);
             wordings.push(wording);
         }
     }

@@ -52,7 +52,7 @@ impl Query {
             .map(str::trim)
             .filter(|sentence| sentence.contains(char::is_alphanumeric))
             .collect();
-        let mut asked: Vec<(usize, usize, String)> = Vec::new();
+        let mut found: Vec<(usize, usize, String)> = Vec::new();
         for (at, sentence) in sentences
             .iter()
             .enumerate()
@@ -65,13 +65,13 @@ impl Query {
                 }
                 question = format!("{} {sentence}", sentences[at - 1]);
             }
-            asked.push((content_word_count(&question, rules), at, question));
+            found.push((content_word_count(&question, rules), at, question));
         }
-        asked.retain(|(.., question)| question.len() < self.text.len());
-        asked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        asked.truncate(MAX_SEPARATE_QUESTIONS);
-        asked.sort_by_key(|(_, at, _)| *at);
-        asked.into_iter().map(|(.., question)| question).collect()
+        found.retain(|(.., question)| question.len() < self.text.len());
+        found.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        found.truncate(MAX_SEPARATE_QUESTIONS);
+        found.sort_by_key(|(_, at, _)| *at);
+        found.into_iter().map(|(.., question)| question).collect()
     }
 }
 
@@ -130,11 +130,11 @@ mod tests {
     fn the_questions_with_the_most_words_are_in_order() {
         let post = "How do I mount a remote folder at boot? Is that wise? Why does the daemon refuse the signed token of another cluster? \
                     Where does the cluster write its audit records by default?";
-        let asked = questions(post);
-        assert_eq!(asked.len(), MAX_SEPARATE_QUESTIONS);
+        let found = questions(post);
+        assert_eq!(found.len(), MAX_SEPARATE_QUESTIONS);
         assert!(
-            asked[0].starts_with("Why") && asked[1].starts_with("Where"),
-            "{asked:?}"
+            found[0].starts_with("Why") && found[1].starts_with("Where"),
+            "{found:?}"
         );
     }
 
@@ -153,9 +153,9 @@ mod tests {
         #[test]
         fn questions_are_parts_of_the_query(text in "(\\PC|[a-z]{1,8}|How |why |[?.!] |\n| ){1,60}") {
             if let Some(query) = Query::parse(&text) {
-                let asked = query.questions(&Rules::english());
-                prop_assert!(asked.len() <= MAX_SEPARATE_QUESTIONS);
-                prop_assert!(asked.iter().all(|question| !question.trim().is_empty() && question.len() < query.text.len()));
+                let found = query.questions(&Rules::english());
+                prop_assert!(found.len() <= MAX_SEPARATE_QUESTIONS);
+                prop_assert!(found.iter().all(|question| !question.trim().is_empty() && question.len() < query.text.len()));
             }
         }
     }

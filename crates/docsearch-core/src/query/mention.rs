@@ -137,13 +137,13 @@ impl Exclusion {
     /// Parses `-word` beside another word. Options look the same. So a query with signs of a command (paths, pipes,
     /// `--flag`, `-x`) excludes nothing, and short words without quotation marks have to be known.
     pub fn read(text: &str, is_known: impl Fn(&str) -> bool) -> Self {
-        let (dashed, asked): (Vec<&str>, Vec<&str>) = words_and_phrases(text).partition(|word| is_dashed(word));
+        let (dashed, others): (Vec<&str>, Vec<&str>) = words_and_phrases(text).partition(|word| is_dashed(word));
         let is_mark = |word: &str| {
             matches!(word, "|" | "." | "&&" | ";" | ">" | "<")
                 || word.starts_with(['/', '~', '$'])
                 || word.starts_with("--")
         };
-        let is_command = asked.iter().copied().any(is_mark);
+        let is_command = others.iter().copied().any(is_mark);
         let excluded = dashed.iter().map(|dashed| {
             let word = undashed(dashed)?;
             let long = word.chars().count() >= MIN_EXCLUDED_CHARS;
@@ -151,7 +151,7 @@ impl Exclusion {
             excludes.then(|| word.to_owned())
         });
         match excluded.collect::<Option<Vec<String>>>() {
-            Some(excluded) if !asked.is_empty() && !is_command => Self {
+            Some(excluded) if !others.is_empty() && !is_command => Self {
                 excluded,
                 options: Vec::new(),
             },

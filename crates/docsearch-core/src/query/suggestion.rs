@@ -234,20 +234,20 @@ const MAX_ORDER_WORDS: usize = 5;
 
 /// Whether a text of several words names an object and no clear task: `user search functionality`, `work with files`,
 /// `file operations`.
-pub fn is_vague(asked: &Understanding, rules: &Rules) -> bool {
-    let verb = asked.terms.iter().find_map(|term| term.verb.as_deref());
+pub fn is_vague(understanding: &Understanding, rules: &Rules) -> bool {
+    let verb = understanding.terms.iter().find_map(|term| term.verb.as_deref());
     let says_nothing = |verb: &str| is_vague_verb(verb, rules);
     let ends_in_verb = || {
-        asked
+        understanding
             .terms
             .last()
             .is_some_and(|term| rules.verb(&term.word.text).is_some())
     };
-    let objects = asked.terms.iter().filter(|term| is_object(term, rules)).count();
+    let objects = understanding.terms.iter().filter(|term| is_object(term, rules)).count();
     objects > 0
-        && asked.terms.len() > 1
+        && understanding.terms.len() > 1
         && verb.map_or_else(
-            || asked.kind.is_some() || (!asked.framed && ends_in_verb()),
+            || understanding.kind.is_some() || (!understanding.framed && ends_in_verb()),
             says_nothing,
         )
 }
@@ -263,11 +263,11 @@ fn is_vague_verb(verb: &str, rules: &Rules) -> bool {
     let expansions = |verb: &str| rules.tables().action_synonyms.get(verb).into_iter().flatten();
     let is_open = |verb: &str| rules.intent(verb).is_none();
     let is_wide = |verb: &str| {
-        let said = expansions(verb).filter_map(|(other, closeness)| Some((rules.intent(other)?, closeness)));
-        let intents: HashSet<Intent> = said.clone().map(|(intent, _)| intent).collect();
+        let clear = expansions(verb).filter_map(|(other, closeness)| Some((rules.intent(other)?, closeness)));
+        let intents: HashSet<Intent> = clear.clone().map(|(intent, _)| intent).collect();
         is_open(verb)
             && intents.len() >= WIDE_INTENTS
-            && said.clone().all(|(_, closeness)| *closeness < MIN_CLEAR_CLOSENESS)
+            && clear.clone().all(|(_, closeness)| *closeness < MIN_CLEAR_CLOSENESS)
     };
     let leads_there = |verb: &str| is_wide(verb) || is_open(verb) && expansions(verb).any(|(other, _)| is_wide(other));
     leads_there(verb) || is_open(verb) && expansions(verb).any(|(other, _)| leads_there(other))
@@ -281,13 +281,17 @@ fn is_object(term: &Term, rules: &Rules) -> bool {
 /// Titles of pages that are tasks with the query's object, the verb first: `search users` for `user search
 /// functionality`. In the order of the pages.
 pub fn orders<'a>(
-    asked: &Understanding,
+    understanding: &Understanding,
     rules: &Rules,
     pages: impl IntoIterator<Item = TitledPage<'a>>,
     limit: usize,
 ) -> Vec<Suggestion> {
-    let objects: Vec<&Term> = asked.terms.iter().filter(|term| is_object(term, rules)).collect();
-    let key = name::key(&asked.topic);
+    let objects: Vec<&Term> = understanding
+        .terms
+        .iter()
+        .filter(|term| is_object(term, rules))
+        .collect();
+    let key = name::key(&understanding.topic);
     let mut found: Vec<Suggestion> = Vec::new();
     for page in pages {
         let mut words: Vec<String> = words(page.title)
@@ -378,15 +382,18 @@ mod tests {
     #[test]
     fn every_mistyped_word_is_corrected() {
         let known = ["create", "table", "navigation"].map(SuggestionSource::Word);
-        let said = |text: &str| -> Vec<String> {
+        let suggested = |text: &str| -> Vec<String> {
             let found = suggestions(text, known, 10).into_iter();
             found.map(|found| found.suggestion).collect()
         };
-        assert_eq!(said("creaet tabel"), ["create table"]);
-        assert_eq!(said("creaet a tabel"), ["create a table"]);
-        assert_eq!(said("create tabel"), ["create table"]);
-        assert_eq!(said("creaet tab"), ["create tab", "create table"]);
-        assert_eq!(said("creaet the navig"), ["create the navig", "create the navigation"]);
+        assert_eq!(suggested("creaet tabel"), ["create table"]);
+        assert_eq!(suggested("creaet a tabel"), ["create a table"]);
+        assert_eq!(suggested("create tabel"), ["create table"]);
+        assert_eq!(suggested("creaet tab"), ["create tab", "create table"]);
+        assert_eq!(
+            suggested("creaet the navig"),
+            ["create the navig", "create the navigation"]
+        );
     }
 
     #[test]
@@ -416,13 +423,13 @@ mod tests {
                 score: 0.5,
             })
         };
-        let said = |text: &str| -> Vec<String> {
+        let suggested = |text: &str| -> Vec<String> {
             assert!(is_vague(&read(text), &rules), "{text}");
             let found = orders(&read(text), &rules, pages(), 5).into_iter();
             found.map(|found| found.suggestion).collect()
         };
-        assert_eq!(said("user search functionality"), ["search users", "delete user"]);
-        assert_eq!(said("user search"), ["search users", "delete user"]);
+        assert_eq!(suggested("user search functionality"), ["search users", "delete user"]);
+        assert_eq!(suggested("user search"), ["search users", "delete user"]);
         for text in [
             "file operations",
             "deal with files",
@@ -430,11 +437,11 @@ mod tests {
             "process files",
             "work with a file",
         ] {
-            assert_eq!(said(text), ["write file"], "{text}");
+            assert_eq!(suggested(text), ["write file"], "{text}");
         }
-        assert_eq!(said("work with parcels"), ["update parcel"]);
+        assert_eq!(suggested("work with parcels"), ["update parcel"]);
         for text in ["handle messages", "manage messages", "message management"] {
-            assert_eq!(said(text), ["send message"], "{text}");
+            assert_eq!(suggested(text), ["send message"], "{text}");
         }
         for text in [
             "search users",

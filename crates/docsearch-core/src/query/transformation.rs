@@ -167,43 +167,49 @@ pub enum Need {
 
 /// What is added to a query: nothing to a well-formed question, a name of code, or the name of a page, which the
 /// caller knows.
-pub fn need(asked: &Understanding, rules: &Rules) -> Need {
+pub fn need(understanding: &Understanding, rules: &Rules) -> Need {
     let recency = &rules.tables().recency_words;
     let of_time = |word: &str| recency.iter().any(|phrase| phrase.split(' ').any(|part| part == word));
-    let meant = |term: &&Term| term.role != Role::Generic && !(asked.recent && of_time(&term.word.text));
-    let objects = asked.terms.iter().filter(meant).count();
-    if asked.recent && objects == 0 {
+    let meant = |term: &&Term| term.role != Role::Generic && !(understanding.recent && of_time(&term.word.text));
+    let objects = understanding.terms.iter().filter(meant).count();
+    if understanding.recent && objects == 0 {
         return Need::Topics;
     }
-    let class = if asks(asked) { Class::Question } else { asked.class };
+    let class = if asks(understanding) {
+        Class::Question
+    } else {
+        understanding.class
+    };
     match class {
-        Class::Question if has_acronym(asked, rules) => Need::Synonyms,
+        Class::Question if has_acronym(understanding, rules) => Need::Synonyms,
         Class::Question if objects >= WELL_FORMED_TERMS => Need::Synonyms,
         Class::Question => Need::Context,
-        Class::Identifier if is_one_abbreviation(asked) => Need::Synonyms,
+        Class::Identifier if is_one_abbreviation(understanding) => Need::Synonyms,
         Class::Identifier | Class::InPattern => Need::Nothing,
-        Class::Words | Class::Generic if !asked.phrases.is_empty() || !asked.identifiers.is_empty() => Need::Synonyms,
+        Class::Words | Class::Generic if !understanding.phrases.is_empty() || !understanding.identifiers.is_empty() => {
+            Need::Synonyms
+        }
         Class::Words | Class::Generic if objects <= VAGUE_TERMS => Need::Context,
         Class::Words | Class::Generic => Need::Synonyms,
     }
 }
 
 /// Whether it is a question, or is searched as the task of one.
-fn asks(asked: &Understanding) -> bool {
-    asked.framed || asked.class == Class::Question
+fn asks(understanding: &Understanding) -> bool {
+    understanding.framed || understanding.class == Class::Question
 }
 
 /// Whether a query is nothing but a known abbreviation, such as `FFI`.
-fn is_one_abbreviation(asked: &Understanding) -> bool {
-    let [term] = asked.terms.as_slice() else {
+fn is_one_abbreviation(understanding: &Understanding) -> bool {
+    let [term] = understanding.terms.as_slice() else {
         return false;
     };
-    asked.topic.chars().all(char::is_alphanumeric) && term.written_out().is_some()
+    understanding.topic.chars().all(char::is_alphanumeric) && term.written_out().is_some()
 }
 
 /// Whether a word of a query is a known abbreviation.
-pub fn has_acronym(asked: &Understanding, rules: &Rules) -> bool {
-    asked.terms.iter().any(|term| is_acronym(term, rules))
+pub fn has_acronym(understanding: &Understanding, rules: &Rules) -> bool {
+    understanding.terms.iter().any(|term| is_acronym(term, rules))
 }
 
 /// Whether a word abbreviates others by its letters, and is neither a stop word nor a framing word.
@@ -235,17 +241,17 @@ impl Usage {
 /// Adds to a query what the rules know, and the first three of `related`, words of documents. A query for what is new
 /// gets the month and the year of `today`, or of its period, and never a day.
 pub fn transform(
-    asked: &Understanding,
+    understanding: &Understanding,
     rules: &Rules,
     related: &[String],
     usage: &Usage,
     today: Day,
 ) -> Transformation {
-    let mut added = Addition::to(asked);
-    let question = asks(asked);
-    for term in &asked.terms {
+    let mut added = Addition::to(understanding);
+    let question = asks(understanding);
+    for term in &understanding.terms {
         let word = &term.word.text;
-        let in_capitals = is_abbreviation(&asked.text, word);
+        let in_capitals = is_abbreviation(&understanding.text, word);
         let meant = term.written_out().is_none() || !usage.is_word(word, rules);
         if in_capitals || meant && (!question || is_acronym(term, rules)) {
             added.synonyms(term, rules);
@@ -259,15 +265,15 @@ pub fn transform(
             });
         }
     }
-    if let Some(period) = asked.period {
+    if let Some(period) = understanding.period {
         for name in period.names(today) {
             added.add(&name, TermSource::Time, || "asks for a period".to_owned());
         }
-    } else if asked.recent {
+    } else if understanding.recent {
         let month = today.month().name();
         added.add(&month, TermSource::Time, || "asks for what is new".to_owned());
     }
-    Transformation::with(&asked.text, added.terms, asked.recent)
+    Transformation::with(&understanding.text, added.terms, understanding.recent)
 }
 
 struct Addition {
@@ -277,10 +283,10 @@ struct Addition {
 }
 
 impl Addition {
-    fn to(asked: &Understanding) -> Self {
-        let words = asked.text.split(|c: char| !c.is_alphanumeric());
+    fn to(understanding: &Understanding) -> Self {
+        let words = understanding.text.split(|c: char| !c.is_alphanumeric());
         Self {
-            known: words.map(key).chain([key(&asked.text)]).collect(),
+            known: words.map(key).chain([key(&understanding.text)]).collect(),
             terms: Vec::new(),
         }
     }
@@ -341,12 +347,12 @@ fn is_content(keyword: &str, rules: &Rules) -> bool {
 /// Keywords that several documents share, without those of the query, and the number of these documents; most shared
 /// first.
 pub fn related<'a>(
-    asked: &Understanding,
+    understanding: &Understanding,
     rules: &Rules,
     keywords: impl IntoIterator<Item = &'a [String]>,
 ) -> Vec<(String, usize)> {
     let mut counts: Vec<(String, usize)> = Vec::new();
-    let stems: BTreeSet<String> = asked.terms.iter().map(|term| term.word.stem.clone()).collect();
+    let stems: BTreeSet<String> = understanding.terms.iter().map(|term| term.word.stem.clone()).collect();
     for document in keywords {
         let unique: BTreeSet<&String> = document.iter().collect();
         for keyword in unique.into_iter().filter(|keyword| is_content(keyword, rules)) {

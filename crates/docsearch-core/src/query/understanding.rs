@@ -160,8 +160,8 @@ impl Understanding {
                 || rules.tables().synonyms.contains_key(word)
                 || known.get(&name::key(word)).is_some()
         });
-        let asked = topic(&text, &phrases, &excluded);
-        let task = task(&asked, rules);
+        let whole = topic(&text, &phrases, &excluded);
+        let task = task(&whole, rules);
         let Timing {
             recency,
             releases,
@@ -170,7 +170,7 @@ impl Understanding {
         } = timing(task, rules, known);
         // Texts do not say when they were published.
         let topic = rest.filter(|_| phrases.is_empty()).unwrap_or_else(|| task.to_owned());
-        let is_question = is_question(&topic, rules) || (asked.trim_end().ends_with('?') && asks_at_end(&topic, rules));
+        let is_question = is_question(&topic, rules) || (whole.trim_end().ends_with('?') && asks_at_end(&topic, rules));
         let container = QueryContainer::read(&topic, is_question, rules, known);
         // For words and vectors, spellings of a container would be different words.
         let topic = container.canonical.clone().unwrap_or(topic);
@@ -203,7 +203,7 @@ impl Understanding {
             only_recent: recency == Some(Recency::Only),
             releases,
             period,
-            framed: task.len() < asked.len(),
+            framed: task.len() < whole.len(),
             symbol,
             subject: container.symbol,
             container: container.container,

@@ -24,9 +24,9 @@ enum Closeness {
 
 impl Closeness {
     /// `None` for other kinds of names.
-    fn of(page: &Page, kind: NameKind, form: &CandidateName) -> Option<Self> {
+    fn of(page: &Page, kind: NameKind, candidate: &CandidateName) -> Option<Self> {
         match kind {
-            NameKind::Title if name::has_key(&page.slug, &form.key) => Some(Self::Whole),
+            NameKind::Title if name::has_key(&page.slug, &candidate.key) => Some(Self::Whole),
             NameKind::Title => Some(Self::Title),
             NameKind::Slug => Some(Self::Leaf),
             _ => None,
@@ -38,23 +38,23 @@ impl Closeness {
 /// documents with a candidate name, the kind of the name, and its index.
 pub(crate) fn prefer_closest(
     names: impl Iterator<Item = (DocumentId, NameKind, usize)>,
-    forms: &[CandidateName],
+    candidates: &[CandidateName],
     pages: &mut Map<DocumentId, Page>,
 ) {
     let mut closest: Map<(i64, usize), Closeness> = Map::default();
     let mut close = Vec::new();
-    for (document, kind, form) in names {
+    for (document, kind, candidate) in names {
         let named = pages
             .get(&document)
             .filter(|page| page.name > 0.0 || page.near_name > 0.0);
-        if let Some(closeness) = named.and_then(|page| Closeness::of(page, kind, &forms[form])) {
-            let best = closest.entry((document.project, form)).or_insert(closeness);
+        if let Some(closeness) = named.and_then(|page| Closeness::of(page, kind, &candidates[candidate])) {
+            let best = closest.entry((document.project, candidate)).or_insert(closeness);
             *best = closeness.max(*best);
-            close.push((document, form, closeness));
+            close.push((document, candidate, closeness));
         }
     }
-    for (document, form, closeness) in close {
-        let is_closest = closest[&(document.project, form)] == closeness;
+    for (document, candidate, closeness) in close {
+        let is_closest = closest[&(document.project, candidate)] == closeness;
         if let Some(page) = pages.get_mut(&document).filter(|_| !is_closest) {
             if page.name <= 0.0 {
                 page.near_name *= match closeness {
@@ -80,7 +80,7 @@ mod tests {
 
     /// Scores of pages with a slug, a title and a kind of name, with little and with the greatest evidence.
     fn scores(query: &str, found: &[(&str, &str, NameKind)]) -> Vec<(f32, f32)> {
-        let form = CandidateName {
+        let candidate = CandidateName {
             text: query.to_owned(),
             key: name::key(query),
             role: NameRole::Whole,
@@ -103,7 +103,7 @@ mod tests {
         };
         let mut pages: Map<DocumentId, Page> = numbered().map(|(id, found)| (id, page(found))).collect();
         let names = numbered().map(|(id, (_, _, kind))| (id, kind, 0));
-        prefer_closest(names, &[form], &mut pages);
+        prefer_closest(names, &[candidate], &mut pages);
         let score = |page: &Page, evidence| noisy_or(noisy_or(evidence, page.near_name).min(EVIDENCE_CAP), page.name);
         numbered()
             .map(|(id, _)| (score(&pages[&id], 0.3), score(&pages[&id], EVIDENCE_CAP)))
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn s0_7_of_near_names_the_closest_counts_most() {
-        let form = CandidateName {
+        let candidate = CandidateName {
             text: "options".to_owned(),
             key: name::key("options"),
             role: NameRole::WithoutKind,
@@ -128,7 +128,7 @@ mod tests {
             };
             let mut pages: Map<DocumentId, Page> = (1..).map(id).zip(found.iter().map(page)).collect();
             let names = (1..).map(id).zip(found).map(|(id, (_, _, kind))| (id, *kind, 0));
-            prefer_closest(names, std::slice::from_ref(&form), &mut pages);
+            prefer_closest(names, std::slice::from_ref(&candidate), &mut pages);
             let near = (1..)
                 .map(id)
                 .zip(found)

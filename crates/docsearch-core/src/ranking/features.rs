@@ -45,7 +45,7 @@ pub(crate) struct QueryFeatures<'a> {
     containers: Vec<String>,
     path: Option<(String, String)>,
     phrases: Vec<String>,
-    forms: TermWords,
+    term_words: TermWords,
     /// The term that a verb acts on.
     object: Option<usize>,
     /// Boosts of its terms as generic terms.
@@ -137,7 +137,7 @@ impl<'a> QueryFeatures<'a> {
             understanding,
             rules,
             weights,
-            forms: TermWords::of(understanding, rules),
+            term_words: TermWords::of(understanding, rules),
             object: Self::object(understanding),
             generic: understanding.terms.iter().map(boost).collect(),
         }
@@ -146,13 +146,13 @@ impl<'a> QueryFeatures<'a> {
     /// The description for verbs and quoted phrases, metadata for containers and platforms, the age for queries about
     /// what is new.
     pub(crate) fn needs(&self) -> Needs {
-        let asked = self.understanding;
+        let query = self.understanding;
         let describes = self.weights.boost_action_description > 0.0 || self.weights.boost_object_description > 0.0;
         Needs {
-            description: (asked.has_action() && describes)
+            description: (query.has_action() && describes)
                 || (!self.phrases.is_empty() && self.weights.boost_phrase > 0.0),
-            metadata: !self.containers.is_empty() || !asked.platforms.is_empty(),
-            age: (asked.recent || asked.releases) && self.weights.boost_recency > 0.0,
+            metadata: !self.containers.is_empty() || !query.platforms.is_empty(),
+            age: (query.recent || query.releases) && self.weights.boost_recency > 0.0,
         }
     }
 
@@ -195,7 +195,7 @@ impl<'a> QueryFeatures<'a> {
         for word in keys.title.words().interruptible() {
             title_words += 1;
             found.names_action = found.names_action || vocabulary.is_verb(&word, &mut buffer);
-            shared += note(self.forms.matching_key(&word, &mut buffer), &mut closeness);
+            shared += note(self.term_words.matching_key(&word, &mut buffer), &mut closeness);
             let is_scope = |term: &Term| term.word.text.as_bytes() == word.text;
             found.scope |= self.understanding.scope.iter().any(is_scope);
             found.scope |= self.asks_for_many && word.text == LISTING;
@@ -207,7 +207,7 @@ impl<'a> QueryFeatures<'a> {
             }
         }
         for word in keys.leaf_words.words().interruptible() {
-            note(self.forms.matching_key(&word, &mut buffer), &mut closeness);
+            note(self.term_words.matching_key(&word, &mut buffer), &mut closeness);
         }
         let terms = self.understanding.terms.len().min(MAX_TERMS);
         let every_word = terms > 0
@@ -215,7 +215,7 @@ impl<'a> QueryFeatures<'a> {
             && closeness[..terms].iter().all(|found| found[0].max(found[1]) > 0.0);
         let all_words = every_word && terms > 1;
         if title_words > 1 {
-            let conflict = |&asked| self.rules.conflict(asked, intents.iter().copied());
+            let conflict = |&intent| self.rules.conflict(intent, intents.iter().copied());
             found.conflict = self.intents.iter().map(conflict).min_by(f32::total_cmp).unwrap_or(0.0);
         }
         if found.conflict == 0.0 {
@@ -259,7 +259,7 @@ impl<'a> QueryFeatures<'a> {
         let end = description.floor_char_boundary(DESCRIPTION_BYTES);
         let mut closeness = [[0.0f32; 2]; MAX_TERMS];
         self.each_plain_word(&description[..end], |word| {
-            note(self.forms.matching(word), &mut closeness);
+            note(self.term_words.matching(word), &mut closeness);
         });
         let (action, object) = (
             self.weights.boost_action_description,
@@ -270,7 +270,7 @@ impl<'a> QueryFeatures<'a> {
 
     fn is_in_category(&self, keys: &Parts<'_>, buffer: &mut Vec<u8>) -> bool {
         let mut words = keys.levels().flat_map(|level| level.words());
-        words.any(|word| self.forms.matching_key(&word, buffer).next().is_some())
+        words.any(|word| self.term_words.matching_key(&word, buffer).next().is_some())
     }
 
     /// Calls back with the words of a text, in lower case, that begin with the first byte of a term.
@@ -278,7 +278,7 @@ impl<'a> QueryFeatures<'a> {
         let mut lower = String::with_capacity(24);
         let mut take = |word: &str| {
             let first = word.as_bytes().first().map_or(0, u8::to_ascii_lowercase);
-            if !first.is_ascii() || self.forms.begin_with(first) {
+            if !first.is_ascii() || self.term_words.begin_with(first) {
                 fold(word, &mut lower);
                 call(&lower);
             }
@@ -346,8 +346,8 @@ impl<'a> QueryFeatures<'a> {
 
     /// Whether a page is for one of the query's platforms. `None` if either names no platform.
     fn is_for_platform(&self, page: &Page) -> Option<bool> {
-        let asked = &self.understanding.platforms;
-        let metadata = page.metadata.as_ref().filter(|_| !asked.is_empty())?;
+        let platforms = &self.understanding.platforms;
+        let metadata = page.metadata.as_ref().filter(|_| !platforms.is_empty())?;
         let stated = ["platform", "platforms"].iter().filter_map(|key| metadata.get(key));
         let stated = stated.flat_map(|value| match value {
             serde_json::Value::Array(values) => values.iter().collect(),
@@ -355,7 +355,7 @@ impl<'a> QueryFeatures<'a> {
         });
         let mut stated = stated.filter_map(serde_json::Value::as_str).peekable();
         stated.peek()?;
-        Some(stated.any(|text| asked.iter().any(|platform| platform.eq_ignore_ascii_case(text))))
+        Some(stated.any(|text| platforms.iter().any(|platform| platform.eq_ignore_ascii_case(text))))
     }
 
     fn has_phrase(&self, page: &Page) -> bool {
@@ -379,10 +379,10 @@ fn name_words(shared: f32, words: u32) -> f32 {
 /// greatest closeness.
 fn note<'f>(forms: impl Iterator<Item = &'f TermWord>, closeness: &mut [[f32; 2]; MAX_TERMS]) -> f32 {
     let mut greatest: f32 = 0.0;
-    for form in forms {
-        let noted = &mut closeness[form.term][usize::from(form.is_expansion)];
-        *noted = noted.max(form.closeness);
-        greatest = greatest.max(form.closeness);
+    for term_word in forms {
+        let noted = &mut closeness[term_word.term][usize::from(term_word.is_expansion)];
+        *noted = noted.max(term_word.closeness);
+        greatest = greatest.max(term_word.closeness);
     }
     greatest
 }

@@ -52,10 +52,10 @@ pub struct Newness {
 
 impl Newness {
     /// `half_life`: age in days at which a page is half as new.
-    pub fn new(asked: &Understanding, today: Day, half_life: f32) -> Self {
+    pub fn new(query: &Understanding, today: Day, half_life: f32) -> Self {
         Self {
-            releases: asked.releases,
-            period: asked.period.map(|period| period.days(today)),
+            releases: query.releases,
+            period: query.period.map(|period| period.days(today)),
             half_life: half_life.max(1.0),
         }
     }
@@ -72,23 +72,38 @@ impl Newness {
         let names = NewsNames::new(rules);
         let is_release = |page: &NewnessCandidate<'_>| names.is_release(page.slug, page.title);
         let releases: Vec<bool> = candidates.iter().map(is_release).collect();
-        let asked = self.releases && releases.contains(&true);
+        let wants_releases = self.releases && releases.contains(&true);
         let dated = candidates.iter().any(|page| page.age_days.is_some());
-        let most = if asked || !dated {
+        let most = if wants_releases || !dated {
             MAX_RELEASE_NOTES
         } else {
             MAX_UNDATED
         };
-        let least = if asked || !dated { MIN_DATED } else { MAX_UNDATED / 2.0 };
+        let least = if wants_releases || !dated {
+            MIN_DATED
+        } else {
+            MAX_UNDATED / 2.0
+        };
         let mut versioned: Vec<(usize, Release)> = Vec::new();
         let mut new: Vec<(usize, f32)> = Vec::new();
         for (at, page) in candidates.iter().enumerate() {
-            if releases[at] && (asked || page.age_days.is_none()) {
+            if releases[at] && (wants_releases || page.age_days.is_none()) {
                 versioned.push((at, self.release(page)));
             } else if let Some(share) = self.dated(page.age_days, page.day) {
-                new.push((at, if asked { share * NOT_RELEASE_NOTES } else { share }));
+                new.push((
+                    at,
+                    if wants_releases {
+                        share * NOT_RELEASE_NOTES
+                    } else {
+                        share
+                    },
+                ));
             } else if names.is_news(page.slug, page.title) {
-                let share = if asked { least * NOT_RELEASE_NOTES } else { least };
+                let share = if wants_releases {
+                    least * NOT_RELEASE_NOTES
+                } else {
+                    least
+                };
                 new.push((at, share * self.period_factor(page.day)));
             }
         }
@@ -157,10 +172,10 @@ impl Newness {
 
     /// Whether a query asks for nothing but what is new among these pages. A query for release notes does so only if
     /// there are any.
-    pub fn applies(&self, asked: &Understanding, candidates: &[NewnessCandidate<'_>], rules: &Tables) -> bool {
+    pub fn applies(&self, query: &Understanding, candidates: &[NewnessCandidate<'_>], rules: &Tables) -> bool {
         let names = NewsNames::new(rules);
         let is_release = |page: &NewnessCandidate<'_>| names.is_release(page.slug, page.title);
-        asked.only_recent || asked.releases && candidates.iter().any(is_release)
+        query.only_recent || query.releases && candidates.iter().any(is_release)
     }
 
     fn release(&self, page: &NewnessCandidate<'_>) -> Release {

@@ -94,35 +94,41 @@ impl Page {
 
     /// Sets the strength of a name that retrieved the page. `containers` are the keys of the query's container, see
     /// [`Understanding::container_keys`]. Outside of a known container, the page only has a near name.
-    pub fn apply_name(&mut self, kind: NameKind, form: &CandidateName, asked: &Understanding, containers: &[String]) {
-        if form.role == NameRole::Qualifier {
-            let whole = asked
+    pub fn apply_name(
+        &mut self,
+        kind: NameKind,
+        candidate: &CandidateName,
+        query: &Understanding,
+        containers: &[String],
+    ) {
+        if candidate.role == NameRole::Qualifier {
+            let whole = query
                 .identifiers
                 .iter()
                 .filter_map(|identifier| identifier.qualifiers().next());
             let longest = whole.map(str::len).max().unwrap_or(1);
-            let share = form.text.len() as f32 / longest as f32;
+            let share = candidate.text.len() as f32 / longest as f32;
             self.near_name = self.near_name.max(QUALIFIER.0 + share * QUALIFIER.1);
             return;
         }
-        if matches!(form.role, NameRole::Compared | NameRole::WrittenOut) {
+        if matches!(candidate.role, NameRole::Compared | NameRole::WrittenOut) {
             self.near_name = self.near_name.max(COMPARED_NAME);
             return;
         }
-        let factor = form.role.factor(asked.implicit);
-        let of_symbol = is_scoped(form.role);
+        let factor = candidate.role.factor(query.implicit);
+        let of_symbol = is_scoped(candidate.role);
         let inside = !of_symbol || self.is_in(containers);
-        let as_written = match form.role {
-            NameRole::Address | NameRole::AddressPath => form.text == self.slug,
-            _ => form.text == self.title || symbol(&self.title) == Some(form.text.as_str()),
+        let as_written = match candidate.role {
+            NameRole::Address | NameRole::AddressPath => candidate.text == self.slug,
+            _ => candidate.text == self.title || symbol(&self.title) == Some(candidate.text.as_str()),
         };
         // "future statement" may be a sentence about the future. "View protocol" is a name, and "view protocol" is
         // one if the page is a protocol.
-        if form.role == NameRole::WithoutKind && is_plain(&form.text) && !self.is_of_kind(asked) {
+        if candidate.role == NameRole::WithoutKind && is_plain(&candidate.text) && !self.is_of_kind(query) {
             self.near_name = self.near_name.max(factor * PLAIN_WITHOUT_KIND);
             return;
         }
-        if !inside && asked.known_container {
+        if !inside && query.known_container {
             self.near_name = self.near_name.max(factor * ELSEWHERE);
         } else if kind == NameKind::Unprefixed {
             self.near_name = self.near_name.max(factor * UNPREFIXED);
@@ -135,28 +141,28 @@ impl Page {
     /// project with such a section. Nothing is set outside of a known container, or if the page has the name.
     pub fn apply_definition(
         &mut self,
-        form: &CandidateName,
-        asked: &Understanding,
+        candidate: &CandidateName,
+        query: &Understanding,
         containers: &[String],
         definers: usize,
     ) {
-        let meant = match form.role {
-            NameRole::WithoutKind => !is_plain(&form.text),
-            role if is_scoped(role) => self.is_in(containers) || !asked.known_container,
+        let meant = match candidate.role {
+            NameRole::WithoutKind => !is_plain(&candidate.text),
+            role if is_scoped(role) => self.is_in(containers) || !query.known_container,
             _ => true,
         };
         if meant && self.name == 0.0 {
-            let factor = match form.role {
+            let factor = match candidate.role {
                 NameRole::Mention | NameRole::Compared | NameRole::WrittenOut => MENTIONED,
-                role => role.factor(asked.implicit),
+                role => role.factor(query.implicit),
             };
             self.definition = self.definition.max(factor * definition::share(definers));
         }
     }
 
     /// Whether it is of the kind that the query adds to a name.
-    fn is_of_kind(&self, asked: &Understanding) -> bool {
-        let kinds = self.kind.as_deref().zip(asked.kind.as_deref());
+    fn is_of_kind(&self, query: &Understanding) -> bool {
+        let kinds = self.kind.as_deref().zip(query.kind.as_deref());
         kinds.is_some_and(|(own, asked)| name::key(own) == name::key(asked))
     }
 
@@ -245,11 +251,11 @@ mod tests {
     fn the_page_that_defines_a_name_beats_those_that_use_it() {
         let defined = |query: &str, definers| {
             let rules = Rules::english();
-            let asked = Understanding::read(query, &rules, &KnownNames::default());
+            let understanding = Understanding::read(query, &rules, &KnownNames::default());
             let mut page = button();
-            for form in asked.candidate_names() {
-                if form.key == name::key("PyList_New") || form.key == name::key("async with") {
-                    page.apply_definition(&form, &asked, &[], definers);
+            for candidate in understanding.candidate_names() {
+                if candidate.key == name::key("PyList_New") || candidate.key == name::key("async with") {
+                    page.apply_definition(&candidate, &understanding, &[], definers);
                 }
             }
             page.definition
@@ -267,32 +273,37 @@ mod tests {
         page: Page,
         query: &str,
         (text, role): (&str, NameRole),
-        apply: impl Fn(&mut Page, &CandidateName, &Asked),
+        apply: impl Fn(&mut Page, &CandidateName, &QueryWithContainers),
     ) -> Page {
         let rules = Rules::english();
         let known: KnownNames = ["SwiftUI"].into_iter().collect();
-        let asked = Understanding::read(query, &rules, &known);
-        let containers = asked.container_keys(&rules);
-        let names = asked.candidate_names();
-        let form = names.iter().find(|form| form.role == role && form.text == text);
+        let understanding = Understanding::read(query, &rules, &known);
+        let containers = understanding.container_keys(&rules);
+        let names = understanding.candidate_names();
+        let candidate = names
+            .iter()
+            .find(|candidate| candidate.role == role && candidate.text == text);
         let mut page = page;
         apply(
             &mut page,
-            form.unwrap_or_else(|| panic!("{text} in {names:?}")),
-            &Asked { asked, containers },
+            candidate.unwrap_or_else(|| panic!("{text} in {names:?}")),
+            &QueryWithContainers {
+                query: understanding,
+                containers,
+            },
         );
         page
     }
 
-    struct Asked {
-        asked: Understanding,
+    struct QueryWithContainers {
+        query: Understanding,
         containers: Vec<String>,
     }
 
     /// The strengths of the exact and of the near name.
-    fn strengths(page: Page, query: &str, form: (&str, NameRole), kind: NameKind) -> (f32, f32) {
-        let page = boosted(page, query, form, |page, form, of| {
-            page.apply_name(kind, form, &of.asked, &of.containers)
+    fn strengths(page: Page, query: &str, candidate: (&str, NameRole), kind: NameKind) -> (f32, f32) {
+        let page = boosted(page, query, candidate, |page, candidate, of| {
+            page.apply_name(kind, candidate, &of.query, &of.containers)
         });
         (page.name, page.near_name)
     }
@@ -370,8 +381,8 @@ mod tests {
     #[test]
     fn the_longest_qualifier_makes_its_page_nearest() {
         let near = |text: &str| {
-            let form = (text, NameRole::Qualifier);
-            strengths(titled(text), "datetime.date.today", form, NameKind::Title)
+            let candidate = (text, NameRole::Qualifier);
+            strengths(titled(text), "datetime.date.today", candidate, NameKind::Title)
         };
         assert_eq!(near("datetime.date"), (0.0, 0.35 + 0.25));
         assert_eq!(near("datetime"), (0.0, 0.35 + 8.0 / 13.0 * 0.25));
@@ -380,9 +391,9 @@ mod tests {
     #[test]
     fn a_definition_counts_where_it_is_meant_and_the_page_has_no_name() {
         let defined = |page: Page, query: &str, definers| {
-            let form = ("Button", NameRole::Symbol);
-            let page = boosted(page, query, form, |page, form, of| {
-                page.apply_definition(form, &of.asked, &of.containers, definers);
+            let candidate = ("Button", NameRole::Symbol);
+            let page = boosted(page, query, candidate, |page, candidate, of| {
+                page.apply_definition(candidate, &of.query, &of.containers, definers);
             });
             page.definition
         };

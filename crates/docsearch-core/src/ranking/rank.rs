@@ -10,7 +10,7 @@ use crate::text::name::NameKind;
 use crate::values::cosine::dense_score;
 use crate::values::id::{ChunkId, DocumentId, Map, Set};
 pub use likely::{DocumentScore, document_scores};
-use questions::{BestQuestion, ask, with_question};
+use questions::{BestQuestion, attach, with_question};
 pub use questions::{QuestionMix, ScoredQuestion};
 
 /// How both retrievers are combined. Every number is a setting.
@@ -289,14 +289,14 @@ fn score_document(
         .filter_map(|chunk| chunk.similarity)
         .max_by(f32::total_cmp);
     let best_chunk = chunks.iter().map(|chunk| chunk.lexical).fold(0.0, f32::max);
-    let mut asked = BestQuestion::default();
+    let mut best_question = BestQuestion::default();
     questions
         .iter()
-        .for_each(|question| asked.add(question.id, question.similarity, question.lexical));
+        .for_each(|question| best_question.add(question.id, question.similarity, question.lexical));
     let terms = questions.iter().map(|question| evidence.terms.get(&question.id));
     let of_questions: Vec<&ChunkTerms> = terms.flatten().collect();
     if !questions.is_empty() {
-        ask(document, &mut chunks, questions, mix);
+        attach(document, &mut chunks, questions, mix);
     }
     chunks.sort_by(|a, b| b.base.total_cmp(&a.base).then(a.id.cmp(&b.id)));
     let (text_whole, whole) = corpora.get(&document.project).map_or((0.0, 0.0), |corpus| {
@@ -304,13 +304,14 @@ fn score_document(
     });
     let lexical = |whole, best_chunk| mix.document_share * whole + (1.0 - mix.document_share) * best_chunk;
     let text_lexical = lexical(text_whole, best_chunk);
-    let best_chunk = with_question(best_chunk, asked.lexical, mix.questions.lexical);
-    let lexical = asked.allowing(lexical(whole, best_chunk), mix);
+    let best_chunk = with_question(best_chunk, best_question.lexical, mix.questions.lexical);
+    let lexical = best_question.allowing(lexical(whole, best_chunk), mix);
     let text_dense = similarity.map_or(0.0, |similarity| dense_score(similarity, mix.baseline));
-    let dense = asked.of_document(similarity, mix);
+    let dense = best_question.of_document(similarity, mix);
     ScoredDocument {
         document,
-        similarity: similarity.map(|similarity| with_question(similarity, asked.similarity, mix.questions.dense)),
+        similarity: similarity
+            .map(|similarity| with_question(similarity, best_question.similarity, mix.questions.dense)),
         text: TextScore {
             similarity,
             lexical: text_lexical,
@@ -346,13 +347,15 @@ fn document_lexical(
     if questions.is_empty() {
         return (text, text);
     }
-    let mut asked = vec![Frequencies::default(); corpus.terms.len()];
+    let mut in_questions = vec![Frequencies::default(); corpus.terms.len()];
     for terms in questions {
         length = length.max(terms.document_length);
-        let found = asked.iter_mut().zip(&terms.frequencies);
-        found.for_each(|(asked, found)| mix.questions.note(asked, found));
+        let found = in_questions.iter_mut().zip(&terms.frequencies);
+        found.for_each(|(in_questions, found)| mix.questions.count(in_questions, found));
     }
-    sum.iter_mut().zip(&asked).for_each(|(sum, asked)| sum.add(asked));
+    sum.iter_mut()
+        .zip(&in_questions)
+        .for_each(|(sum, in_questions)| sum.add(in_questions));
     (text, score(&sum, length))
 }
 

@@ -25,7 +25,7 @@ pub struct NameMatch {
     /// Source of the name.
     pub kind: NameKind,
     /// Index of the candidate name.
-    pub form: usize,
+    pub candidate: usize,
 }
 
 /// The names in a query.
@@ -34,7 +34,7 @@ pub struct NameQuery<'a> {
     /// The query.
     pub understanding: &'a Understanding,
     /// The candidate names that were looked up.
-    pub forms: &'a [CandidateName],
+    pub candidate_names: &'a [CandidateName],
     /// Keys of the container that the query names, see [`Understanding::container_keys`].
     pub containers: &'a [String],
     /// Indexes of the terms that are the last part of a qualified name. A page that describes the name has one of
@@ -150,15 +150,15 @@ impl RetrieverResults {
             self.phrase.clear();
         }
         let definers = self.defining_counts();
-        let few = |id: &DocumentId, form: usize| definers[&(id.project, form)] <= MAX_DEFINING_DOCUMENTS;
-        self.defining.retain(|(id, form)| few(id, *form));
+        let few = |id: &DocumentId, candidate: usize| definers[&(id.project, candidate)] <= MAX_DEFINING_DOCUMENTS;
+        self.defining.retain(|(id, candidate)| few(id, *candidate));
     }
 
     /// Number of documents of a project that define each candidate name.
     fn defining_counts(&self) -> Map<(i64, usize), usize> {
         let mut definers: Map<(i64, usize), usize> = Map::default();
-        for (document, form) in &self.defining {
-            *definers.entry((document.project, *form)).or_default() += 1;
+        for (document, candidate) in &self.defining {
+            *definers.entry((document.project, *candidate)).or_default() += 1;
         }
         definers
     }
@@ -199,7 +199,7 @@ impl RetrieverResults {
     }
 
     /// Sets the strengths of pages that were found by a name, a definition or a phrase. Returns their documents.
-    pub fn boost_pages(&self, asked: &NameQuery<'_>, pages: &mut Map<DocumentId, Page>) -> Vec<DocumentId> {
+    pub fn boost_pages(&self, query: &NameQuery<'_>, pages: &mut Map<DocumentId, Page>) -> Vec<DocumentId> {
         let phrase = phrase_strength(self.phrase.len());
         let mut named = Vec::new();
         for document in self.candidate_documents() {
@@ -208,12 +208,12 @@ impl RetrieverResults {
             };
             match self.names.get(&document) {
                 Some(found) => {
-                    let form = &asked.forms[found.form];
-                    if form.role != NameRole::Qualifier || self.has_term(document, asked.members) {
-                        page.apply_name(found.kind, form, asked.understanding, asked.containers);
+                    let candidate = &query.candidate_names[found.candidate];
+                    if candidate.role != NameRole::Qualifier || self.has_term(document, query.members) {
+                        page.apply_name(found.kind, candidate, query.understanding, query.containers);
                     }
                 }
-                None if self.near.contains(&document) => page.near_name = page.nearness(asked.typed),
+                None if self.near.contains(&document) => page.near_name = page.nearness(query.typed),
                 None => {}
             }
             if self.phrase.contains(&document) {
@@ -221,30 +221,35 @@ impl RetrieverResults {
             }
             named.push(document);
         }
-        closeness::prefer_closest(self.name_matches(), asked.forms, pages);
-        self.boost_defining(asked, pages);
+        closeness::prefer_closest(self.name_matches(), query.candidate_names, pages);
+        self.boost_defining(query, pages);
         named
     }
 
     /// The candidate names that the query is about, with their new roles.
     pub fn subjects(&self, question: &SubjectQuery<'_>, corpora: &Corpora) -> Vec<(usize, NameRole)> {
         let defining = self.defining.iter();
-        let defining = defining.map(|(document, form)| (*document, NameKind::Symbol, *form));
+        let defining = defining.map(|(document, candidate)| (*document, NameKind::Symbol, *candidate));
         question.subjects(self.name_matches().chain(defining), &self.evidence, corpora)
     }
 
     /// Documents with a candidate name, the kind of the name, and its index.
     fn name_matches(&self) -> impl Iterator<Item = (DocumentId, NameKind, usize)> {
         let names = self.names.iter();
-        names.map(|(document, found)| (*document, found.kind, found.form))
+        names.map(|(document, found)| (*document, found.kind, found.candidate))
     }
 
-    fn boost_defining(&self, asked: &NameQuery<'_>, pages: &mut Map<DocumentId, Page>) {
+    fn boost_defining(&self, query: &NameQuery<'_>, pages: &mut Map<DocumentId, Page>) {
         let definers = self.defining_counts();
-        for (document, form) in &self.defining {
+        for (document, candidate) in &self.defining {
             if let Some(page) = pages.get_mut(document) {
-                let definers = definers[&(document.project, *form)];
-                page.apply_definition(&asked.forms[*form], asked.understanding, asked.containers, definers);
+                let definers = definers[&(document.project, *candidate)];
+                page.apply_definition(
+                    &query.candidate_names[*candidate],
+                    query.understanding,
+                    query.containers,
+                    definers,
+                );
             }
         }
     }

@@ -34,7 +34,7 @@ pub struct SubjectQuery<'a> {
     /// The query.
     pub understanding: &'a Understanding,
     /// The candidate names that were looked up.
-    pub forms: &'a [CandidateName],
+    pub candidate_names: &'a [CandidateName],
     /// The terms that were looked up.
     pub terms: &'a [LookupTerm],
     /// The rules.
@@ -43,7 +43,7 @@ pub struct SubjectQuery<'a> {
 
 /// A name that may be the subject.
 struct SubjectCandidate<'a> {
-    form: usize,
+    index: usize,
     documents: Vec<DocumentId>,
     /// Indexes of its terms.
     own: Vec<usize>,
@@ -95,7 +95,7 @@ impl SubjectQuery<'_> {
             {
                 return false;
             }
-            let beside = compared.filter(|pair| pair.iter().any(|one| one.form == candidate.form));
+            let beside = compared.filter(|pair| pair.iter().any(|one| one.index == candidate.index));
             let beside = beside.into_iter().flatten().flat_map(|one| one.own.iter().copied());
             self.is_framed(candidate, &beside.collect::<Vec<usize>>(), evidence)
         };
@@ -104,25 +104,25 @@ impl SubjectQuery<'_> {
         let is_pair =
             compared.is_some_and(|[first, second]| sentence.is_pair(self.key(first), self.key(second), self.rules));
         let rarest = framed.iter().map(|candidate| candidate.idf()).fold(0.0, f32::max);
-        let first = compared.map(|[first, _]| first.form);
+        let first = compared.map(|[first, _]| first.index);
         let subject = framed
             .iter()
-            .find(|candidate| Some(candidate.form) == first || candidate.idf() >= rarest * NEARLY_AS_RARE);
-        let mut forms: Vec<(usize, NameRole)> = Vec::new();
+            .find(|candidate| Some(candidate.index) == first || candidate.idf() >= rarest * NEARLY_AS_RARE);
+        let mut roles: Vec<(usize, NameRole)> = Vec::new();
         for candidate in &framed {
             let role = match subject {
-                Some(subject) if subject.form == candidate.form && !is_pair => NameRole::Subject,
+                Some(subject) if subject.index == candidate.index && !is_pair => NameRole::Subject,
                 _ => NameRole::Compared,
             };
-            if forms.iter().all(|(form, _)| *form != candidate.form) {
-                forms.push((candidate.form, role));
+            if roles.iter().all(|(index, _)| *index != candidate.index) {
+                roles.push((candidate.index, role));
             }
         }
-        forms
+        roles
     }
 
     fn key(&self, candidate: &SubjectCandidate<'_>) -> &str {
-        &self.forms[candidate.form].key
+        &self.candidate_names[candidate.index].key
     }
 
     /// The names within the query that few documents of a project have, in the order of the query.
@@ -132,26 +132,26 @@ impl SubjectQuery<'_> {
         corpora: &'a Corpora,
     ) -> Vec<SubjectCandidate<'a>> {
         let mut documents: Map<(i64, usize), Vec<DocumentId>> = Map::default();
-        for (document, kind, form) in names {
-            let is_within = matches!(self.forms[form].role, NameRole::Within | NameRole::Mention);
+        for (document, kind, index) in names {
+            let is_within = matches!(self.candidate_names[index].role, NameRole::Within | NameRole::Mention);
             if is_within && !matches!(kind, NameKind::Path | NameKind::Address | NameKind::Unprefixed) {
-                documents.entry((document.project, form)).or_default().push(document);
+                documents.entry((document.project, index)).or_default().push(document);
             }
         }
-        let candidate = |((project, form), documents): ((i64, usize), Vec<DocumentId>)| {
+        let candidate = |((project, index), documents): ((i64, usize), Vec<DocumentId>)| {
             let corpus = corpora
                 .get(&project)
                 .filter(|_| documents.len() <= MAX_SUBJECT_DOCUMENTS)?;
-            let own = self.terms_of(&self.forms[form].text);
+            let own = self.terms_of(&self.candidate_names[index].text);
             Some(SubjectCandidate {
-                form,
+                index,
                 documents,
                 own,
                 corpus,
             })
         };
         let mut candidates: Vec<SubjectCandidate<'_>> = documents.into_iter().filter_map(candidate).collect();
-        candidates.sort_by_key(|candidate| (candidate.own.first().copied(), candidate.form));
+        candidates.sort_by_key(|candidate| (candidate.own.first().copied(), candidate.index));
         candidates
     }
 
@@ -183,7 +183,7 @@ impl SubjectQuery<'_> {
         let place = self.understanding.container.as_deref();
         let place = place.map_or_else(Vec::new, |place| self.terms_of(place));
         let as_name = candidate.own.iter().any(|&at| self.terms[at].name);
-        let is_general = !as_name && self.is_general(&self.forms[candidate.form].text);
+        let is_general = !as_name && self.is_general(&self.candidate_names[candidate.index].text);
         // "module object" is no question about object.
         let frames = |word: &str| frames(word, self.rules) && !(is_general && self.is_general(word));
         let says_more =

@@ -51,8 +51,12 @@ pub enum WordingError {
 /// A wording as it is compared: without case, repeated blanks and punctuation at its end.
 fn compared(text: &str) -> String {
     let spaced = text.split_whitespace().collect::<Vec<&str>>().join(" ");
-    let said = spaced.trim_end_matches(['.', '?', '!', ':', ' ']);
-    if said.is_empty() { spaced } else { said.to_lowercase() }
+    let stripped = spaced.trim_end_matches(['.', '?', '!', ':', ' ']);
+    if stripped.is_empty() {
+        spaced
+    } else {
+        stripped.to_lowercase()
+    }
 }
 
 /// A question and its further wordings: without blank ones, each once, in an order independent of the given one. A
@@ -225,24 +229,24 @@ pub fn merge_wordings(worded: Vec<WordingRanking>, baseline: f32, added: Option<
         }
         for ranked in own.ranked {
             let own = &scores[&ranked.document.document];
-            let says = |wording: usize| (own[wording] > EVIDENCE_CAP, trust[wording] * own[wording]);
+            let support = |wording: usize| (own[wording] > EVIDENCE_CAP, trust[wording] * own[wording]);
             if trust[wording] >= MIN_TRUST {
-                let says = says(wording).1;
+                let support = support(wording).1;
                 let known = best_trusted.get(&ranked.document.document);
-                if known.is_none_or(|(said, _)| says > *said) {
-                    best_trusted.insert(ranked.document.document, (says, ranked.clone()));
+                if known.is_none_or(|(known, _)| support > *known) {
+                    best_trusted.insert(ranked.document.document, (support, ranked.clone()));
                 }
             }
             let known = best.get(&ranked.document.document);
-            if known.is_none_or(|(of, _)| says(wording) > says(*of)) {
+            if known.is_none_or(|(of, _)| support(wording) > support(*of)) {
                 best.insert(ranked.document.document, (wording, ranked));
             }
         }
         sections.push(own.sections);
     }
     for (document, (wording, ranked)) in best {
-        let asked = sections[wording].remove(&document);
-        found.sections.extend(asked.map(|asked| (document, asked)));
+        let section = sections[wording].remove(&document);
+        found.sections.extend(section.map(|section| (document, section)));
         found.wordings.insert(document, wording);
         let doubted = trust[wording] < MIN_TRUST;
         if let Some((_, trusted)) = best_trusted.remove(&document).filter(|_| doubted) {

@@ -28,8 +28,8 @@ pub fn unqualified(title: &str) -> &str {
 /// matter.
 pub fn is_repeated_by(title: &str, heading: &str) -> bool {
     let words = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
-    let said = words(heading);
-    said == words(title) || said == words(unqualified(title))
+    let own = words(heading);
+    own == words(title) || own == words(unqualified(title))
 }
 
 #[cfg(test)]

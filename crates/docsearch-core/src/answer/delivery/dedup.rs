@@ -57,11 +57,11 @@ impl Deduplication {
         document: impl Fn(&T) -> D,
         mut similarity: impl FnMut(&T, &T) -> Option<f32>,
     ) -> Vec<DedupedChunk<T>> {
-        let mut kept: Vec<DedupedChunk<T>> = Vec::new();
+        let mut selected: Vec<DedupedChunk<T>> = Vec::new();
         let mut passed_over = Vec::new();
         let mut places: HashMap<D, Vec<usize>> = HashMap::new();
         for chunk in ranked {
-            if kept.len() >= self.limit {
+            if selected.len() >= self.limit {
                 break;
             }
             let siblings = places.entry(document(&chunk)).or_default();
@@ -69,23 +69,23 @@ impl Deduplication {
                 Dedup::None => true,
                 Dedup::Document => siblings.is_empty(),
                 Dedup::Similar => siblings.iter().all(|&at| {
-                    similarity(&kept[at].chunk, &chunk).is_some_and(|similarity| similarity < self.max_similarity)
+                    similarity(&selected[at].chunk, &chunk).is_some_and(|similarity| similarity < self.max_similarity)
                 }),
             };
             if wanted {
                 let additional = self.mode != Dedup::None && !siblings.is_empty();
-                siblings.push(kept.len());
-                kept.push(DedupedChunk { chunk, additional });
+                siblings.push(selected.len());
+                selected.push(DedupedChunk { chunk, additional });
             } else if passed_over.len() < self.limit {
                 passed_over.push(chunk);
             }
         }
-        let free = self.limit - kept.len();
-        kept.extend(passed_over.into_iter().take(free).map(|chunk| DedupedChunk {
+        let free = self.limit - selected.len();
+        selected.extend(passed_over.into_iter().take(free).map(|chunk| DedupedChunk {
             chunk,
             additional: true,
         }));
-        kept
+        selected
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
         dedup
             .choose(ranked.iter().copied(), |chunk| chunk.0, similarity)
             .into_iter()
-            .map(|kept| (kept.chunk, kept.additional))
+            .map(|selected| (selected.chunk, selected.additional))
             .collect()
     }
 
@@ -130,7 +130,7 @@ mod tests {
     fn s4_9_one_document_gives_several_chunks() {
         let additional: Vec<bool> = choose(Dedup::Document, 3, &RANKED[..3])
             .iter()
-            .map(|kept| kept.1)
+            .map(|selected| selected.1)
             .collect();
         assert_eq!(additional, [false, true, true]);
     }
@@ -145,8 +145,8 @@ mod tests {
 
     #[test]
     fn s4_12_a_second_chunk_that_says_something_else_stays() {
-        let kept = choose(Dedup::Similar, 3, &RANKED);
-        assert_eq!(kept, [(('A', 0), false), (('A', 1), true), (('B', 0), false)]);
+        let selected = choose(Dedup::Similar, 3, &RANKED);
+        assert_eq!(selected, [(('A', 0), false), (('A', 1), true), (('B', 0), false)]);
     }
 
     proptest! {
@@ -164,21 +164,21 @@ mod tests {
                 .filter_map(|(name, no)| Some((name.chars().next()?, *no)))
                 .filter(|chunk| seen.insert(*chunk))
                 .collect();
-            let kept = choose(mode, limit, &ranked);
-            prop_assert_eq!(kept.len(), limit.min(ranked.len()));
+            let selected = choose(mode, limit, &ranked);
+            prop_assert_eq!(selected.len(), limit.min(ranked.len()));
             let firsts = |chunks: &mut dyn Iterator<Item = Chunk>| {
                 let mut seen = HashSet::new();
                 chunks.filter(|chunk| seen.insert(chunk.0)).collect::<Vec<_>>()
             };
             let before = firsts(&mut ranked.iter().copied());
-            let after = firsts(&mut kept.iter().map(|kept| kept.0));
+            let after = firsts(&mut selected.iter().map(|selected| selected.0));
             prop_assert_eq!(&after[..], &before[..after.len()]);
             if mode == Dedup::Document {
                 prop_assert_eq!(after.len(), before.len().min(limit));
             }
             if mode != Dedup::None {
                 let mut seen = HashSet::new();
-                for ((document, _), additional) in kept {
+                for ((document, _), additional) in selected {
                     prop_assert_eq!(additional, !seen.insert(document));
                 }
             }

@@ -159,7 +159,7 @@ pub(super) fn compact(answer: &Answer, budget: Budget, switched: Option<Notice>)
     // Lines after the results may take up to a fifth of the limit.
     let reserved = length(&further).min(limit / 5);
     let longer = |text: &str, max_chars| text.char_indices().nth(max_chars).is_some();
-    let said = |limits: &Limits| {
+    let notes = |limits: &Limits| {
         let mut own: Vec<String> = switched.iter().map(note).collect();
         if limit < natural && results.iter().any(|result| longer(&result.excerpt, limits.excerpt)) {
             let call = switched.is_none().then_some(whole.as_str());
@@ -172,12 +172,12 @@ pub(super) fn compact(answer: &Answer, budget: Budget, switched: Option<Notice>)
     };
     let fits = |limits: &&Limits| {
         let blocks: usize = results.iter().map(|result| result.max_chars(limits)).sum();
-        blocks + length(&said(limits)) + reserved <= limit
+        blocks + length(&notes(limits)) + reserved <= limit
     };
     let (limits, shown, mut lines) = match LIMITS.iter().find(fits) {
-        Some(limits) => (limits, results.len(), said(limits)),
+        Some(limits) => (limits, results.len(), notes(limits)),
         None => {
-            let own = said(&TIGHTEST);
+            let own = notes(&TIGHTEST);
             let sizes = results.iter().map(|result| result.max_chars(&TIGHTEST));
             let (shown, own) = fitting(answer, sizes, own, reserved, limit, &whole);
             (&TIGHTEST, shown, own)
@@ -201,7 +201,7 @@ fn fitting(
     whole: &str,
 ) -> (usize, Vec<String>) {
     let total = answer.results.len();
-    let said = |shown: usize| {
+    let notes = |shown: usize| {
         let call = rest(answer.syntax, shown, total, answer.offset, whole);
         let left_out = Notice::results_left_out(shown, total, limit, &call);
         let mut lines = vec![note(&left_out)];
@@ -218,9 +218,9 @@ fn fitting(
         .collect();
     let shown = (1..=within.len())
         .rev()
-        .find(|&shown| within[shown - 1] + length(&said(shown)) + reserved <= limit)
+        .find(|&shown| within[shown - 1] + length(&notes(shown)) + reserved <= limit)
         .unwrap_or(0);
-    (shown, said(shown))
+    (shown, notes(shown))
 }
 
 /// The arguments for the results after the first `shown` of `total`; `whole` are those of a longer answer.

@@ -200,7 +200,7 @@ proptest! {
                 found.iter().filter(|hit| hit.chunk.document == document.document.document).collect();
             prop_assert_eq!(own.len(), document.document.chunks.len());
             prop_assert_eq!(own[0].score, document.score);
-            prop_assert!(own[0].place == 0);
+            prop_assert!(own[0].index == 0);
         }
     }
 

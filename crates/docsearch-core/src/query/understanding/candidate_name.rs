@@ -95,7 +95,7 @@ impl CandidateName {
         let Some(address) = Address::read(query).or_else(|| Address::read(&decoded)) else {
             return Vec::new();
         };
-        let form = |text: &str, project| Self {
+        let candidate = |text: &str, project| Self {
             text: text.trim_matches('/').to_owned(),
             key: address_key(text),
             role: NameRole::Address,
@@ -104,18 +104,20 @@ impl CandidateName {
         let below = sites.into_iter().flat_map(|site| {
             let roots = [Some(site.name).filter(|_| !address.is_url()), site.root_url];
             let below = roots.into_iter().flatten().filter_map(|root| address.below(root));
-            below.map(|slug| form(slug, Some(site.project))).collect::<Vec<_>>()
+            below
+                .map(|slug| candidate(slug, Some(site.project)))
+                .collect::<Vec<_>>()
         });
-        let forms = std::iter::once(form(address.text, None)).chain(below);
+        let candidates = std::iter::once(candidate(address.text, None)).chain(below);
         // A query string may distinguish pages, or may be `?highlight=word`.
-        let forms = forms.flat_map(|asked| {
-            let (path, question) = split_question(&asked.text);
+        let candidates = candidates.flat_map(|whole| {
+            let (path, question) = split_question(&whole.text);
             let plain = (!question.is_empty()).then(|| Self {
                 role: NameRole::AddressPath,
-                ..form(path, asked.project)
+                ..candidate(path, whole.project)
             });
-            [Some(asked), plain].into_iter().flatten()
+            [Some(whole), plain].into_iter().flatten()
         });
-        forms.filter(|form| !form.key.is_empty()).collect()
+        candidates.filter(|candidate| !candidate.key.is_empty()).collect()
     }
 }

@@ -78,7 +78,7 @@ impl Understanding {
     pub fn candidate_names_within(&self, known: &[CandidateName], rules: &Rules) -> Vec<CandidateName> {
         let mut names: Vec<CandidateName> = Vec::new();
         for run in Sentence::read(&self.topic, rules).runs {
-            if known.iter().chain(&names).all(|form| form.key != run.key) {
+            if known.iter().chain(&names).all(|candidate| candidate.key != run.key) {
                 names.push(CandidateName {
                     text: run.text,
                     key: run.key,

@@ -21,12 +21,12 @@ impl QueryFeatures<'_> {
         let (mut verb, mut has_object, mut has_other) = (0.0f32, false, false);
         for word in title.words() {
             let mut known = self.rules.vocabulary().is_stop_word(word.text);
-            for form in self.forms.matching_key(&word, buffer) {
+            for term_word in self.term_words.matching_key(&word, buffer) {
                 known = true;
-                has_object |= form.term == object;
+                has_object |= term_word.term == object;
                 // "Accounts and locks" locks nothing.
-                if terms[form.term].role == Role::Action && form.word.text.as_bytes() == word.text {
-                    verb = verb.max(form.closeness);
+                if terms[term_word.term].role == Role::Action && term_word.word.text.as_bytes() == word.text {
+                    verb = verb.max(term_word.closeness);
                 }
             }
             has_other |= !known;

@@ -30,24 +30,27 @@ impl TermWord {
 #[derive(Debug)]
 pub(super) struct TermWords {
     /// Sorted by first byte.
-    forms: Vec<TermWord>,
+    words: Vec<TermWord>,
     by_start: Vec<Range<usize>>,
     by_stem: Map<Vec<u8>, Vec<usize>>,
 }
 
 impl TermWords {
     pub(super) fn of(understanding: &Understanding, rules: &Rules) -> Self {
-        let mut forms = all(understanding, rules);
-        forms.sort_by_key(TermWord::first);
-        let end = |first: u8| forms.partition_point(|form| form.first() <= first);
-        let begin = |first: u8| forms.partition_point(|form| form.first() < first);
+        let mut words = all(understanding, rules);
+        words.sort_by_key(TermWord::first);
+        let end = |first: u8| words.partition_point(|term_word| term_word.first() <= first);
+        let begin = |first: u8| words.partition_point(|term_word| term_word.first() < first);
         let by_start = (0..=u8::MAX).map(|first| begin(first)..end(first)).collect();
         let mut by_stem: Map<Vec<u8>, Vec<usize>> = Map::default();
-        for (at, form) in forms.iter().enumerate() {
-            by_stem.entry(form.word.stem.clone().into_bytes()).or_default().push(at);
+        for (at, term_word) in words.iter().enumerate() {
+            by_stem
+                .entry(term_word.word.stem.clone().into_bytes())
+                .or_default()
+                .push(at);
         }
         Self {
-            forms,
+            words,
             by_start,
             by_stem,
         }
@@ -61,9 +64,9 @@ impl TermWords {
     /// The words that a word of a text, in lower case, matches (see [`Word::matches`]).
     pub(super) fn matching<'s>(&'s self, word: &'s str) -> impl Iterator<Item = &'s TermWord> {
         let mut known: Option<Cow<'_, str>> = None;
-        self.beginning_as(word.as_bytes()).iter().filter(move |form| {
+        self.beginning_as(word.as_bytes()).iter().filter(move |term_word| {
             let has_stem = |own: &str| *known.get_or_insert_with(|| stem(word)) == own;
-            form.word.matches_if(word, has_stem)
+            term_word.word.matches_if(word, has_stem)
         })
     }
 
@@ -79,29 +82,29 @@ impl TermWords {
         let by_stem = stem
             .and_then(|stem| self.by_stem.get(stem))
             .map_or(&[][..], Vec::as_slice);
-        let by_stem = by_stem.iter().map(|&at| &self.forms[at]);
+        let by_stem = by_stem.iter().map(|&at| &self.words[at]);
         let unknown = if alike && stem.is_none() { word.text } else { &[] };
         by_stem
-            .filter(move |form| Some(form.first()) == first)
+            .filter(move |term_word| Some(term_word.first()) == first)
             .chain(self.matching(std::str::from_utf8(unknown).unwrap_or_default()))
     }
 
     #[cfg(test)]
     pub(super) fn all(&self) -> impl Iterator<Item = &TermWord> {
-        self.forms.iter()
+        self.words.iter()
     }
 
     fn beginning_as(&self, word: &[u8]) -> &[TermWord] {
         let first = word.first();
-        first.map_or(&[], |&first| &self.forms[self.by_start[usize::from(first)].clone()])
+        first.map_or(&[], |&first| &self.words[self.by_start[usize::from(first)].clone()])
     }
 }
 
 fn all(understanding: &Understanding, rules: &Rules) -> Vec<TermWord> {
-    let mut forms = Vec::new();
+    let mut words = Vec::new();
     for (at, term) in understanding.terms.iter().take(MAX_TERMS).enumerate() {
         let mut add = |word: Word, closeness, is_expansion| {
-            forms.push(TermWord {
+            words.push(TermWord {
                 word,
                 term: at,
                 closeness,
@@ -120,5 +123,5 @@ fn all(understanding: &Understanding, rules: &Rules) -> Vec<TermWord> {
             add(Word::new(verb), closeness, true);
         }
     }
-    forms
+    words
 }

@@ -389,9 +389,9 @@ proptest! {
             let mut buffer = Vec::new();
             for key in keys.parts().title.words() {
                 let word = std::str::from_utf8(key.text).expect("UTF-8");
-                let matching = known(&mut asked.forms.all().filter(|form| form.word.matches(word)));
-                prop_assert_eq!(&known(&mut asked.forms.matching(word)), &matching, "{}", word);
-                prop_assert_eq!(&known(&mut asked.forms.matching_key(&key, &mut buffer)), &matching, "{}", word);
+                let matching = known(&mut asked.term_words.all().filter(|term_word| term_word.word.matches(word)));
+                prop_assert_eq!(&known(&mut asked.term_words.matching(word)), &matching, "{}", word);
+                prop_assert_eq!(&known(&mut asked.term_words.matching_key(&key, &mut buffer)), &matching, "{}", word);
                 let vocabulary = RULES.vocabulary();
                 prop_assert_eq!(vocabulary.is_verb(&key, &mut buffer), RULES.verb(word).is_some(), "{}", word);
                 prop_assert_eq!(vocabulary.intent(key.text), RULES.intent(word), "{}", word);

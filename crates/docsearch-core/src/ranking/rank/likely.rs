@@ -14,7 +14,7 @@ pub struct DocumentScore {
     /// [`ScoredDocument::similarity`].
     pub similarity: Option<f32>,
     /// Its questions.
-    asked: BestQuestion,
+    best_question: BestQuestion,
     /// [`ScoredDocument::lexical`].
     pub lexical: f32,
 }
@@ -22,14 +22,14 @@ pub struct DocumentScore {
 impl DocumentScore {
     /// [`ScoredDocument::dense`]; `unknown` is the similarity to assume if none was compared.
     pub fn dense(&self, unknown: Option<f32>, mix: &Mix) -> f32 {
-        self.asked.of_document(self.similarity.or(unknown), mix)
+        self.best_question.of_document(self.similarity.or(unknown), mix)
     }
 }
 
 /// Sums over the sections of a document.
 struct Sum {
     similarity: Option<f32>,
-    asked: BestQuestion,
+    best_question: BestQuestion,
     best_chunk: f32,
     /// Words of the document.
     length: f32,
@@ -42,7 +42,7 @@ pub fn document_scores(evidence: &Evidence, corpora: &Corpora, mix: &Mix) -> Vec
     let mut places: Map<DocumentId, usize> = Map::default();
     let mut sums: Vec<(DocumentId, Sum)> = Vec::new();
     let mut frequencies: Vec<Frequencies> = Vec::new();
-    let mut asked: Vec<Frequencies> = Vec::new();
+    let mut in_questions: Vec<Frequencies> = Vec::new();
     for (id, similarity, terms) in evidence.sections() {
         let corpus = corpora.get(&id.document.project);
         let place = *places.entry(id.document).or_insert_with(|| {
@@ -51,10 +51,10 @@ pub fn document_scores(evidence: &Evidence, corpora: &Corpora, mix: &Mix) -> Vec
                 from + corpus.map_or(0, |corpus| corpus.terms.len()),
                 Frequencies::default(),
             );
-            asked.resize(frequencies.len(), Frequencies::default());
+            in_questions.resize(frequencies.len(), Frequencies::default());
             let sum = Sum {
                 similarity: None,
-                asked: BestQuestion::default(),
+                best_question: BestQuestion::default(),
                 best_chunk: 0.0,
                 length: 0.0,
                 from,
@@ -67,10 +67,10 @@ pub fn document_scores(evidence: &Evidence, corpora: &Corpora, mix: &Mix) -> Vec
         if is_question(id.chunk) {
             let known = terms.zip(corpus);
             let lexical = known.map_or(0.0, |(terms, corpus)| question_lexical(terms, corpus));
-            sum.asked.add(id, similarity, lexical);
+            sum.best_question.add(id, similarity, lexical);
             let terms = terms.map_or([].as_slice(), |terms| &terms.frequencies);
-            let of_document = asked[sum.from..].iter_mut().zip(terms);
-            of_document.for_each(|(asked, found)| mix.questions.note(asked, found));
+            let of_document = in_questions[sum.from..].iter_mut().zip(terms);
+            of_document.for_each(|(in_questions, found)| mix.questions.count(in_questions, found));
             continue;
         }
         let known = sum.similarity.into_iter().chain(similarity);
@@ -87,20 +87,20 @@ pub fn document_scores(evidence: &Evidence, corpora: &Corpora, mix: &Mix) -> Vec
     }
     frequencies
         .iter_mut()
-        .zip(&asked)
-        .for_each(|(sum, asked)| sum.add(asked));
+        .zip(&in_questions)
+        .for_each(|(sum, in_questions)| sum.add(in_questions));
     let scores = sums.into_iter().map(|(document, sum)| {
         let whole = corpora.get(&document.project).map_or(0.0, |corpus| {
             let found = frequencies[sum.from..].iter().take(corpus.terms.len());
             lexical_score(found, sum.length, corpus.average_document, corpus, &mix.bm25)
         });
-        let best_chunk = with_question(sum.best_chunk, sum.asked.lexical, mix.questions.lexical);
+        let best_chunk = with_question(sum.best_chunk, sum.best_question.lexical, mix.questions.lexical);
         let lexical = mix.document_share * whole + (1.0 - mix.document_share) * best_chunk;
         DocumentScore {
             document,
             similarity: sum.similarity,
-            asked: sum.asked,
-            lexical: sum.asked.allowing(lexical, mix),
+            best_question: sum.best_question,
+            lexical: sum.best_question.allowing(lexical, mix),
         }
     });
     scores.collect()

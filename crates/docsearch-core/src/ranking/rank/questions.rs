@@ -26,10 +26,10 @@ pub(super) fn with_question(text: f32, question: Option<f32>, share: f32) -> f32
 
 impl QuestionMix {
     /// Counts a term that a question has: once, whatever the number of questions.
-    pub(super) fn note(&self, asked: &mut Frequencies, found: &Frequencies) {
+    pub(super) fn count(&self, sum: &mut Frequencies, found: &Frequencies) {
         if found.closeness > 0.0 {
-            asked.body = self.frequency;
-            asked.closeness = asked.closeness.max(found.closeness);
+            sum.body = self.frequency;
+            sum.closeness = sum.closeness.max(found.closeness);
         }
     }
 }
@@ -86,7 +86,12 @@ impl BestQuestion {
 }
 
 /// Gives each section its best question. Sections that only their questions retrieved are added.
-pub(super) fn ask(document: DocumentId, chunks: &mut Vec<ScoredChunk>, mut questions: Vec<ScoredQuestion>, mix: &Mix) {
+pub(super) fn attach(
+    document: DocumentId,
+    chunks: &mut Vec<ScoredChunk>,
+    mut questions: Vec<ScoredQuestion>,
+    mix: &Mix,
+) {
     let base = |question: &ScoredQuestion| chunk_base(question.similarity, question.lexical, mix);
     questions.sort_by(|a, b| base(b).total_cmp(&base(a)).then(a.id.cmp(&b.id)));
     let mut places: Map<i32, usize> = Map::default();
@@ -98,12 +103,12 @@ pub(super) fn ask(document: DocumentId, chunks: &mut Vec<ScoredChunk>, mut quest
             chunks.len() - 1
         });
         let chunk = &mut chunks[place];
-        let asked = BestQuestion {
+        let best = BestQuestion {
             similarity: question.similarity,
             lexical: Some(question.lexical),
         };
-        let lexical = with_question(chunk.lexical, asked.lexical, mix.questions.lexical);
-        let base = base_score(asked.dense(chunk.similarity, mix), lexical, mix.hybrid);
+        let lexical = with_question(chunk.lexical, best.lexical, mix.questions.lexical);
+        let base = base_score(best.dense(chunk.similarity, mix), lexical, mix.hybrid);
         if base > chunk.base {
             chunk.base = base;
             chunk.question = Some(question);

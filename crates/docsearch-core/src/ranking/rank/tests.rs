@@ -59,7 +59,7 @@ fn question(document: i64, section: i32, place: usize) -> ChunkId {
 }
 
 /// A question with the word.
-fn asked() -> ChunkTerms {
+fn question_terms() -> ChunkTerms {
     let mut found = terms(0.0, 5.0);
     found.frequencies[0].title = 1.0;
     found
@@ -195,7 +195,7 @@ fn a_question_counts_for_the_section_that_answers_it_and_is_none_itself() {
     evidence
         .similarity
         .extend([(chunk(1, 0), 0.43), (chunk(1, 1), 0.05), (question(1, 1, 0), 0.81)]);
-    evidence.terms.insert(question(1, 1, 0), asked());
+    evidence.terms.insert(question(1, 1, 0), question_terms());
     let ranked = rank(&evidence, [], &corpora(), &MIX);
     let sections: Vec<i32> = ranked[0].chunks.iter().map(|chunk| chunk.id.chunk).collect();
     assert_eq!(sections, [1, 0], "the section with the question comes first");
@@ -217,7 +217,7 @@ fn a_document_does_not_come_first_for_the_number_of_its_questions() {
         let mut evidence = Evidence::default();
         evidence.terms.insert(chunk(1, 0), terms(1.0, 100.0));
         for place in 0..questions {
-            evidence.terms.insert(question(1, 0, place), asked());
+            evidence.terms.insert(question(1, 0, place), question_terms());
             evidence.similarity.insert(question(1, 0, place), 0.6);
         }
         rank(&evidence, [], &corpora(), &MIX)[0].base

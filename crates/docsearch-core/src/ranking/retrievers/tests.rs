@@ -193,7 +193,7 @@ fn boosted(query: &str, results: &RetrieverResults, members: &[usize]) -> Map<Do
     };
     let mut pages = Map::from_iter([(document(1), page("Button")), (document(2), page("ButtonStyle"))]);
     let asked = NameQuery {
-        forms: &understanding.candidate_names(),
+        candidate_names: &understanding.candidate_names(),
         containers: &[],
         members,
         typed: "butto",
@@ -210,7 +210,7 @@ fn names_phrases_and_near_names_boost() {
             document(1),
             NameMatch {
                 kind: NameKind::Title,
-                form: 0,
+                candidate: 0,
             },
         )]),
         near: Set::from_iter([document(2), document(9)]),
@@ -259,15 +259,15 @@ fn a_page_of_a_qualifier_counts_if_it_describes_the_member() {
     let qualifier = understanding
         .candidate_names()
         .iter()
-        .position(|form| form.role == NameRole::Qualifier);
-    let form = qualifier.expect("a qualifier");
+        .position(|candidate| candidate.role == NameRole::Qualifier);
+    let candidate = qualifier.expect("a qualifier");
     let results = |times| RetrieverResults {
         evidence: evidence(&[(1, 0, times)]),
         names: Map::from_iter([(
             document(1),
             NameMatch {
                 kind: NameKind::Title,
-                form,
+                candidate,
             },
         )]),
         ..RetrieverResults::default()

@@ -202,11 +202,11 @@ fn with_task<'c>(case: &Case<'c>) -> Option<&'c PageFeatures> {
 
 fn further_verb(case: &Case<'_>) -> Option<Amount> {
     let features = with_task(case)?;
-    let kept = 1.0 - (1.0 - features.task / features.closest_task.max(features.task)) * features.intent;
-    (kept < 1.0).then_some(Amount {
-        raw: 1.0 - kept,
+    let factor = 1.0 - (1.0 - features.task / features.closest_task.max(features.task)) * features.intent;
+    (factor < 1.0).then_some(Amount {
+        raw: 1.0 - factor,
         weight: 1.0,
-        by: kept,
+        by: factor,
     })
 }
 
@@ -243,11 +243,11 @@ fn newness(case: &Case<'_>) -> Option<f32> {
 /// A page that is not known to be new is a weak match for such a query.
 fn age(case: &Case<'_>) -> Option<Amount> {
     newness(case).map(|share| {
-        let kept = if share > 0.0 { 0.0 } else { NOT_NEW };
+        let factor = if share > 0.0 { 0.0 } else { NOT_NEW };
         Amount {
-            raw: 1.0 - kept,
+            raw: 1.0 - factor,
             weight: 1.0,
-            by: kept,
+            by: factor,
         }
     })
 }

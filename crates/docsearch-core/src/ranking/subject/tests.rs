@@ -28,12 +28,12 @@ fn about(query: &str, names: &[&str], sections: &[&str]) -> Vec<(String, NameRol
     let tokens = query_tokens(&understanding.topic, Some(&understanding), &rules);
     let lexemes: Vec<Vec<String>> = tokens.iter().map(|token| vec![token.text.to_lowercase()]).collect();
     let terms = terms(&tokens, &lexemes, weights);
-    let mut forms = understanding.candidate_names();
-    forms.extend(understanding.candidate_names_within(&forms, &rules));
+    let mut candidate_names = understanding.candidate_names();
+    candidate_names.extend(understanding.candidate_names_within(&candidate_names, &rules));
     let found = names.iter().zip(1..).filter_map(|(name, number)| {
         let key = crate::text::name::key(name);
-        let form = forms.iter().position(|form| form.key == key)?;
-        Some((document(number), NameKind::Title, form))
+        let candidate = candidate_names.iter().position(|candidate| candidate.key == key)?;
+        Some((document(number), NameKind::Title, candidate))
     });
     let found: Vec<(DocumentId, NameKind, usize)> = found.collect();
     let has = |text: &str, word: &str| {
@@ -74,13 +74,15 @@ fn about(query: &str, names: &[&str], sections: &[&str]) -> Vec<(String, NameRol
     }
     let question = SubjectQuery {
         understanding: &understanding,
-        forms: &forms,
+        candidate_names: &candidate_names,
         terms: &terms,
         rules: &rules,
     };
     let subjects = question.subjects(found.into_iter(), &evidence, &Map::from_iter([(PROJECT, corpus)]));
     let subjects = subjects.into_iter();
-    subjects.map(|(form, role)| (forms[form].text.clone(), role)).collect()
+    subjects
+        .map(|(candidate, role)| (candidate_names[candidate].text.clone(), role))
+        .collect()
 }
 
 fn subject(query: &str, names: &[&str], sections: &[&str]) -> Option<String> {

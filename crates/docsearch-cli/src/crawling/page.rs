@@ -184,6 +184,8 @@ fn markdown(text: &str) -> Hints {
 
 #[cfg(test)]
 mod tests {
+    use docsearch_readers::FORMATS;
+
     use super::*;
 
     const HTML: Option<&str> = Some("text/html; charset=utf-8");
@@ -258,6 +260,9 @@ mod tests {
         assert!(is_page(Some("application/pdf"), "/a"));
         for kind in ["image/png", "application/zip", "text/css", "application/octet-stream"] {
             assert!(!is_page(Some(kind), "/a"), "{kind}");
+        }
+        for extension in FORMATS.iter().flat_map(|format| format.all_extensions()) {
+            assert!(!is_file(&format!("/a.{extension}")), "{extension}");
         }
         assert!(is_file("/logo.PNG") && is_file("/a/b.tar.gz"));
         assert!(!is_file("/releases/4.2") && !is_file("/a.html") && !is_file("/a.zip/"));

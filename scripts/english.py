@@ -73,6 +73,7 @@ ALLOWED: list[tuple[str, set[str], str]] = [
     ("crates/docsearch-core/src/documents/definition/tests.rs", {"stands"}, "text of a page"),
     ("crates/docsearch-core/src/query/input.rs", {"nobody"}, "a query of a reader"),
     ("crates/docsearch-inference/src/service/endpoints/", {"bearer"}, "the scheme of HTTP's Authorization header"),
+    ("crates/docsearch-readers/src/formats/openapi/", {"bearer"}, "the scheme of HTTP's Authorization header"),
     ("CONTRIBUTING.md", {"nobody"}, "a Unix user"),
     ("tests/test_http.py", {"bearer", "nobody"}, "the scheme of HTTP's Authorization header, and a token"),
     ("tests/sql/", {"bear", "bears", "lifts", "mended", "nobody", "somebody", "stands", "tells", "told", "whoever"},

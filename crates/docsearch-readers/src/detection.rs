@@ -11,12 +11,12 @@ use crate::file::extension;
 use crate::formats::FORMATS;
 use crate::formats::format::{Format, Signature};
 
-/// The format of files as the user gives it.
+/// The format that the user chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InputFormat(Option<&'static Format>);
 
 impl InputFormat {
-    /// Each file by its name, then by its content.
+    /// Detected for each file, by its name, then by its content.
     pub const AUTO: Self = Self(None);
 
     /// Every choice, the automatic one first.
@@ -25,7 +25,7 @@ impl InputFormat {
         std::iter::once(Self::AUTO).chain(formats)
     }
 
-    /// `None` where name and content decide.
+    /// `None` if the format is detected.
     pub fn format(self) -> Option<&'static Format> {
         self.0
     }
@@ -35,7 +35,7 @@ impl InputFormat {
         self.0.map_or("auto", |format| format.name)
     }
 
-    /// What the name does not say.
+    /// Help, if the name does not explain itself.
     pub fn help(self) -> Option<&'static str> {
         match self.0 {
             None => Some("By name, then by content"),
@@ -44,7 +44,7 @@ impl InputFormat {
     }
 }
 
-/// Whether a file is documentation: by its name, and by its content where other files have such names, too.
+/// Whether a file is documentation: by its name, and by its content if other files have such names, too.
 pub fn is_documentation(path: &Path) -> bool {
     FORMATS.iter().any(|format| {
         let is_named_so = match format.may_be_named {
@@ -55,7 +55,7 @@ pub fn is_documentation(path: &Path) -> bool {
     })
 }
 
-/// Whether a file is a page as a browser shows it, which a generator may have built from a source beside it.
+/// Whether a file is a built HTML page, whose source may be beside it.
 pub fn is_built_page(path: &Path) -> bool {
     FORMATS
         .iter()
@@ -69,7 +69,7 @@ pub(crate) fn may_include(path: &Path) -> bool {
         .any(|format| format.includes && format.has_extension(path))
 }
 
-/// What links to pages may end in, with the dot.
+/// Suffixes of links to pages, with the dot.
 pub fn page_suffixes() -> Vec<String> {
     let linked = FORMATS.iter().filter(|format| format.is_linked);
     linked
@@ -87,13 +87,13 @@ pub fn from_name(path: &Path) -> Option<&'static Format> {
     FORMATS.into_iter().find(|format| is_named_so(format))
 }
 
-/// The format that a file of such a name can have, though not every one has it.
+/// The format that a file of this name may be in.
 pub(crate) fn possible_from_name(path: &Path) -> Option<&'static Format> {
     let may_be_named = |format: &Format| format.may_be_named.is_some_and(|may_be_named| may_be_named(path));
     FORMATS.into_iter().find(|format| may_be_named(format))
 }
 
-/// The format of binary content, whatever the file is called.
+/// The format of binary content, whatever the name.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Option<&'static Format> {
     if package::is_likely(bytes) {
         return packed(&mut Archive::open(bytes, "archive").ok()?);
@@ -102,7 +102,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Option<&'static Format> {
     FORMATS.into_iter().find(|format| is_signed(format))
 }
 
-/// Whether a file is a document that happens to be a ZIP archive, which only its content shows.
+/// Whether a file is a document in a ZIP archive; only its content shows that.
 pub fn is_packed_document(path: &Path) -> bool {
     Archive::at(path).is_some_and(|mut archive| packed(&mut archive).is_some())
 }
@@ -131,7 +131,7 @@ mod tests {
     use crate::formats::{docx, epub, html, llms, markdown, mdx, notebook, openapi, plain, rst};
 
     #[test]
-    fn text_files_are_told_apart_by_their_content() {
+    fn text_files_are_detected_by_content() {
         assert_eq!(from_name(Path::new("page.txt")), None);
         let txt = from_content;
         assert_eq!(txt("=====\nTitle\n=====\n\nSee :doc:`/intro`.\n"), &rst::FORMAT);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn content_tells_formats_without_a_name() {
+    fn content_identifies_formats_without_a_name() {
         assert_eq!(from_content("\n<!DOCTYPE HTML>\n<p>x"), &html::FORMAT);
         assert_eq!(from_content("openapi: 3.1.0\ninfo: {}\n"), &openapi::FORMAT);
         assert_eq!(from_content("{\"cells\": [], \"nbformat\": 4}"), &notebook::FORMAT);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_that_are_packed_are_told_by_what_they_hold() {
+    fn packed_documents_are_detected_by_their_entries() {
         let book = package::packed(&[("mimetype", "application/epub+zip")]);
         let text = package::packed(&[("word/document.xml", "")]);
         let site = package::packed(&[("index.html", "")]);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn other_extensions_say_what_they_are() {
+    fn other_extensions_identify_the_format() {
         let named = |name: &str| from_name(Path::new(name));
         assert_eq!(named("a.MDX"), Some(&mdx::FORMAT));
         assert_eq!(named("a.rst"), Some(&rst::FORMAT));

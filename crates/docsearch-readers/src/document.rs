@@ -1,4 +1,4 @@
-//! A document as `docsearch.index_docs` takes it, and how a file or an answer of a server becomes one.
+//! A document in the form that `docsearch.index_docs` takes, and how a file or a server's response becomes one.
 
 mod assembly;
 pub mod distinct_title;
@@ -38,19 +38,19 @@ pub struct Document {
     pub title: String,
     /// Markdown.
     pub body: String,
-    /// By which lists and searches put pages together, such as a folder.
+    /// Groups pages in lists and searches, such as a folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// What sort of page it is, such as a page of the manual.
+    /// The kind of page, such as a manual page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// The version of the software that it is about.
+    /// The version of the software that it describes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// As its author wrote it.
+    /// Written by the author.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// Words by which it is to be found, as its author gave them.
+    /// Search terms that the author chose.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub keywords: Vec<String>,
     /// Where it is published.
@@ -59,25 +59,25 @@ pub struct Document {
     /// Its file, relative to the folder that is read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_path: Option<String>,
-    /// Empty where only a line of JSON could name it and does not.
+    /// Empty if a line of JSON does not set it.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "String::is_empty")]
     pub source_root: String,
-    /// What its front matter says besides; searches can filter by it.
+    /// The other keys of its front matter; searches can filter by them.
     #[serde(default, deserialize_with = "or_default")]
     pub metadata: Map<String, Value>,
     /// Date or time, ISO 8601.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_at: Option<String>,
-    /// Other names of places, each with the anchor of its section.
+    /// Further anchors in the text, each with the anchor of the section that it is in.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "BTreeMap::is_empty")]
     pub anchors: BTreeMap<String, String>,
-    /// The pages that it was put together from, if it was.
+    /// The pages that were grouped into it, if any.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub pages: Vec<GroupedPage>,
     /// The questions that it answers, in place of those that are stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub questions: Option<Value>,
-    /// The title of the page above, where the page names one.
+    /// The title of the parent page, if the page names one.
     #[serde(skip)]
     pub parent: Option<String>,
 }
@@ -87,29 +87,29 @@ fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserial
 }
 
 impl Document {
-    /// The questions that the reader of its file found.
+    /// The questions from its file.
     pub fn own_questions(&self) -> Vec<Question> {
         let questions = self.questions.clone().map(serde_json::from_value);
         questions.and_then(Result::ok).unwrap_or_default()
     }
 
-    /// Bytes that this document adds to a batch, near enough to bound it.
+    /// Approximate bytes that this document adds to a batch.
     pub fn size(&self) -> usize {
         let questions = self.questions.as_ref().and_then(Value::as_array).map_or(0, Vec::len);
         self.body.len() + self.title.len() + self.slug.len() + (self.metadata.len() + questions) * 64
     }
 }
 
-/// How the pages of a source are read, as the user says.
+/// Options for reading the pages of a source.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
     /// Put in front of every slug.
     pub prefix: Option<String>,
-    /// The version of pages that name none.
+    /// The version of pages that do not name one.
     pub version: Option<String>,
-    /// The format of every file; by name and content if not given.
+    /// The format of all files; detected if not given.
     pub format: Option<&'static Format>,
-    /// Where links may lead.
+    /// Where symbolic links may lead.
     pub links: Links,
     /// Bytes; larger files are not read.
     pub max_file_size: u64,
@@ -126,23 +126,22 @@ pub struct InputFile<'a> {
     pub root: &'a Path,
     /// The path below the folder.
     pub relative: &'a Path,
-    /// The name that all pages of the source have in common: by it those are found whose files are gone.
+    /// The name that all pages of the source share. Pages whose files were deleted are found by it.
     pub source_root: &'a str,
 }
 
 /// A document and what its reader reports about it.
 #[derive(Debug)]
 pub struct ReaderOutput {
-    /// Whole, as it may be stored.
+    /// Complete; it can be stored.
     pub document: Document,
-    /// What is not as its author wanted it, such as an include of a file that is missing.
+    /// A problem that does not prevent reading, such as a missing include.
     pub warning: Option<String>,
-    /// Questions of its front matter that it does not have.
+    /// Questions in its front matter that were left out.
     pub left_out: Option<LeftOut>,
 }
 
-/// Reads a file: one document, or several where the file holds several. `folders` is what is known of the folders of the
-/// run.
+/// Reads a file: one document, or several if the file contains several. `folders` has what the files of the run share.
 pub fn read(
     file: &InputFile<'_>,
     options: &ReadOptions,
@@ -176,7 +175,7 @@ pub fn read(
     documents(&origin, bytes, options.format, options)
 }
 
-/// Reads the response of a web server. Its media type takes precedence over the path of the URL, and the path names the
+/// Reads the response of a web server. Its media type takes precedence over the path of the URL; the path gives the
 /// slug.
 pub fn from_response(
     url: &str,
@@ -213,20 +212,20 @@ pub fn from_response(
 
 /// Where bytes come from.
 struct Origin<'a> {
-    /// Relative; names the slug and shows the format.
+    /// Relative; gives the slug, and shows the format.
     path: &'a Path,
     source_root: &'a str,
-    /// As the transport declares it.
+    /// Declared by the transport.
     charset: Option<&'a str>,
     url: Option<&'a str>,
-    /// Where files may be read that it includes.
+    /// The folder whose files it may include.
     folder: Option<&'a Folder>,
     folders: Option<&'a Folders>,
     site: Option<&'a SiteFile>,
 }
 
 impl Origin<'_> {
-    /// Whether another file includes the whole of it.
+    /// Whether another file includes all of it.
     fn is_included(&self) -> bool {
         let known = self.folders.zip(self.folder);
         known.is_some_and(|(folders, folder)| folders.included().contains(&folder.root, self.path))
@@ -241,7 +240,7 @@ impl Origin<'_> {
     }
 }
 
-/// A file and the site that it is a page of.
+/// A file that is a page of a site.
 struct SiteFile {
     site: Arc<Site>,
     /// The folder that is indexed.
@@ -310,7 +309,7 @@ fn text_drafts(
         folder: origin.folder,
         content: options.content.as_deref(),
         extensions: origin.site.map(|file| file.site.extensions()).unwrap_or_default(),
-        survey: origin.folders.and_then(|folders| folders.survey(format)),
+        shared: origin.folders.and_then(|folders| folders.shared(format)),
     })?;
     Ok((format, drafts))
 }

@@ -1,4 +1,4 @@
-//! A document in the making: what a reader of a format hands over, or why it does not.
+//! A draft of a document, which a reader makes, or why it does not.
 
 pub(crate) mod front_matter;
 pub(crate) mod guard;
@@ -6,15 +6,15 @@ pub(crate) mod guard;
 use crate::file;
 use front_matter::FrontMatter;
 
-/// Markdown and what the source says about it; the place of the source gives the rest.
+/// Markdown and the properties that the file gives; the rest follows from where the file is.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
-    /// Added to the slug, for a source that holds several documents.
+    /// Appended to the slug, for a file that contains several documents.
     pub(crate) below: Option<String>,
     pub(crate) matter: FrontMatter,
     /// Markdown.
     pub(crate) body: String,
-    /// The title of the page above.
+    /// The title of the parent page.
     pub(crate) parent: Option<String>,
     pub(crate) warning: Option<String>,
 }
@@ -43,42 +43,42 @@ impl Draft {
     }
 }
 
-/// Why a file is left out that others include.
+/// Why a file that others include is left out.
 pub(crate) const PART: &str = "part of other pages";
 
 /// Why a file is left out.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
-    /// It cannot be opened, or may not.
+    /// It cannot be opened, or must not be.
     #[error(transparent)]
     File(#[from] file::Refusal),
-    /// It has more bytes than these.
+    /// It exceeds this number of bytes.
     #[error("larger than {0} bytes\nHINT:  --max-file-size raises the limit.")]
     TooLarge(u64),
-    /// With the place of the first byte that is wrong.
+    /// With the offset of the first invalid byte.
     #[error("not UTF-8: invalid byte at offset {0}")]
     NotUtf8(usize),
-    /// With the place of the first zero.
+    /// With the offset of the first NUL byte.
     #[error("binary: NUL byte at offset {0}")]
     Binary(usize),
-    /// A slug of nothing but slashes and dots names no document.
+    /// A slug of only slashes and dots names no document.
     #[error("front matter gives an empty slug")]
     EmptySlug,
-    /// Its reader cannot make sense of it.
+    /// Its reader cannot parse it.
     #[error("no readable {format}: {reason}")]
     Malformed {
-        /// As people call it.
+        /// The name that users know.
         format: &'static str,
-        /// What is wrong with the text, maybe with a hint.
+        /// The problem, optionally with a hint.
         reason: String,
     },
-    /// A page of a server has an address.
+    /// A response needs a URL with a host.
     #[error("not a URL with a host: {0}")]
     Url(String),
-    /// A server says that it is an image, a program or the like.
+    /// The media type is that of an image, a program or the like.
     #[error("content of type {0} is no documentation")]
     ContentType(String),
-    /// Nothing is wrong with it: it is a page such as a search form, not one to be found.
+    /// It is valid, but not documentation, such as a search form.
     #[error("no documentation: {0}")]
     NoDocumentation(&'static str),
 }

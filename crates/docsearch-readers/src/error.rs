@@ -1,20 +1,20 @@
-//! What goes wrong beside a file that cannot be read.
+//! Errors other than those of a single file.
 
 use std::io;
 
-/// Why something cannot be done with what was given.
+/// Why a request cannot be fulfilled.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A pattern of paths is none.
+    /// A path pattern is invalid.
     #[error("{0}\nHINT:  Patterns are like guide/** or **/old-*.")]
     Pattern(#[from] globset::Error),
-    /// A file of questions has lines that cannot be read.
+    /// A question file has lines that cannot be read.
     #[error("{0} has lines that cannot be read; no question of it is stored")]
     Questions(String),
-    /// The process that reads one file cannot be bounded.
+    /// The limits of the reader process cannot be set.
     #[error("no limit for the process: {0}")]
     Limit(#[from] nix::errno::Errno),
-    /// The process that reads one file got no input, or nobody took what it read.
+    /// The reader process got no input, or its output was not read.
     #[error("no answer: {0}")]
     Answer(#[from] io::Error),
 }

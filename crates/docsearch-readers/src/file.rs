@@ -1,4 +1,4 @@
-//! Opening files of a folder that somebody else may have filled.
+//! Opens files of a folder that an attacker may have filled.
 
 pub mod extension;
 pub mod manual_page;
@@ -11,13 +11,13 @@ use std::path::{Component, Path, PathBuf};
 
 use nix::fcntl::OFlag;
 
-/// Where links may lead.
+/// Where symbolic links may lead.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Links {
     /// To files of the folder.
     #[default]
     Inside,
-    /// Out of the folder as well.
+    /// To files outside the folder, too.
     Anywhere,
 }
 
@@ -32,19 +32,19 @@ pub(crate) struct Folder {
 /// Why a file is not read.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// As the operating system says.
+    /// An error of the operating system.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
     /// Only [`Links::Anywhere`] follows it.
     #[error("a link that leads out of the folder, to {}\nHINT:  --follow-links reads it.", .0.display())]
     Outside(PathBuf),
-    /// A pipe or a device, which may wait for ever or never end.
+    /// A pipe or a device, which may block or never end.
     #[error("neither a file nor a folder")]
     Special,
 }
 
-/// Reads the file at `relative` below `root`, which is a canonical path. It may be swapped for a pipe, a
-/// device or a link meanwhile, and grow: what is opened is checked, and no more than `max_bytes` are read.
+/// Reads the file at `relative` below `root`, which is a canonical path. The file may be replaced by a pipe, a device
+/// or a link at any time, and may grow. So the open file is checked, and at most `max_bytes` are read.
 pub fn read(root: &Path, relative: &Path, links: Links, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
     let path = fs::canonicalize(root.join(relative))?;
     if links == Links::Inside && !path.starts_with(root) {
@@ -56,7 +56,7 @@ pub fn read(root: &Path, relative: &Path, links: Links, max_bytes: u64) -> Resul
     Ok(bytes)
 }
 
-/// Opens a regular file without waiting, as opening a pipe does, and without following a link.
+/// Opens a regular file without blocking, as a pipe would, and without following a link.
 fn open(path: &Path) -> Result<File, Refusal> {
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOFOLLOW;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;

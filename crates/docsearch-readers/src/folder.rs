@@ -1,4 +1,4 @@
-//! The files of a folder: which are meant, and what one has to do with the others.
+//! The files of a folder: patterns that select them, and includes.
 
 pub(crate) mod included;
 pub(crate) mod inclusion;

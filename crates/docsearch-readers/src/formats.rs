@@ -1,4 +1,4 @@
-//! Formats: each reads a text or bytes of one kind into drafts, and says in its row how files show it.
+//! The formats, each with a reader from text or bytes to drafts.
 
 pub(crate) mod asciidoc;
 pub(crate) mod docx;
@@ -39,7 +39,7 @@ pub static FORMATS: [&Format; 13] = [
     &plain::FORMAT,
 ];
 
-/// Whether the end of a path is the extension of a page; that of a manual page is a part of its name.
+/// Whether a path ends in the extension of a page. The extension of a manual page is part of its name.
 pub(crate) fn has_page_extension(path: &Path) -> bool {
     FORMATS
         .iter()

@@ -1,5 +1,5 @@
-//! What strangers write in files and on sites, given to what reads it: nothing ends the process, and what comes of it
-//! is bounded. See `docsearch_fuzz`.
+//! Fuzz targets for untrusted files and responses: no input ends the process, and the output is bounded. See
+//! `docsearch_fuzz`.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ fn execute_targets() {
     execute(&targets());
 }
 
-/// The bytes of the archive themselves, broken by what the input says.
+/// The bytes of an archive, changed where the input says.
 fn package(input: &[u8]) {
     let mut bytes = package::packed(&[("word/document.xml", "<a/>"), ("mimetype", "application/epub+zip")]);
     for pair in input.as_chunks::<2>().0 {
@@ -67,7 +67,7 @@ fn front_matter(input: &[u8]) {
         assert_eq!(question::checked(questions.clone()), Ok(questions));
     }
     let metadata = serde_json::to_string(&(matter.metadata, matter.questions)).expect("JSON");
-    // Aliases repeat what they stand for, within the budget of the parser.
+    // Aliases repeat what they refer to, within the budget of the parser.
     assert!(
         metadata.len() <= GROWTH * text.len() + 8 * CONSTANT,
         "{} bytes give {}",

@@ -1,7 +1,7 @@
-//! Readers of documentation: bytes and a folder in, documents in Markdown out.
+//! Readers of documentation: from the bytes of a file or a response to documents in Markdown.
 //!
-//! [`document::read`] reads a file of a folder, [`document::from_response`] what a web server answered. Neither knows a
-//! database, and neither speaks to a network.
+//! [`document::read`] reads a file of a folder, [`document::from_response`] the response of a web server. The crate
+//! uses neither a database nor a network.
 
 mod bytes;
 pub mod detection;

@@ -1,4 +1,4 @@
-//! Sites: what the configuration of a generator says about the pages of a folder, such as where they are published.
+//! Sites: what the configuration of a generator says about the pages of a folder, such as their URLs.
 
 mod anchor;
 mod configuration;
@@ -19,54 +19,54 @@ pub use anchor::AnchorRule;
 pub use generator::Generator;
 pub(crate) use generator::{BuiltPage, GENERATORS, Included, InclusionSyntax};
 
-/// What a page may be written in besides Markdown.
+/// Syntax of a page in addition to Markdown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Extensions {
-    /// Tags of components and statements, whatever the page shows of them.
+    /// Tags of components, and statements.
     pub(crate) mdx: bool,
     /// Tags in `{% %}` and values in `{{ }}`.
     pub(crate) liquid: bool,
 }
 
-/// Folders above the one that is indexed in which a configuration is looked for.
+/// Maximum parent folders of the indexed folder in which a configuration is looked for.
 const MAX_LEVELS_ABOVE: usize = 4;
 
-/// What the user says, which goes before what a configuration does.
+/// Options that override the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SiteOptions {
-    /// Where the folder is published; links of pages are for there.
+    /// The URL at which the folder is published.
     pub root_url: Option<String>,
-    /// What follows the path of a page in its URL: `.html`, `/` or nothing.
+    /// The end of the URL of a page: `.html`, `/` or nothing.
     pub url_suffix: Option<String>,
-    /// How headings without an identifier get their anchors.
+    /// The rule for anchors of headings without an identifier.
     pub anchors: Option<AnchorRule>,
 }
 
-/// A folder of pages that belong together.
+/// The pages of a folder that one generator publishes.
 #[derive(Debug, Clone, Default)]
 pub struct Site {
     generator: Option<&'static Generator>,
-    /// The folder of the pages; absolute, empty where there is no configuration.
+    /// The folder of the pages; absolute, empty without a configuration.
     content: PathBuf,
     /// The folder of the configuration; empty without one.
     top: PathBuf,
-    /// The path below the address of the site at which they are published.
+    /// The path of the pages in the URL of the site.
     route: String,
-    /// The address of the site, without a slash at its end.
+    /// The URL of the site, without a trailing slash.
     base: Option<String>,
     suffix: Option<String>,
     anchors: AnchorRule,
-    /// The pages that a table of contents names, where no others are published; relative to `content`.
+    /// The pages in a table of contents, if only these are published; relative to `content`.
     listed: Option<Arc<Vec<PathBuf>>>,
     excluded: Option<Arc<Gitignore>>,
     /// Whether its pages are the posts of a blog.
     is_blog: bool,
 }
 
-/// Where a page is published.
+/// The slug and URL that a generator gives a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PageAddress {
-    /// Relative to the folder that is indexed, without suffix; empty for its first page.
+    /// Relative to the indexed folder, without suffix; empty for the first page.
     pub(crate) slug: Option<String>,
     pub(crate) url: Option<String>,
 }
@@ -81,12 +81,12 @@ impl Site {
         &self.content
     }
 
-    /// Its address, if it is known.
+    /// Its URL, if known.
     pub fn address(&self) -> Option<&str> {
         self.base.as_deref()
     }
 
-    /// The program that makes it; `None` without a configuration.
+    /// The generator; `None` without a configuration.
     pub fn generator(&self) -> Option<&'static Generator> {
         self.generator
     }
@@ -95,7 +95,7 @@ impl Site {
         self.generator.map(|generator| generator.extensions).unwrap_or_default()
     }
 
-    /// Why the page at `path` (absolute) is none of the site; `None` if it is one.
+    /// Why the page at `path` (absolute) is not part of the site; `None` if it is.
     pub(crate) fn leaves_out(&self, path: &Path) -> Option<&'static str> {
         let relative = path.strip_prefix(&self.content).ok()?;
         if let Some(listed) = &self.listed
@@ -108,7 +108,8 @@ impl Site {
         is_excluded.then_some("excluded by its site")
     }
 
-    /// Where the page at `path` (absolute) of the folder `root` is published; `matter` are the keys of its front matter.
+    /// The slug and URL of the page at `path` (absolute) in the folder `root`; `matter` are the keys of its front
+    /// matter.
     pub(crate) fn address_of(
         &self,
         root: &Path,
@@ -132,14 +133,14 @@ impl Site {
             .collect::<Vec<_>>()
             .join("/");
         let url = self.base.as_ref().map(|base| self.url(base, &path, page.is_folder));
-        // Between the folder that is indexed and that of the pages, either may lie in the other.
+        // The indexed folder may contain the folder of the pages, or the other way round.
         let slug = match (
             self.generator,
             self.content.strip_prefix(root),
             root.strip_prefix(&self.content),
         ) {
             (None, _, _) => None,
-            // As the whole site has it.
+            // The slug within the whole site.
             (_, Ok(_), _) if root == self.top => Some(path.clone()),
             (_, Ok(above), _) => Some(format!("{}/{}", above.to_string_lossy(), page.path)),
             (_, _, Ok(below)) => {
@@ -180,7 +181,7 @@ impl AnchorRule {
     }
 }
 
-/// The sites in and around a folder, each found by its configuration when a page of it is read.
+/// The sites in and around a folder. Each is found when the first of its pages is read.
 #[derive(Debug)]
 pub struct Sites {
     root: PathBuf,
@@ -189,7 +190,7 @@ pub struct Sites {
 }
 
 impl Sites {
-    /// Those of `root`, a canonical path.
+    /// The sites of `root`, a canonical path.
     pub fn new(root: &Path, options: SiteOptions) -> Self {
         Self {
             root: root.to_owned(),
@@ -198,7 +199,7 @@ impl Sites {
         }
     }
 
-    /// The site of the pages in `folder`, which lies in the root or is it.
+    /// The site of the pages in `folder`, which is `root` or is in it.
     pub fn of(&self, folder: &Path) -> Arc<Site> {
         if let Ok(known) = self.known.lock()
             && let Some(site) = known.get(folder)
@@ -246,7 +247,7 @@ impl Sites {
     }
 }
 
-/// The site that `folder` configures, if the pages in `pages` are of it.
+/// The site that `folder` configures, if it includes the pages in `pages`.
 fn configured_by(folder: &Path, pages: &Path) -> Option<Site> {
     let configured = GENERATORS
         .iter()

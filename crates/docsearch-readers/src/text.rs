@@ -1,4 +1,4 @@
-//! Pieces of the Markdown that readers write.
+//! The Markdown that readers write.
 
 pub(crate) mod fence;
 pub(crate) mod heading;

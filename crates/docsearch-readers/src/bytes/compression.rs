@@ -1,4 +1,4 @@
-//! Compressed files, as manual pages mostly are.
+//! Compressed files, as most manual pages are.
 
 use std::io::Read;
 
@@ -8,7 +8,7 @@ use crate::draft::Unreadable;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// The bytes that a file of `gzip` holds, of which there are `max_bytes` at most; other bytes as they are.
+/// Decompresses gzip to at most `max_bytes`; returns other bytes unchanged.
 pub(crate) fn uncompressed(bytes: Vec<u8>, max_bytes: u64) -> Result<Vec<u8>, Unreadable> {
     if !bytes.starts_with(&GZIP) {
         return Ok(bytes);

@@ -7,12 +7,12 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::draft::Unreadable;
 
-/// A page has to declare its encoding this early.
+/// A page has to declare its encoding within these bytes.
 const DECLARATION_BYTES: usize = 4096;
-/// Bytes that a guess looks at.
+/// Bytes that are examined to guess an encoding.
 const GUESS_BYTES: usize = 1 << 20;
 
-/// UTF-8, or what the transport names, without a byte order mark and with line feeds alone.
+/// Decodes UTF-8 or the declared character set; removes a byte order mark, and makes line ends line feeds.
 pub(crate) fn decode_text(bytes: Vec<u8>, charset: Option<&str>) -> Result<String, Unreadable> {
     let named = charset.and_then(|label| Encoding::for_label(label.as_bytes()));
     let marked = Encoding::for_bom(&bytes).map(|(encoding, _)| encoding);
@@ -26,7 +26,7 @@ pub(crate) fn decode_text(bytes: Vec<u8>, charset: Option<&str>) -> Result<Strin
     Ok(with_line_feeds(text.strip_prefix('\u{feff}').unwrap_or(&text)))
 }
 
-/// By byte order mark, transport, declaration in the page, or a guess; never fails on bad bytes.
+/// By byte order mark, transport, declaration in the page, or a guess; invalid bytes are never an error.
 pub(crate) fn decode_html(bytes: Vec<u8>, charset: Option<&str>) -> Result<String, Unreadable> {
     let named = charset.and_then(|label| Encoding::for_label(label.as_bytes()));
     let marked = Encoding::for_bom(&bytes).map(|(encoding, _)| encoding);
@@ -66,7 +66,7 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
         .map(|(_, value)| value.trim_start_matches(['"', '\'']))?;
     let end = value.find(|character: char| !(character.is_ascii_alphanumeric() || "-_:.".contains(character)));
     let encoding = Encoding::for_label(&value.as_bytes()[..end.unwrap_or(value.len())])?;
-    // A declaration that is readable byte by byte is not in UTF-16, whatever it says.
+    // A declaration that is readable byte by byte is not in UTF-16, even if it says so.
     (encoding != UTF_16LE && encoding != UTF_16BE).then_some(encoding)
 }
 

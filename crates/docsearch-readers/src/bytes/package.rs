@@ -1,4 +1,4 @@
-//! Archives that strangers packed: what they hold is bounded, however well it was compressed.
+//! Untrusted ZIP archives: entries and total size are bounded, however well they are compressed.
 
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek};
@@ -11,7 +11,7 @@ use crate::draft::Unreadable;
 
 const MAGIC: &[u8] = b"PK\x03\x04";
 const MAX_ENTRIES: usize = 20_000;
-/// Of one entry, and of all that are read.
+/// Maximum bytes of one entry, and of all entries that are read.
 const MAX_ENTRY_BYTES: u64 = 32 << 20;
 const MAX_BYTES: u64 = 256 << 20;
 
@@ -22,20 +22,20 @@ pub(crate) struct Archive<R> {
     left: u64,
 }
 
-/// Whether bytes are those of an archive.
+/// Whether bytes begin like a ZIP archive.
 pub(crate) fn is_likely(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
 impl<'a> Archive<Cursor<&'a [u8]>> {
-    /// Opens what is read as `format`.
+    /// Opens an archive that is read as `format`.
     pub(crate) fn open(bytes: &'a [u8], format: &'static str) -> Result<Self, Unreadable> {
         Self::new(Cursor::new(bytes), format)
     }
 }
 
 impl Archive<BufReader<File>> {
-    /// Opens the file at `path`; `None` if it is no archive.
+    /// Opens the file at `path`; `None` if it is not an archive.
     pub(crate) fn at(path: &Path) -> Option<Self> {
         let file = File::open(path).ok()?;
         Self::new(BufReader::new(file), "archive").ok()
@@ -95,7 +95,7 @@ impl<R: Read + Seek> Archive<R> {
         Ok(Some(bytes))
     }
 
-    /// The root of an entry that is XML; `None` if there is none of this name.
+    /// The root element of an XML entry; `None` if there is none of this name.
     pub(crate) fn read_xml(&mut self, name: &str) -> Result<Option<Element>, Unreadable> {
         let bytes = self.read(name)?;
         bytes.map(|bytes| xml::parse(bytes, self.format)).transpose()

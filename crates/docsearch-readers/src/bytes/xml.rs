@@ -1,4 +1,4 @@
-//! XML of packed documents as a tree, with bounded depth and size. Entities that a file declares stand for nothing.
+//! XML of packed documents as a tree of bounded depth and size. Entities that a file declares are not expanded.
 
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
@@ -10,7 +10,7 @@ use crate::draft::Unreadable;
 const MAX_DEPTH: usize = 256;
 const MAX_NODES: usize = 1_000_000;
 
-/// An element; names are without their prefix.
+/// An element; names have no namespace prefix.
 #[derive(Debug, Default)]
 pub(crate) struct Element {
     pub(crate) name: String,
@@ -41,7 +41,7 @@ impl Element {
         self.elements().find(|child| child.name == name)
     }
 
-    /// The texts in it, with white space as one space; `None` if there is none.
+    /// Its text, with white space collapsed; `None` if there is none.
     pub(crate) fn text(&self) -> Option<String> {
         let mut text = String::new();
         self.gather(&mut text);
@@ -59,7 +59,7 @@ impl Element {
     }
 }
 
-/// The root of the file `bytes`, which is part of a document of `format`.
+/// The root element of `bytes`, which is part of a document of `format`.
 pub(crate) fn parse(bytes: Vec<u8>, format: &'static str) -> Result<Element, Unreadable> {
     let malformed = |reason: String| Unreadable::Malformed { format, reason };
     let text = encoding::decode_text(bytes, None)?;

@@ -1,4 +1,4 @@
-//! The `Content-Type` of an answer of a web server.
+//! The `Content-Type` of a response.
 
 use std::path::Path;
 
@@ -9,9 +9,9 @@ use crate::draft::Unreadable;
 use crate::formats::FORMATS;
 use crate::formats::format::{Format, LinkSyntax};
 
-/// Types that servers give to whatever they do not know.
+/// Types that servers send for unknown files.
 const UNSPECIFIC: [&str; 2] = ["", "text/plain"];
-/// Types of files that servers do not know, if their names do not identify a format.
+/// Types that servers send for unknown binary files.
 const BINARY: [&str; 2] = ["application/octet-stream", "binary/octet-stream"];
 
 /// A media type and its character set.
@@ -22,9 +22,9 @@ pub struct ContentType {
 }
 
 impl ContentType {
-    /// Reads a header; of one that is no media type, what stands before the parameters.
+    /// Parses a header. If it is not a media type, only the text before the parameters counts.
     pub fn parse(header: &str) -> Self {
-        // RFC 9110 allows white space before a semicolon, and nothing after one; `mime` does not.
+        // RFC 9110 allows white space before a semicolon, and nothing after it; `mime` does not.
         let parts = header.split(';').map(str::trim).filter(|part| !part.is_empty());
         let compact = parts.collect::<Vec<_>>().join(";");
         match compact.parse::<Mime>() {
@@ -49,7 +49,7 @@ impl ContentType {
         self.charset.as_deref()
     }
 
-    /// The format that it identifies, `None` where name and content have to.
+    /// The format that it identifies; `None` if name and content have to.
     pub fn format(&self, path: &Path) -> Result<Option<&'static Format>, Unreadable> {
         let essence = self.essence.as_str();
         if let Some(format) = self.only_format() {
@@ -74,20 +74,20 @@ impl ContentType {
         }
     }
 
-    /// The format whose type it is, whatever the name is.
+    /// The format that it identifies, whatever the name.
     fn only_format(&self) -> Option<&'static Format> {
         FORMATS
             .into_iter()
             .find(|format| format.media_types.contains(&self.essence.as_str()))
     }
 
-    /// How links are written in what has this type; `None` where there are none to follow.
+    /// The syntax of links in content of this type; `None` if there are none to follow.
     pub fn link_syntax(&self, path: &Path) -> Option<LinkSyntax> {
         match self.only_format() {
             Some(format) => format.links,
             None if UNSPECIFIC.contains(&self.essence.as_str()) => {
                 let named = detection::from_name(path).and_then(|format| format.links);
-                // What has no type is taken for a page.
+                // Content without a type is taken for an HTML page.
                 let default = self.essence.is_empty().then_some(LinkSyntax::Html);
                 named.filter(|syntax| *syntax == LinkSyntax::Markdown).or(default)
             }

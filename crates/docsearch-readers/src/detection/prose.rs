@@ -1,12 +1,12 @@
-//! Which of the languages for prose a text is written in.
+//! Detects the markup language of prose.
 
 use crate::formats::format::Format;
 use crate::formats::{asciidoc, markdown, plain, rst};
 
-/// Lines at the beginning of a text that decide.
+/// Lines at the beginning of a text that are examined.
 const SAMPLE_LINES: usize = 400;
 
-/// The format for which the text has the most evidence.
+/// The format with the most evidence.
 pub(super) fn format(text: &str) -> &'static Format {
     let (mut for_rst, mut for_asciidoc, mut for_markdown, mut underlines) = (0, 0, 0, 0);
     let mut previous = "";
@@ -18,10 +18,10 @@ pub(super) fn format(text: &str) -> &'static Format {
         underlines += usize::from(is_underline(trimmed, previous));
         previous = trimmed;
     }
-    // Both underline their titles.
+    // reStructuredText and AsciiDoc both underline titles.
     let for_rst = for_rst + 2 * underlines;
     let is_asciidoc = for_asciidoc >= 3 && for_asciidoc + 2 * underlines >= for_rst;
-    // One stray sign is chance: a plain text may well hold a hash or a double colon.
+    // A single match is chance: a plain text may contain a hash or a double colon.
     if is_asciidoc && for_asciidoc + 2 * underlines > for_markdown {
         &asciidoc::FORMAT
     } else if for_rst.max(for_markdown) < 2 {

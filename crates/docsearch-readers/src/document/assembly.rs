@@ -1,4 +1,4 @@
-//! From what a reader hands over to a document: its slug, title, addresses and anchors.
+//! From a draft to a document: its slug, title, addresses and anchors.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -98,7 +98,7 @@ pub(super) fn assemble(
     })
 }
 
-/// As the page says, as its generator makes it, or as its path is.
+/// The slug from the front matter, from the generator's route, or from the path.
 fn slug(
     origin: &Origin<'_>,
     matter: &FrontMatter,
@@ -111,7 +111,7 @@ fn slug(
         prefix.into_iter().chain([own]).collect::<Vec<_>>().join("/")
     };
     if let Some(published) = published.map(|path| slug::normalise(&path)) {
-        // The first page of a site is called as its file will be, whatever its source is.
+        // The first page of a site has the slug of its file, whatever the source is.
         return Ok(match published.is_empty() {
             true => slug::from_path(Path::new("index.html"), options.prefix.as_deref()),
             false => prefixed(published),
@@ -129,8 +129,7 @@ fn slug(
     }
 }
 
-/// The path that names the slug. The section of a page of the manual is part of its name: `crontab.1` is another page
-/// than `crontab.5`.
+/// The path that gives the slug. The section of a manual page is part of its name: `crontab.1` is not `crontab.5`.
 fn slug_path(path: &Path) -> PathBuf {
     let path = extension::uncompressed(path);
     match extension::is_of_manual(&path)

@@ -1,4 +1,4 @@
-//! Titles that several pages of a source bear: each of those pages is told from the others by what it stands in.
+//! Titles that several pages of a source share: each gets the name of its parent page or folder added.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,19 +7,19 @@ use docsearch_core::text::name::{key, slug_leaf};
 use crate::document::Document;
 use crate::file::{manual_page, slug};
 
-/// Characters of what a page stands in; the name of its folder is shorter.
+/// Maximum characters of the added name; that of the folder is shorter.
 const MAX_PARENT_CHARS: usize = 60;
 
-/// What is known of a page once it is read.
+/// A page of the run.
 #[derive(Debug)]
 struct Page {
     slug: String,
     title: String,
     source_root: String,
     version: Option<String>,
-    /// As the page itself says.
+    /// The parent title that the page names.
     parent: Option<String>,
-    /// Of the manual.
+    /// The section of the manual.
     section: Option<String>,
 }
 
@@ -28,7 +28,7 @@ struct Page {
 pub struct Titles(Vec<Page>);
 
 impl Titles {
-    /// Notes a page of the run.
+    /// Adds a page.
     pub fn add(&mut self, document: &Document) {
         self.0.push(Page {
             slug: document.slug.clone(),
@@ -40,8 +40,8 @@ impl Titles {
         });
     }
 
-    /// The titles of the pages that share theirs, by their slugs: `Change history (Parser)`. The page that stands above
-    /// the others keeps its own.
+    /// The new titles of pages that share theirs, by slug: `Change history (Parser)`. A page without a parent of its own keeps
+    /// its title.
     pub fn distinct(&self) -> HashMap<String, String> {
         let by_slug = self.0.iter().map(|page| (page.slug.as_str(), page)).collect();
         let mut sharing: HashMap<_, Vec<&Page>> = HashMap::new();
@@ -52,21 +52,21 @@ impl Titles {
         let mut distinct = HashMap::new();
         for ((_, _, title), pages) in sharing {
             if pages.len() > 1 && !title.is_empty() {
-                tell_apart(&pages, &by_slug, &mut distinct);
+                add_parents(&pages, &by_slug, &mut distinct);
             }
         }
         distinct
     }
 }
 
-/// The section of a page of the manual.
+/// The section of a manual page.
 fn section(document: &Document) -> Option<String> {
     let is_manual = document.kind.as_deref() == Some(manual_page::KIND);
     let section = document.metadata.get(manual_page::SECTION).filter(|_| is_manual)?;
     section.as_str().map(str::to_owned)
 }
 
-fn tell_apart(pages: &[&Page], by_slug: &HashMap<&str, &Page>, distinct: &mut HashMap<String, String>) {
+fn add_parents(pages: &[&Page], by_slug: &HashMap<&str, &Page>, distinct: &mut HashMap<String, String>) {
     let sections: HashSet<&String> = pages.iter().filter_map(|page| page.section.as_ref()).collect();
     if sections.len() == pages.len() {
         let titled = |page: &&Page| Some((page.slug.clone(), format!("{}({})", page.title, page.section.as_ref()?)));
@@ -74,16 +74,16 @@ fn tell_apart(pages: &[&Page], by_slug: &HashMap<&str, &Page>, distinct: &mut Ha
         return;
     }
     let parents: Vec<Vec<String>> = pages.iter().map(|page| parents(page, by_slug)).collect();
-    let mut bearers: HashMap<String, usize> = HashMap::new();
+    let mut counts: HashMap<String, usize> = HashMap::new();
     for parents in &parents {
         let mut keys: Vec<String> = parents.iter().map(|parent| key(parent)).collect();
         keys.sort_unstable();
         keys.dedup();
         for key in keys {
-            *bearers.entry(key).or_default() += 1;
+            *counts.entry(key).or_default() += 1;
         }
     }
-    let is_own = |parent: &&String| bearers.get(&key(parent)) == Some(&1);
+    let is_own = |parent: &&String| counts.get(&key(parent)) == Some(&1);
     let mut alike = Vec::new();
     for (page, parents) in pages.iter().zip(&parents) {
         match parents.iter().find(is_own) {
@@ -104,8 +104,8 @@ fn tell_apart(pages: &[&Page], by_slug: &HashMap<&str, &Page>, distinct: &mut Ha
     }
 }
 
-/// What a page stands in, nearest first: what it says itself, then the folders of its slug, by the titles of their
-/// pages where there are such.
+/// The names of the parents of a page, nearest first: the one that it names, then the folders of its slug, by the title
+/// of the folder's page if there is one.
 fn parents(page: &Page, by_slug: &HashMap<&str, &Page>) -> Vec<String> {
     let own = key(&page.title);
     let is_apt = |name: &str| {
@@ -129,7 +129,7 @@ fn parents(page: &Page, by_slug: &HashMap<&str, &Page>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn told_apart(pages: &[(&str, &str)]) -> Vec<String> {
+    fn distinct_titles(pages: &[(&str, &str)]) -> Vec<String> {
         let mut titles = Titles::default();
         for (slug, title) in pages {
             titles.add(&Document {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_one_title_are_told_apart_by_what_they_stand_in() {
+    fn pages_of_one_title_get_the_name_of_their_parent() {
         let pages = [
             ("lexer", "The lexer"),
             ("lexer/changes", "Change history"),
@@ -153,7 +153,7 @@ mod tests {
             ("parser/use", "Use"),
         ];
         assert_eq!(
-            told_apart(&pages),
+            distinct_titles(&pages),
             [
                 "The lexer",
                 "Change history (The lexer)",
@@ -164,23 +164,23 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_folder_that_no_other_has_tells_them_apart() {
+    fn the_nearest_folder_that_no_other_page_has_is_added() {
         let pages = [
             ("en/topics/log", "Logging"),
             ("de/topics/log", "Logging"),
             ("log", "Logging"),
         ];
-        assert_eq!(told_apart(&pages), ["Logging (en)", "Logging (de)", "Logging"]);
+        assert_eq!(distinct_titles(&pages), ["Logging (en)", "Logging (de)", "Logging"]);
         let pages = [("ref/checks", "Checks"), ("ref/contrib/checks", "Checks")];
-        assert_eq!(told_apart(&pages), ["Checks", "Checks (contrib)"]);
+        assert_eq!(distinct_titles(&pages), ["Checks", "Checks (contrib)"]);
     }
 
     #[test]
-    fn pages_of_one_folder_are_told_apart_by_their_names() {
+    fn pages_of_one_folder_get_their_own_names() {
         let pages = [("index", "The Book"), ("title-page", "The Book")];
-        assert_eq!(told_apart(&pages), ["The Book", "The Book (title-page)"]);
+        assert_eq!(distinct_titles(&pages), ["The Book", "The Book (title-page)"]);
         let pages = [("a", "Examples"), ("b", "examples"), ("examples", "Examples")];
-        assert_eq!(told_apart(&pages), ["Examples (a)", "examples (b)", "Examples"]);
+        assert_eq!(distinct_titles(&pages), ["Examples (a)", "examples (b)", "Examples"]);
     }
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_the_manual_are_told_apart_by_their_sections() {
+    fn manual_pages_get_their_sections() {
         let mut titles = Titles::default();
         for section in ["1", "5"] {
             let mut page = Document {

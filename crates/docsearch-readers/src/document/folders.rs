@@ -1,4 +1,4 @@
-//! What is known of the folders of a run besides each of their files.
+//! What the files of a run have in common.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use super::ReadOptions;
 use crate::detection;
 use crate::folder::included::IncludedFiles;
 use crate::formats::FORMATS;
-use crate::formats::format::{Format, Survey};
+use crate::formats::format::{Format, SharedContext};
 use crate::site::Sites;
 
 /// The folders of a run.
@@ -16,11 +16,11 @@ pub struct Folders {
     sites: HashMap<PathBuf, Sites>,
     included: IncludedFiles,
     /// By the name of the format.
-    surveys: HashMap<&'static str, Survey>,
+    shared: HashMap<&'static str, SharedContext>,
 }
 
 impl Folders {
-    /// Those of the files that are read, each with its folder.
+    /// The folders of the files that are read; each file comes with its folder.
     pub fn new(files: &[(&Path, &Path)], options: &ReadOptions) -> Self {
         let mut sites = HashMap::new();
         for &(root, _) in files {
@@ -28,14 +28,14 @@ impl Folders {
                 sites.insert(root.to_owned(), Sites::new(root, options.site.clone()));
             }
         }
-        let surveys = FORMATS
+        let shared = FORMATS
             .iter()
-            .filter_map(|format| Some((format.name, format.survey?(files))));
+            .filter_map(|format| Some((format.name, format.collect_shared?(files))));
         let including = files.iter().copied().filter(|(_, file)| detection::may_include(file));
         Self {
             sites,
             included: IncludedFiles::of_files(including),
-            surveys: surveys.collect(),
+            shared: shared.collect(),
         }
     }
 
@@ -47,8 +47,8 @@ impl Folders {
         &self.included
     }
 
-    pub(super) fn survey(&self, format: &Format) -> Option<&Survey> {
-        self.surveys.get(format.name)
+    pub(super) fn shared(&self, format: &Format) -> Option<&SharedContext> {
+        self.shared.get(format.name)
     }
 }
 

@@ -1,5 +1,5 @@
-//! What lies among the pages of a documentation and is none: drafts, parts of other pages, pages that only point
-//! elsewhere, lists of names.
+//! Files among the pages that are not pages: drafts, parts of other pages, pages that only point elsewhere, lists of
+//! names.
 
 use std::path::{Component, Path};
 
@@ -11,7 +11,7 @@ use crate::draft::PART;
 use crate::draft::front_matter::FrontMatter;
 use crate::site::{GENERATORS, Generator};
 
-/// What a page says that has gone elsewhere, in lower case; the first two leave no doubt.
+/// Text of a page that has moved, in lower case. The first two phrases are conclusive.
 const GONE: [&str; 17] = [
     "this is an old link",
     "came here via a link",
@@ -31,21 +31,21 @@ const GONE: [&str; 17] = [
     "this page has been removed",
     "is no longer available",
 ];
-/// A page of more words says something of its own.
+/// Maximum words of such a page; a longer one has content.
 const MAX_STUB_WORDS: usize = 45;
-/// Of the pages for old links of the Rust book, which lead to each of its editions.
+/// The same for the pages for old links of the Rust book, which link to each of its editions.
 const MAX_OLD_LINK_WORDS: usize = 140;
-/// Words of a page whose front matter names the one that it repeats.
+/// Maximum words of a page whose front matter names the page that it repeats.
 const MAX_REPETITION_WORDS: usize = 30;
 
-/// A list of fewer names may be part of a page that says something.
+/// A shorter list may be part of a page with content.
 const MIN_NAMES: usize = 25;
-/// Share of a text, in percent, that is links and names without a sentence.
+/// Percentage of a text that is links and names rather than sentences.
 const MIN_NAMES_PERCENT: usize = 85;
-/// A longer item says something about what it names.
+/// A longer item describes what it names.
 const MAX_NAME_WORDS: usize = 5;
 
-/// Why the file at `relative` is no page; `None` if its path does not tell so.
+/// Why the file at `relative` is not a page; `None` if its path does not show a reason.
 pub(crate) fn by_path(relative: &Path, generator: Option<&Generator>) -> Option<&'static str> {
     let name = relative.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     if name.ends_with(".txt") && is_of_project(name) {
@@ -71,7 +71,7 @@ pub(crate) fn by_path(relative: &Path, generator: Option<&Generator>) -> Option<
     (is_part || names.iter().any(is_part_folder)).then_some(PART)
 }
 
-/// Licences and lists that programs read: their names are agreed upon.
+/// Licences and lists for programs have conventional names.
 fn is_of_project(file: &str) -> bool {
     let name = file.to_lowercase();
     ["license", "licence", "copying", "ofl"].iter().any(|part| {
@@ -83,7 +83,7 @@ fn is_of_project(file: &str) -> bool {
         || ["robots.txt", "humans.txt", "cmakelists.txt"].contains(&name.as_str())
 }
 
-/// Why its author does not want the page to be found.
+/// Why the author hides the page.
 pub(crate) fn by_front_matter(matter: &FrontMatter) -> Option<&'static str> {
     let says = |key: &str, value: bool| {
         matter.metadata.get(key).is_some_and(|own| match own {
@@ -117,7 +117,7 @@ pub(crate) fn by_front_matter(matter: &FrontMatter) -> Option<&'static str> {
     is_hidden.then_some("not to be found")
 }
 
-/// Why the page says nothing of its own; `None` if it does. `body` is Markdown.
+/// Why the page has no content of its own; `None` if it has. `body` is Markdown.
 pub(crate) fn by_text(matter: &FrontMatter, body: &str) -> Option<&'static str> {
     let content = Content::of(body);
     let repeats = matter.metadata.get("source").and_then(Value::as_str);
@@ -133,12 +133,12 @@ pub(crate) fn by_text(matter: &FrontMatter, body: &str) -> Option<&'static str> 
     content.is_list_of_names().then_some("list of names")
 }
 
-/// What a text is made of.
+/// Counts of what a text consists of.
 #[derive(Debug, Default)]
 struct Content {
-    /// In lower case, with a space between blocks; code blocks and headings are left out.
+    /// In lower case, with a space between blocks; without code blocks and headings.
     text: String,
-    /// Characters of items, cells and paragraphs, and of those that only name something.
+    /// Characters of items, cells and paragraphs; then those of blocks that only name something.
     characters: usize,
     name_characters: usize,
     names: usize,
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_names_are_told_by_what_they_are_made_of() {
+    fn lists_of_names_are_detected_by_their_content() {
         let links: String = (0..40).map(|n| format!("- [function_{n}](f.html#{n})\n")).collect();
         assert_eq!(by_text_of(&format!("# Index\n\n{links}")), Some("list of names"));
         let words: String = (0..200).map(|n| format!("word{n}\n")).collect();

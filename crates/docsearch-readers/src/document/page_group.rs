@@ -1,4 +1,4 @@
-//! Small pages that become one document: the rules of `docsearch.toml`, and which pages they mean.
+//! Groups of small pages that become one document: the rules in `docsearch.toml`, and the pages that they match.
 
 mod part;
 mod section;
@@ -17,16 +17,17 @@ use crate::folder::pattern;
 pub use part::{Part, parts};
 pub use synthesis::{MAX_BODY_BYTES, synthesise};
 
-/// What makes a pattern of the path of a folder.
+/// Characters that make a path a pattern.
 const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 
-/// A rule, as it is written: which pages, and what is said about their document.
+/// A rule in `docsearch.toml`: which pages, and the properties of their document.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupRule {
-    /// The pages in a folder and below make one document; every folder that a pattern means makes one.
+    /// The pages in a folder and its subfolders become one document; a pattern makes one for each folder that it
+    /// matches.
     folder: Option<String>,
-    /// The key of the front matter in which pages name their group.
+    /// The front matter key by which pages name their group.
     front_matter: Option<String>,
     /// Paths of pages, which may be patterns.
     pages: Option<Vec<String>>,
@@ -43,17 +44,17 @@ pub struct Groups<'a> {
     rules: Vec<(&'a GroupRule, GlobSet)>,
 }
 
-/// A document that pages are grouped into.
+/// A document made of several pages.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Group {
     rule: usize,
     source_root: String,
-    /// The path of the folder, or what the front matter says.
+    /// The path of the folder, or the value in the front matter.
     name: String,
 }
 
 impl GroupRule {
-    /// Whether the rule is such as there can be; or else why not.
+    /// Checks that the rule is valid.
     pub fn check(&self) -> Result<(), String> {
         let ways = [self.folder.is_some(), self.front_matter.is_some(), self.pages.is_some()];
         if ways.iter().filter(|given| **given).count() != 1 {
@@ -99,7 +100,7 @@ impl GroupRule {
 }
 
 impl<'a> Groups<'a> {
-    /// Fails if a rule has a pattern that is none.
+    /// Fails if a rule has an invalid pattern.
     pub fn new(rules: &'a [GroupRule]) -> Result<Self, Error> {
         let rules = rules.iter().map(|rule| Ok((rule, rule.globs()?)));
         Ok(Self {
@@ -117,7 +118,7 @@ impl<'a> Groups<'a> {
         self.rules[group.rule].0
     }
 
-    /// The group of a page by the first rule that means it, with its place among the pages that a list names.
+    /// The group of a page by the first rule that matches it, with its position among the pages that a list names.
     pub fn of(&self, page: &Document) -> Option<(Group, usize)> {
         let path = Path::new(page.source_path.as_deref()?);
         self.rules.iter().enumerate().find_map(|(number, (rule, globs))| {
@@ -134,7 +135,7 @@ impl<'a> Groups<'a> {
         })
     }
 
-    /// Whether a file that cannot be read may be a page of a group: what its front matter says is not known.
+    /// Whether a file that cannot be read may belong to a group: its front matter is unknown.
     pub fn may_hold(&self, group: &Group, source_root: &str, path: &Path) -> bool {
         let (rule, globs) = &self.rules[group.rule];
         group.source_root == source_root
@@ -143,13 +144,13 @@ impl<'a> Groups<'a> {
 }
 
 impl Group {
-    /// Where its pages are from, as far as one text says it.
+    /// The source root of its pages.
     pub fn source_root(&self) -> &str {
         &self.source_root
     }
 }
 
-/// The folder that a rule means around a file, the outermost if there are several; or the place of the file in its list.
+/// The outermost folder around a file that a rule matches, or the position of the file in the rule's list.
 fn placed(rule: &GroupRule, globs: &GlobSet, path: &Path) -> Option<(String, usize)> {
     if rule.folder.is_none() {
         return globs
@@ -160,7 +161,7 @@ fn placed(rule: &GroupRule, globs: &GlobSet, path: &Path) -> Option<(String, usi
     }
     let mut folders: Vec<&Path> = path.ancestors().skip(1).collect();
     folders.reverse();
-    // A star would mean the folder of all pages, too.
+    // A star would match the root folder, too.
     let is_top = rule
         .folder
         .as_deref()
@@ -172,7 +173,7 @@ fn placed(rule: &GroupRule, globs: &GlobSet, path: &Path) -> Option<(String, usi
     Some((found.to_string_lossy().into_owned(), 0))
 }
 
-/// What a page says under a key.
+/// The value of a key in the front matter of a page.
 fn named(page: &Document, key: &str) -> Option<String> {
     let said = match key {
         "category" => page.category.as_deref(),
@@ -182,13 +183,13 @@ fn named(page: &Document, key: &str) -> Option<String> {
     said.map(str::trim).filter(|said| !said.is_empty()).map(str::to_owned)
 }
 
-/// The path of a folder without what may stand around it.
+/// The path of a folder without leading and trailing slashes.
 fn plain_folder(folder: &str) -> &str {
     let folder = folder.trim_start_matches("./").trim_matches('/');
     if folder == "." { "" } else { folder }
 }
 
-/// The path that the index page of a folder has, or would have.
+/// The path that the index page of a folder has or would have.
 fn folder_page(folder: &str) -> PathBuf {
     Path::new(folder).join("index.html")
 }

@@ -1,17 +1,17 @@
-//! When a page was changed last, as its author says, or else the history of its file.
+//! The time of the last change of a page: from its front matter, or from the history of its file.
 
 use serde_json::{Map, Value};
 
 use crate::document::Document;
 use crate::draft::front_matter::is_iso_date;
 
-/// The key of the metadata that has the time of the last change.
+/// The metadata key for the time of the last change.
 const KEY: &str = "updated";
-/// What generators call it in front matter, those that go before others first.
+/// The front matter keys of generators, in order of precedence.
 const KEYS: [&[&str]; 4] = [&[KEY], &["last_update", "date"], &["lastmod"], &["last_modified_at"]];
 
-/// Notes the time of the last change in the metadata: that of the front matter, or else `committed`. It stands for
-/// the time of publication where there is none, so that pages are as recent as their last change.
+/// Sets the time of the last change in the metadata: from the front matter, or else `committed`. It is also the time of
+/// publication if there is none, so that pages are as recent as their last change.
 pub fn note(document: &mut Document, committed: Option<&str>) {
     let updated = stated(&document.metadata).or_else(|| committed.map(str::to_owned));
     let Some(updated) = updated else {

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// Front-matter keys that become columns of the document, first match wins.
+/// Front matter keys that become columns of the document; the first that is present counts.
 const SUMMARY_KEYS: [&str; 2] = ["summary", "description"];
 const DATE_KEYS: [&str; 4] = ["published_at", "published", "date", "pubDate"];
 const SOURCE_URL_KEYS: [&str; 2] = ["source_urls", "source_url"];
 
-/// What the author says about the page. `metadata` holds every key that has no field here.
+/// The front matter of a page. `metadata` has the keys that have no field here.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct FrontMatter {
     pub(crate) title: Option<String>,
@@ -21,13 +21,13 @@ pub(crate) struct FrontMatter {
     pub(crate) source_urls: Vec<String>,
     /// ISO 8601, starting with a calendar date.
     pub(crate) published_at: Option<String>,
-    /// As they are written: they are read once the headings of the page are known.
+    /// Unparsed: the headings of the page are needed to read them.
     pub(crate) questions: Option<Value>,
     pub(crate) metadata: Map<String, Value>,
 }
 
-/// A page cut in two. `problem` says why front matter that is there could not be read; it is
-/// left out of the body all the same.
+/// A page split at the end of its front matter. `problem` is why front matter could not be read; the body is without it
+/// all the same.
 #[derive(Debug)]
 pub(crate) struct Page<'a> {
     pub(crate) front_matter: FrontMatter,
@@ -35,13 +35,13 @@ pub(crate) struct Page<'a> {
     pub(crate) problem: Option<String>,
 }
 
-/// Scalars as they are written: `version: 1.10` is not the number 1.1.
+/// Scalars keep their spelling: `version: 1.10` is not the number 1.1.
 #[derive(Deserialize)]
 struct Verbatim {
     version: Option<String>,
 }
 
-/// Cuts the front matter off `text`. Text that opens with a thematic break is all body.
+/// Splits the front matter off `text`. A text that opens with a thematic break is all body.
 pub(crate) fn split(text: &str) -> Page<'_> {
     let all_body = Page {
         front_matter: FrontMatter::default(),
@@ -157,7 +157,7 @@ fn scalar_text(value: &Value) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The first of `keys` with a scalar value, taken out of the table.
+/// Removes the first of `keys` with a scalar value from the table, and returns the value.
 fn take_text(table: &mut Map<String, Value>, keys: &[&str]) -> Option<String> {
     let (key, text) = keys
         .iter()
@@ -180,7 +180,7 @@ fn take_list(table: &mut Map<String, Value>, keys: &[&str], split_commas: bool) 
     items.into_iter().filter(|item| !item.is_empty()).collect()
 }
 
-/// What is no list stays in the metadata.
+/// A value that is not a list stays in the metadata.
 fn take_questions(table: &mut Map<String, Value>) -> Option<Value> {
     match table.get("questions")? {
         Value::Array(_) | Value::Null => table.remove("questions"),
@@ -188,7 +188,7 @@ fn take_questions(table: &mut Map<String, Value>) -> Option<Value> {
     }
 }
 
-/// Dates that Postgres might read differently ("05/01/2024", "Jan 5") stay in the metadata.
+/// Dates that PostgreSQL might read differently ("05/01/2024", "Jan 5") stay in the metadata.
 fn take_date(table: &mut Map<String, Value>) -> Option<String> {
     let (key, date) = DATE_KEYS.iter().find_map(|key| {
         let text = scalar_text(table.get(*key)?)?;
@@ -198,7 +198,7 @@ fn take_date(table: &mut Map<String, Value>) -> Option<String> {
     Some(date)
 }
 
-/// Whether Postgres reads `text` as the date that its author meant.
+/// Whether PostgreSQL reads `text` as the date that the author meant.
 pub(crate) fn is_iso_date(text: &str) -> bool {
     let Some((date, time)) = text.split_at_checked(10) else {
         return false;
@@ -283,14 +283,14 @@ mod tests {
     }
 
     #[test]
-    fn broken_yaml_is_told_and_kept_out_of_the_body() {
+    fn broken_yaml_is_reported_and_not_in_the_body() {
         let page = split("---\ntitle: [unclosed\n---\nBody");
         assert_eq!(page.body, "Body");
         assert!(page.problem.is_some());
     }
 
     #[test]
-    fn a_nul_character_is_told() {
+    fn a_nul_character_is_reported() {
         let page = split("---\nauthor:\n  name: \"a\\0b\"\n---\nBody");
         assert_eq!(page.front_matter, FrontMatter::default());
         assert!(page.problem.is_some());

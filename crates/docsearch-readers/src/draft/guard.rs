@@ -1,11 +1,10 @@
-//! Readers that others wrote, on files that strangers wrote: a panic fails the file, not the program, and recursion has
-//! room.
+//! Runs third-party readers on untrusted files: a panic fails the file, not the program, and recursion has room.
 
 use std::thread;
 
 use crate::draft::Unreadable;
 
-/// Stack of the thread that reads; what is not used costs nothing.
+/// Stack of the reader thread in bytes; pages that are not used cost nothing.
 const STACK_BYTES: usize = 64 << 20;
 
 /// Runs `read` in a thread of its own.

@@ -1,10 +1,10 @@
-//! Extensions of the names of files, and what those files are that are not read.
+//! File extensions, and the kinds of files that are not read.
 
 use std::path::{Path, PathBuf};
 
 use crate::file::manual_page;
 
-/// Formats of documents that are not read, each told by its name.
+/// Document formats that are not read.
 const UNREAD: [&str; 34] = [
     ".azw3",
     ".chm",
@@ -41,7 +41,7 @@ const UNREAD: [&str; 34] = [
     ".xlsx",
     ".xml",
 ];
-/// Other files, in groups.
+/// Other files, by group.
 const GROUPS: [(&str, &[&str]); 7] = [
     (
         "images",
@@ -113,12 +113,12 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ),
 ];
 
-/// The extension in lower case; `None` for a name without one, or with one that is not UTF-8.
+/// The extension in lower case; `None` for a name without one, or if it is not UTF-8.
 pub fn of(path: &Path) -> Option<String> {
     Some(path.extension()?.to_str()?.to_ascii_lowercase())
 }
 
-/// The path without the extension of a compressed file.
+/// The path without the extension of compression.
 pub(crate) fn uncompressed(path: &Path) -> PathBuf {
     match of(path).as_deref() {
         Some("gz") => path.with_extension(""),
@@ -126,13 +126,13 @@ pub(crate) fn uncompressed(path: &Path) -> PathBuf {
     }
 }
 
-/// Whether the name may be one of a page of the manual: `ls.1`, `printf.3p.gz`, `kit.man`.
+/// Whether the name may be that of a manual page: `ls.1`, `printf.3p.gz`, `kit.man`.
 pub fn is_of_manual(path: &Path) -> bool {
     of(&uncompressed(path))
         .is_some_and(|extension| manual_page::is_section(&extension) || matches!(extension.as_str(), "man" | "mdoc"))
 }
 
-/// What a file is that is not read: the format of a document, or a group of others.
+/// The kind of a file that is not read: a document format, or a group.
 pub fn kind(path: &Path) -> &'static str {
     let Some(extension) = of(path) else {
         return "others";
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn documents_are_told_by_their_format_and_others_by_group() {
+    fn unread_files_are_counted_by_format_or_group() {
         let kind = |name: &str| kind(Path::new(name));
         assert_eq!(kind("a/Paper.TEX"), ".tex");
         assert_eq!(kind("logo.svg"), "images");

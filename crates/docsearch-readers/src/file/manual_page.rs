@@ -1,12 +1,12 @@
-//! What manual pages have in common, whatever they are written in.
+//! What manual pages of all formats have in common.
 
 /// The kind of their documents.
 pub(crate) const KIND: &str = "manual page";
-/// The key of their metadata that has the section of the manual.
+/// The metadata key for the section of the manual.
 pub(crate) const SECTION: &str = "section";
-/// Why a page is left out that is another one under its own name.
+/// Why a symbolic link to another manual page is left out.
 pub const LINK: &str = "link to another manual page";
-/// A longer purpose is a text.
+/// Maximum characters of a purpose; a longer one is a paragraph.
 const MAX_PURPOSE_CHARACTERS: usize = 300;
 
 /// Name and section of a title such as `git-rebase(1)`.
@@ -20,7 +20,7 @@ pub(crate) fn title(title: &str) -> Option<(&str, &str)> {
     is_page.then_some((name, section))
 }
 
-/// Whether it is called as a section of the manual: `1`, `3p`, `8x`, `n`.
+/// Whether it is a section of the manual: `1`, `3p`, `8x`, `n`.
 pub(crate) fn is_section(text: &str) -> bool {
     let mut characters = text.chars();
     let first = characters.next();
@@ -30,7 +30,7 @@ pub(crate) fn is_section(text: &str) -> bool {
         && characters.all(|character| character.is_ascii_alphabetic())
 }
 
-/// What the section NAME among `blocks` of Markdown says after its hyphen.
+/// The text after the hyphen in the section NAME among `blocks` of Markdown.
 pub(crate) fn purpose(blocks: &[String]) -> Option<String> {
     let name = blocks.iter().take(8).position(|block| {
         let heading = block.trim_start_matches('#').trim_start();

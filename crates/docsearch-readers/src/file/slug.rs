@@ -1,16 +1,15 @@
-//! Slugs: where a file's page lives in its project.
+//! Slugs of pages.
 
 use std::path::Path;
 
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-/// File stems that stand for their folder.
+/// Stems of files that are the page of their folder.
 const FOLDER_PAGES: [&str; 3] = ["index", "_index", "readme"];
 
-/// The slug of the file at `relative` (a path below the indexed folder): the path without its
-/// extension, `/` between segments, white space as `-`, case kept. `index` and `README` take the
-/// slug of their folder. `prefix` goes in front.
+/// The slug of the file at `relative`, a path below the indexed folder: the path without its extension, with `-` for
+/// white space. `index` and `README` get the slug of their folder. `prefix` goes in front.
 pub fn from_path(relative: &Path, prefix: Option<&str>) -> String {
     let stem = relative.with_extension("");
     let mut segments: Vec<String> = stem
@@ -29,14 +28,14 @@ pub fn from_path(relative: &Path, prefix: Option<&str>) -> String {
     prefix.into_iter().chain(segments).collect::<Vec<_>>().join("/")
 }
 
-/// Whether a page of this name, without an extension, stands for its folder.
+/// Whether a page with this stem is the page of its folder.
 pub fn is_folder_page(stem: &str) -> bool {
     FOLDER_PAGES.contains(&stem.to_lowercase().as_str())
 }
 
-/// The relative path that a page at `location` would have as a file: decoded, with an extension to lose even where the
-/// page has none and its name has a dot. Without a prefix, the first page of a site is named after the host.
-/// `names_file`: whether a path ends in the name of a file rather than in a page with a dot.
+/// The relative path that the page at `location` would have as a file: decoded, and always with an extension, since a
+/// name may contain dots. Without a prefix, the first page of a site is named after the host. `names_file` tests
+/// whether a path ends in the name of a file.
 pub(crate) fn path_of_url(location: &Url, prefix: Option<&str>, names_file: impl Fn(&Path) -> bool) -> String {
     let decoded = percent_decode_str(location.path()).decode_utf8_lossy();
     let segments: Vec<&str> = decoded
@@ -60,7 +59,7 @@ pub(crate) fn path_of_url(location: &Url, prefix: Option<&str>, names_file: impl
     }
 }
 
-/// A slug as its author wrote it, without empty segments.
+/// Normalises a slug from front matter: without empty segments.
 pub(crate) fn normalise(slug: &str) -> String {
     slug.split(['/', '\\'])
         .map(segment_text)
@@ -69,7 +68,7 @@ pub(crate) fn normalise(slug: &str) -> String {
         .join("/")
 }
 
-/// A slug for what has no path: words in lower case between hyphens.
+/// A slug for a title: words in lower case, separated by hyphens.
 pub(crate) fn from_title(title: &str) -> String {
     let words: Vec<String> = title
         .split(|character: char| !(character.is_alphanumeric() || matches!(character, '_' | '.')))

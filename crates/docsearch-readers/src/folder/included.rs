@@ -1,4 +1,4 @@
-//! Files of a folder that other files of it include, found before the first of them is read.
+//! Files of a folder that other files include, found before the first file is read.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -7,26 +7,26 @@ use crate::file::{self, Links};
 use crate::folder::inclusion;
 use crate::folder::per_folder::PerFolder;
 
-/// Larger files are searched no further.
+/// Files are searched up to this size in bytes.
 const MAX_BYTES: u64 = 1 << 20;
-/// Files of a folder that are searched.
+/// Maximum files of a folder that are searched.
 const MAX_FILES: usize = 20_000;
 
-/// The files that are included in the folders of a run.
+/// The included files in the folders of a run.
 #[derive(Debug, Default)]
 pub(crate) struct IncludedFiles {
     folders: PerFolder<HashSet<PathBuf>>,
 }
 
 impl IncludedFiles {
-    /// Of the files that may include others, each with its folder.
+    /// For the files that may include others; each comes with its folder.
     pub(crate) fn of_files<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
         Self {
             folders: PerFolder::new(files),
         }
     }
 
-    /// Whether another file includes the whole of the one at `path` below `root`.
+    /// Whether another file includes all of the one at `path` below `root`.
     pub(crate) fn contains(&self, root: &Path, path: &Path) -> bool {
         let find = |files: &[PathBuf]| {
             files

@@ -1,4 +1,5 @@
-//! Files that a page includes, put in their places: of its folder only, so many of them and so many bytes at most.
+//! Replaces the includes of a page by the files, which have to be in the same folder. Their number and size are
+//! limited.
 //!
 //! `{{#include file:part}}` of mdBook, `--8<-- "file:part"` of PyMdown, `<!--@include: file-->` and `<<< file#part` of
 //! VitePress, `.. include::` and `.. literalinclude::` of reStructuredText.
@@ -10,21 +11,21 @@ use crate::file::{self, Folder};
 use crate::site::{GENERATORS, Included, InclusionSyntax};
 use crate::text::fence;
 
-/// Files in a page, whoever includes them.
+/// Maximum included files of a page, at all depths.
 const MAX_INCLUSIONS: usize = 256;
-/// Files inside each other.
+/// Maximum depth.
 const MAX_DEPTH: usize = 8;
-/// Of all that a page includes.
+/// Maximum bytes of all included files.
 const MAX_BYTES: usize = 8 << 20;
 
-/// What a page is written in, as far as inclusion goes.
+/// The languages whose includes are replaced here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
     Markdown,
     ReStructuredText,
 }
 
-/// `text`, the page at `path` of a folder, with what it includes, and what could not be included as a warning.
+/// `text`, the page at `path` of a folder, with its includes replaced, and a warning if some could not be.
 pub(crate) fn expand(folder: Option<&Folder>, path: &Path, text: &str, language: Language) -> (String, Option<String>) {
     let includes = match language {
         Language::Markdown => syntaxes().any(|syntax| syntax.marks.iter().any(|mark| text.contains(mark))),
@@ -116,7 +117,7 @@ impl Inclusion<'_> {
         output
     }
 
-    /// A line with the commands of mdBook in it.
+    /// Replaces the commands within a line.
     fn commands(&mut self, line: &str, path: &Path, depth: usize) -> String {
         let mut output = String::new();
         let mut rest = line;
@@ -133,7 +134,7 @@ impl Inclusion<'_> {
             } else {
                 output.push_str(&rest[..at]);
                 let target = rest[at + command.len()..end - 2].trim();
-                // What follows the file are settings of the playground.
+                // Settings of the playground follow the file.
                 let target = target.split_whitespace().next().unwrap_or_default();
                 let included = self.file(target, path, depth).unwrap_or_default();
                 output.push_str(included.trim_end_matches('\n'));
@@ -144,7 +145,7 @@ impl Inclusion<'_> {
         output
     }
 
-    /// The text of a file, or the part of it that is meant; `None`, which is noted, if it cannot be included.
+    /// The text of a file or of a part of it. If it cannot be included, that is recorded.
     fn file(&mut self, target: &str, path: &Path, depth: usize) -> Option<String> {
         match self.read(target, path, depth) {
             Ok(text) => Some(text),
@@ -191,7 +192,7 @@ impl Inclusion<'_> {
     }
 }
 
-/// The whole files of text that a page names to be included, as it names them, whatever the page is written in.
+/// The text files that a page includes as a whole, as it names them, whatever the language of the page.
 pub(crate) fn targets(text: &str) -> Vec<String> {
     let mut targets = Vec::new();
     for line in text.lines().map(str::trim) {
@@ -212,7 +213,7 @@ pub(crate) fn targets(text: &str) -> Vec<String> {
     targets
 }
 
-/// Where a file may lie that the page at `path` names: as seen from the page, or from the top of the folder.
+/// The paths that an include may mean: relative to the page, or to the folder.
 pub(crate) fn places(file: &str, path: &Path) -> [Option<PathBuf>; 2] {
     let from_top = file.trim_start_matches('@').trim_start_matches('/');
     let parent = path.parent().unwrap_or(Path::new(""));
@@ -232,7 +233,7 @@ fn included_by(line: &str) -> Option<Included> {
     syntaxes().find_map(|syntax| (syntax.line)(line))
 }
 
-/// The options below a directive, which go; the language that they name.
+/// Skips the options below a directive, and returns the language that they name.
 fn skip_options<'a>(lines: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>) -> Option<String> {
     let mut language = None;
     while let Some(option) = lines.next_if(|line| line.starts_with([' ', '\t']) && line.trim().starts_with(':')) {
@@ -262,7 +263,7 @@ fn fenced(text: &str, target: &str) -> String {
     fence::block(&language, text.trim_end_matches('\n'))
 }
 
-/// A file, and which part of it is meant: `file.rs:2:10`, `file.rs:name`, `file.ts#name`, `file.md{2,10}`.
+/// A file and its part: `file.rs:2:10`, `file.rs:name`, `file.ts#name`, `file.md{2,10}`.
 fn part_of(target: &str) -> (&str, Option<&str>) {
     let target = target.split('{').next().unwrap_or_default();
     match target.find([':', '#']) {
@@ -271,7 +272,7 @@ fn part_of(target: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Lines by number, or between the marks of a name.
+/// The lines with these numbers, or between the marks of a name.
 fn cut(text: &str, part: &str) -> Option<String> {
     let mut numbers = part.split(':');
     let from = numbers.next().unwrap_or_default();
@@ -313,7 +314,7 @@ fn without_marks(text: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// Whether a line opens or ends a part, and of which name.
+/// Whether a line opens or ends a part, and the name of the part.
 fn mark_in(line: &str) -> Option<(bool, &str)> {
     let named = |mark: &str| {
         let (_, rest) = line.split_once(mark)?;
@@ -394,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_included_is_told_and_ends() {
+    fn failed_includes_are_reported_and_cycles_end() {
         for (page, reason) in [
             (
                 "--8<-- \"../../etc/passwd\"",

@@ -4,8 +4,8 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::error::Error;
 
-/// The paths that any of the patterns means. `*` stays within a segment, `**` does not. A folder stands for everything in
-/// it.
+/// Compiles glob patterns. `*` does not match `/`, `**` does. A pattern that ends in `/` matches everything in the
+/// folder.
 pub fn globs(patterns: &[String]) -> Result<GlobSet, Error> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {

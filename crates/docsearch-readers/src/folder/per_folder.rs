@@ -1,4 +1,4 @@
-//! What is known of each folder of a run, found out when its first file is read.
+//! Values per folder of a run, computed when the first file of the folder is read.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ pub(crate) struct PerFolder<T> {
 }
 
 impl<T: Default> PerFolder<T> {
-    /// Of the files that matter, each with its folder.
+    /// For these files; each comes with its folder.
     pub(crate) fn new<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
         let mut by_folder: HashMap<PathBuf, Vec<PathBuf>> = HashMap::new();
         for (root, relative) in files {
@@ -23,7 +23,7 @@ impl<T: Default> PerFolder<T> {
         }
     }
 
-    /// What `find` makes of the files of a folder. Others wait until it has.
+    /// The value that `find` computes from the files of a folder. Other threads wait for it.
     pub(crate) fn of(&self, root: &Path, find: impl FnOnce(&[PathBuf]) -> T) -> Arc<T> {
         let Ok(mut known) = self.known.lock() else {
             return Arc::default();

@@ -1,5 +1,5 @@
-//! AsciiDoc: pages, manual pages and books, as Asciidoctor reads them. The crate `asciidoc-parser` makes the tree; what
-//! it does not know of older spellings is brought into newer ones before.
+//! AsciiDoc: pages, manual pages and books, as in Asciidoctor. The crate `asciidoc-parser` parses them; older syntax
+//! that it does not know is rewritten first.
 
 mod block;
 mod include;
@@ -33,7 +33,7 @@ use scope::Scope;
 
 pub(crate) static FORMAT: Format = Format {
     extensions: &["adoc", "asciidoc"],
-    // The text of a PGP key may have this extension, too.
+    // ASCII-armoured PGP files have this extension, too.
     shared_extensions: &["asc"],
     media_types: &["text/asciidoc", "text/x-asciidoc"],
     is_linked: true,
@@ -53,18 +53,18 @@ pub(crate) static FORMAT: Format = Format {
     )
 };
 
-/// Of a page, and of all that it includes.
+/// Maximum bytes of a page and of all its includes.
 const MAX_BYTES: usize = 4_000_000;
-/// Attributes that git's pages use without defining them.
+/// Attributes that the pages of git use without defining them.
 const ATTRIBUTES: [(&str, &str); 2] = [("litdd", "&#45;&#45;"), ("docname", "")];
 
-/// Whether a name says that a file may be AsciiDoc; others are included as they are.
+/// Whether the name shows that a file may be AsciiDoc; other files are included verbatim.
 fn is_named(path: &Path) -> bool {
     FORMAT.has_extension(path)
         || extension::of(path).is_some_and(|extension| matches!(extension.as_str(), "ad" | "txt"))
 }
 
-/// Reads the page `text` that lies at `path`; it may include files of `folder`.
+/// Reads the page `text` at `path`; it may include files of `folder`.
 pub(crate) fn read(folder: Option<&Folder>, path: &Path, text: &str) -> Result<Vec<Draft>, Unreadable> {
     if is_part(path) {
         return Err(Unreadable::NoDocumentation(PART));
@@ -82,7 +82,7 @@ fn convert(folder: Option<&Folder>, path: &Path, text: &str) -> Result<Draft, Un
     for (name, value) in ATTRIBUTES {
         parser = parser.with_intrinsic_attribute(name, value, ModificationContext::Anywhere);
     }
-    // Attributes may hold others, twice each time.
+    // Attributes may contain others, which doubles their size each time.
     parser = parser.with_intrinsic_attribute("max-attribute-value-size", "4096", ModificationContext::ApiOnly);
     if !source.has_section_ids {
         parser = parser.with_intrinsic_attribute_bool("sectids", false, ModificationContext::ApiOnly);
@@ -106,7 +106,7 @@ fn convert(folder: Option<&Folder>, path: &Path, text: &str) -> Result<Draft, Un
     })
 }
 
-/// How much a line below `previous` looks like AsciiDoc.
+/// Evidence for AsciiDoc in a line below `previous`.
 pub(crate) fn evidence(line: &str, previous: &str) -> usize {
     const DIRECTIVES: [&str; 6] = ["ifdef::", "ifndef::", "ifeval::", "endif::", "include::", "image::"];
     let line = line.trim_end();
@@ -168,7 +168,7 @@ pub(crate) fn evidence(line: &str, previous: &str) -> usize {
         + term
 }
 
-/// Files that only other pages include, as Asciidoctor and Antora keep them apart.
+/// Files that are only included, by the conventions of Asciidoctor and Antora.
 fn is_part(path: &Path) -> bool {
     let is_named_so = path
         .file_name()
@@ -176,7 +176,7 @@ fn is_part(path: &Path) -> bool {
     is_named_so || path.parent().is_some_and(|folder| folder.ends_with("partials"))
 }
 
-/// Completes the matter by what the header says, and returns the title.
+/// Completes the front matter from the header, and returns the title.
 fn complete(matter: &mut FrontMatter, document: &Document<'_>) -> Option<String> {
     let value = |name: &str| match document.attribute_value(name) {
         InterpretedValue::Value(value) if !value.trim().is_empty() => Some(inline::without_tags(&value)),

@@ -1,5 +1,5 @@
-//! Word documents (DOCX): headings by the outline of their styles, lists, tables, code by style and font, links,
-//! bookmarks of headings as anchors.
+//! Word documents (DOCX): headings by the outline level of their styles, lists, tables, code by style and font, links,
+//! and bookmarks of headings as anchors.
 
 mod block;
 mod inline;
@@ -45,7 +45,7 @@ pub(crate) static FORMAT: Format = Format {
 };
 
 const NAME: &str = "DOCX";
-/// The part that has the text.
+/// The part with the text.
 const MAIN: &str = "word/document.xml";
 
 /// Reads the file `bytes`.

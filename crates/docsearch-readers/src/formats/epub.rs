@@ -1,4 +1,4 @@
-//! Books (EPUB): a document for each file of the spine, in its order, read as the HTML that it is.
+//! Books (EPUB): a document for each file of the spine, in order, read as HTML.
 
 #[cfg(test)]
 mod tests;
@@ -52,7 +52,7 @@ pub(crate) static FORMAT: Format = Format {
 const NAME: &str = "EPUB";
 const MEDIA_TYPE: &str = "application/epub+zip";
 const MAX_CHAPTERS: usize = 5_000;
-/// Elements of HTML that have no end.
+/// HTML elements without an end tag.
 const VOID: [&str; 14] = [
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 ];
@@ -77,7 +77,7 @@ fn read(bytes: &[u8]) -> Result<Vec<Draft>, Unreadable> {
     for chapter in &chapters {
         match read_chapter(&mut archive, chapter, &encrypted) {
             Ok(draft) => drafts.push(book.chapter(draft, chapter)),
-            // A cover, or a picture of a page.
+            // A cover, or an image of a page.
             Err(Unreadable::NoDocumentation(_)) => {}
             Err(_) => failed += 1,
         }
@@ -96,7 +96,7 @@ fn malformed(reason: String) -> Unreadable {
     Unreadable::Malformed { format: NAME, reason }
 }
 
-/// The paths of what can only be read with a key.
+/// The paths of encrypted files.
 fn encrypted<R: Read + Seek>(archive: &mut Archive<R>) -> Result<HashSet<String>, Unreadable> {
     let Some(root) = archive.read_xml("META-INF/encryption.xml")? else {
         return Ok(HashSet::new());
@@ -108,7 +108,7 @@ fn encrypted<R: Read + Seek>(archive: &mut Archive<R>) -> Result<HashSet<String>
     Ok(root.elements().filter_map(of).collect())
 }
 
-/// The paths of the chapters in the order in which they are read.
+/// The paths of the chapters in reading order.
 fn chapters(place: &str, package: &Element) -> Vec<String> {
     let mut items = HashMap::new();
     for item in package.child("manifest").into_iter().flat_map(Element::elements) {
@@ -149,7 +149,7 @@ fn read_chapter<R: Read + Seek>(
     )
 }
 
-/// Elements that end where they begin, as only XML knows them, with an end of their own; `None` for what is no XML.
+/// Expands self-closing elements, which only XML has; `None` if `text` is not XML.
 fn with_ends(text: &str) -> Option<String> {
     let mut reader = Reader::from_str(text);
     let mut writer = Writer::new(Vec::new());
@@ -168,7 +168,7 @@ fn with_ends(text: &str) -> Option<String> {
     String::from_utf8(writer.into_inner()).ok()
 }
 
-/// What the package says about all chapters.
+/// The metadata of all chapters.
 struct Book {
     title: Option<String>,
     author: Option<String>,
@@ -196,7 +196,7 @@ impl Book {
         let mut draft = draft;
         let matter = &mut draft.matter;
         matter.source_urls.clear();
-        // Many books have their own title at the head of every chapter.
+        // Many books repeat their title at the top of every chapter.
         let own = matter.title.take().filter(|own| Some(own) != self.title.as_ref());
         let heading = || heading::first_heading(&draft.body);
         matter.title = own.or_else(heading).or_else(|| self.title.clone());
@@ -213,7 +213,7 @@ impl Book {
     }
 }
 
-/// The path of `reference` as it is written in the file `from`; without its fragment.
+/// The path of `reference` in the file `from`, without its fragment.
 fn resolve(from: &str, reference: &str) -> String {
     let reference = reference.split(['#', '?']).next().unwrap_or_default();
     let reference = percent_encoding::percent_decode_str(reference).decode_utf8_lossy();

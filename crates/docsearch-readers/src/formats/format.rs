@@ -1,4 +1,4 @@
-//! What a format is: how a file shows it, who reads it, and what the rest of the program has to know of it.
+//! Declares a format: how files show it, its reader, and what the rest of the program needs to know.
 
 use std::any::Any;
 use std::fmt;
@@ -19,44 +19,44 @@ pub struct Format {
     pub title: &'static str,
     /// Help for the value of `--format` where the name needs one.
     pub help: Option<&'static str>,
-    /// What its files become, for the help of `docsearch index`.
+    /// What its files become, in the help of `docsearch index`.
     pub result: &'static str,
-    /// Extensions in lower case that only files of this format have.
+    /// Extensions, in lower case, that identify the format.
     pub extensions: &'static [&'static str],
-    /// Extensions that files of this format share with others: the content decides.
+    /// Extensions that other formats use, too: the content decides.
     pub shared_extensions: &'static [&'static str],
-    /// Patterns of names beside the extensions, for the help.
+    /// Further names, in the help.
     pub name_patterns: &'static [&'static str],
-    /// Whether a name without one of the `extensions` identifies the format all the same.
+    /// Whether a name identifies the format without one of its `extensions`.
     pub(crate) is_named: Option<fn(&Path) -> bool>,
-    /// Whether a file of such a name can be of this format.
+    /// Whether a file of this name may be in the format; replaces the test of extensions.
     pub(crate) may_be_named: Option<fn(&Path) -> bool>,
-    /// Whether the content of a file confirms its name, for names that other files have, too.
+    /// Whether the content of a file confirms a name that other files have, too.
     pub(crate) confirm: Option<fn(&Path) -> bool>,
     pub(crate) media_types: &'static [&'static str],
-    /// Media types of other data, too: a name that identifies another format takes precedence.
+    /// Media types that other data has, too: a name that identifies another format takes precedence.
     pub(crate) shared_media_types: &'static [&'static str],
-    /// How binary content shows the format, whatever the name is.
+    /// How binary content identifies the format, whatever the name.
     pub(crate) signature: Option<Signature>,
-    /// How text shows the format where the name does not.
+    /// How text identifies the format if the name does not.
     pub(crate) text_test: Option<TextTest>,
     pub(crate) reader: Reader,
-    /// From bytes and the declared character set to text.
+    /// Decodes bytes with the declared character set.
     pub(crate) decode: Option<Decode>,
-    /// How links are written in it, for a crawler.
+    /// The syntax of its links, for a crawler.
     pub links: Option<LinkSyntax>,
     /// Whether links to its pages may end in one of its extensions.
     pub is_linked: bool,
-    /// Whether its files are pages as a browser shows them, which a generator may have built from sources beside them.
+    /// Whether its files are built pages, whose sources may be beside them.
     pub is_built: bool,
     /// Whether its files may include others.
     pub(crate) includes: bool,
-    /// Whether a leading underscore in the name of a file or folder marks a part of other pages.
+    /// Whether a leading underscore in a file or folder name marks a part of other pages.
     pub(crate) marks_parts: bool,
     pub(crate) anchors: SiteAnchors,
-    /// Collects what the files of a run have in common, before the first of them is read.
-    pub(crate) survey: Option<fn(&Files<'_>) -> Survey>,
-    /// What searches its reader for crashes.
+    /// Collects what the files of a run have in common, before the first is read.
+    pub(crate) collect_shared: Option<fn(&Files<'_>) -> SharedContext>,
+    /// The fuzz target of its reader.
     #[cfg(test)]
     pub(crate) fuzz_target: Option<Target>,
 }
@@ -64,30 +64,30 @@ pub struct Format {
 /// The files of a run, each with its folder.
 pub(crate) type Files<'a> = [(&'a Path, &'a Path)];
 
-/// What the files of a run have in common; the reader of the format knows its type.
-pub(crate) type Survey = Box<dyn Any + Send + Sync>;
+/// What the files of a run have in common. Only the reader of the format knows the type.
+pub(crate) type SharedContext = Box<dyn Any + Send + Sync>;
 
 pub(crate) type Decode = fn(Vec<u8>, Option<&str>) -> Result<String, Unreadable>;
 
-/// Who makes drafts of a file.
+/// Makes drafts of a file.
 #[derive(Clone, Copy)]
 pub(crate) enum Reader {
     Text(fn(&TextSource<'_>) -> Result<Vec<Draft>, Unreadable>),
     Bytes(fn(&[u8]) -> Result<Vec<Draft>, Unreadable>),
 }
 
-/// A text, and what its reader may know of where it comes from.
+/// A text, and what its reader may know about its origin.
 pub(crate) struct TextSource<'a> {
     pub(crate) text: &'a str,
     /// Relative to the folder.
     pub(crate) path: &'a Path,
-    /// Where files may be read that it includes; `None` for a response of a server.
+    /// The folder whose files it may include; `None` for a response of a server.
     pub(crate) folder: Option<&'a Folder>,
     /// The CSS selector of the element that holds the text of an HTML page.
     pub(crate) content: Option<&'a str>,
-    /// What the generator of the site adds to Markdown.
+    /// The syntax that the generator of the site adds to Markdown.
     pub(crate) extensions: Extensions,
-    pub(crate) survey: Option<&'a Survey>,
+    pub(crate) shared: Option<&'a SharedContext>,
 }
 
 impl<'a> TextSource<'a> {
@@ -100,17 +100,17 @@ impl<'a> TextSource<'a> {
             folder: None,
             content: None,
             extensions: Extensions::default(),
-            survey: None,
+            shared: None,
         }
     }
 
     /// What the files of the run have in common, if its type is `T`.
-    pub(crate) fn survey<T: 'static>(&self) -> Option<&'a T> {
-        self.survey?.downcast_ref()
+    pub(crate) fn shared<T: 'static>(&self) -> Option<&'a T> {
+        self.shared?.downcast_ref()
     }
 }
 
-/// How binary content shows its format.
+/// How binary content identifies its format.
 #[derive(Clone, Copy)]
 pub(crate) enum Signature {
     Bytes(fn(&[u8]) -> bool),
@@ -118,14 +118,14 @@ pub(crate) enum Signature {
     Entry(&'static str, Option<&'static [u8]>),
 }
 
-/// How text shows its format.
+/// How text identifies its format.
 pub(crate) struct TextTest {
-    /// Tests of a lower rank come first: a text can pass several.
+    /// Tests of a lower rank take precedence: a text can pass several.
     pub(crate) rank: u8,
     pub(crate) passes: fn(&str) -> bool,
 }
 
-/// How links are written.
+/// A syntax of links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkSyntax {
     /// `<a href>`.
@@ -134,10 +134,10 @@ pub enum LinkSyntax {
     Markdown,
 }
 
-/// Which headings get the anchors that the generator of a site gives them.
+/// Which headings get anchors by the rule of the site's generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SiteAnchors {
-    /// None: the text has anchors of its own, or is of no site.
+    /// None: the text has anchors of its own, or is not part of a site.
     None,
     Headings,
     /// Also headings in quotations, which open no sections.
@@ -145,7 +145,7 @@ pub(crate) enum SiteAnchors {
 }
 
 impl Format {
-    /// A row with nothing but what every format has; the rest is filled in with `..`.
+    /// A row with the required fields; rows override the others with `..`.
     pub(crate) const fn new(name: &'static str, title: &'static str, result: &'static str, reader: Reader) -> Self {
         Self {
             name,
@@ -170,13 +170,13 @@ impl Format {
             includes: false,
             marks_parts: true,
             anchors: SiteAnchors::None,
-            survey: None,
+            collect_shared: None,
             #[cfg(test)]
             fuzz_target: None,
         }
     }
 
-    /// Its extensions, those first that no other format has.
+    /// All its extensions; those that identify it come first.
     pub fn all_extensions(&self) -> impl Iterator<Item = &'static str> {
         self.extensions.iter().chain(self.shared_extensions).copied()
     }
@@ -187,7 +187,7 @@ impl Format {
     }
 }
 
-/// A name is unique among the formats.
+/// Names are unique.
 impl PartialEq for Format {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name

@@ -1,4 +1,4 @@
-//! How much a reader may make of its input, for the search for crashes.
+//! Limits for the output of readers, for the fuzz targets.
 
 use std::path::Path;
 
@@ -8,16 +8,16 @@ use crate::draft::{Draft, Unreadable};
 use crate::formats::format::{Format, Reader, TextSource};
 use crate::text::heading;
 
-/// Bytes of output for each byte of input, beyond [`CONSTANT`].
+/// Maximum bytes of output for each byte of input, in addition to [`CONSTANT`].
 pub(crate) const GROWTH: usize = 16;
 pub(crate) const CONSTANT: usize = 256 * 1024;
 
-/// Reads the input twice: the output is bounded, and the same both times.
+/// Reads the input twice, and checks that the output is bounded and the same.
 pub(crate) fn check(format: &Format, path: &str, input: &[u8]) {
     check_up_to(GROWTH, format, path, &text(input));
 }
 
-/// The same with another number of bytes for each byte of input.
+/// The same with another limit for each byte of input.
 pub(crate) fn check_up_to(growth: usize, format: &Format, path: &str, text: &str) {
     if let Some(test) = &format.text_test {
         (test.passes)(text);
@@ -29,7 +29,7 @@ pub(crate) fn check_up_to(growth: usize, format: &Format, path: &str, text: &str
     check_drafts(growth, text, read);
 }
 
-/// Reads `bytes`, which were made of `text`.
+/// The same for `bytes`, which were made from `text`.
 pub(crate) fn check_bytes(format: &Format, text: &str, bytes: &[u8]) {
     let Reader::Bytes(reader) = format.reader else {
         panic!("{format:?} is text")

@@ -1,4 +1,4 @@
-//! HTML pages: the documentation in them as markdown, without what surrounds it.
+//! HTML pages: their main content as Markdown.
 
 mod code_block;
 mod definition_list;
@@ -6,8 +6,8 @@ mod frame;
 mod head;
 mod heading;
 mod main_content;
+mod noise;
 pub(crate) mod site;
-mod surroundings;
 mod table;
 mod target;
 mod tree;
@@ -43,7 +43,7 @@ pub(crate) static FORMAT: Format = Format {
     is_linked: true,
     is_built: true,
     marks_parts: false,
-    survey: Some(|files| Box::new(Frames::of_files(files))),
+    collect_shared: Some(|files| Box::new(Frames::of_files(files))),
     #[cfg(test)]
     fuzz_target: Some(
         Target::new("readers-html", Grammar::HTML, |input| {
@@ -60,15 +60,15 @@ pub(crate) static FORMAT: Format = Format {
     )
 };
 
-/// Bytes of a selector: parsing one takes stack for what it nests.
+/// Maximum bytes of a selector: the parser recurses into what it nests.
 const MAX_SELECTOR: usize = 500;
 
-/// Whether a text is a CSS selector that may say where the text of pages is.
+/// Whether a text is a valid CSS selector of acceptable length.
 pub fn is_selector(text: &str) -> bool {
     text.len() <= MAX_SELECTOR && Matcher::new(text).is_ok()
 }
 
-/// Whether the name of a file says that it is HTML.
+/// Whether the name of a file identifies HTML.
 pub(crate) fn is_named(path: &Path) -> bool {
     FORMAT.has_extension(&extension::uncompressed(path))
 }
@@ -84,14 +84,14 @@ fn is_likely(text: &str) -> bool {
 }
 
 fn read_source(source: &TextSource<'_>) -> Result<Vec<Draft>, Unreadable> {
-    let frames = source.survey::<Frames>().zip(source.folder);
+    let frames = source.shared::<Frames>().zip(source.folder);
     let frame = frames.map_or_else(Arc::default, |(frames, folder)| frames.of(&folder.root));
     let draft = read(source.path, source.text, source.content, &frame)?;
     Ok(vec![draft])
 }
 
-/// Reads the page `text` that lies at `path`. `content` selects the element with its text, `frame` is what it has in
-/// common with the others of its site.
+/// Reads the page `text` at `path`. `content` selects the element with its text; `frame` is what it shares with other
+/// pages of its site.
 pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame) -> Result<Draft, Unreadable> {
     if text.trim_start().starts_with("{%") {
         return Err(Unreadable::NoDocumentation("template"));
@@ -106,7 +106,7 @@ pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame
     }
     let vocabulary = Vocabulary::of(&page);
     let main = main_content::find(&page, &vocabulary, content, frame);
-    surroundings::remove(&main, &vocabulary);
+    noise::remove(&main, &vocabulary);
     heading::free_from_lists(&main);
     heading::carry_anchors(&main);
     target::mark_all(&main);
@@ -116,7 +116,7 @@ pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame
     name_typewriter_text(&main);
     let own_title = head.full_title.as_deref().map(|full| frame.own_title(full));
     let title = match own_title {
-        // Without the name of the site nothing is left to cut off.
+        // The name of the site is removed already.
         Some(Some(own)) if head.full_title.as_ref() != Some(&own) => {
             title(heading::only_of_level_one(&main), Some(own))
         }
@@ -148,7 +148,7 @@ pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame
     })
 }
 
-/// Whether a text says no more than the title.
+/// Whether a text only repeats the title.
 fn repeats(text: &str, title: Option<&str>) -> bool {
     let letters = |text: &str| -> String {
         let kept = text.chars().filter(|character| character.is_alphanumeric());
@@ -158,7 +158,7 @@ fn repeats(text: &str, title: Option<&str>) -> bool {
     text == title || title.contains(&text) && text.chars().count() * 2 > title.chars().count()
 }
 
-/// The typewriter of old is how people wrote code.
+/// `<tt>` is code in old pages.
 fn name_typewriter_text(main: &NodeRef<'_>) {
     let typed: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| node.has_name("tt")).collect();
     for node in typed {
@@ -166,7 +166,7 @@ fn name_typewriter_text(main: &NodeRef<'_>) {
     }
 }
 
-/// The heading goes before the head of the page, unless it only opens the first section.
+/// The heading takes precedence over the title in the head, unless it only opens the first section.
 fn title(heading: Option<String>, head: Option<String>) -> Option<String> {
     match (heading, head) {
         (Some(heading), Some(head)) if heading.starts_with(|first: char| first.is_ascii_digit()) => {
@@ -178,7 +178,7 @@ fn title(heading: Option<String>, head: Option<String>) -> Option<String> {
 
 fn markdown(main: &NodeRef<'_>) -> String {
     let text = main.md(None);
-    // The space that must not break is one to people who search.
+    // Search treats a no-break space as a space.
     let mut body = text.trim().replace('\u{a0}', " ");
     if !body.is_empty() {
         body.push('\n');
@@ -186,7 +186,7 @@ fn markdown(main: &NodeRef<'_>) -> String {
     body
 }
 
-/// Many sites give every page the same description; one that is about the page shares its words.
+/// Many sites give every page the same description; one that describes the page shares its words.
 fn is_about(description: &str, body: &str) -> bool {
     let body = body.to_lowercase();
     let words: Vec<String> = description
@@ -198,7 +198,7 @@ fn is_about(description: &str, body: &str) -> bool {
     !words.is_empty() && shared * 3 >= words.len() * 2
 }
 
-/// White space as a browser shows it.
+/// Collapses white space, as a browser does.
 fn collapse(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -207,7 +207,7 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Puts what is in `node` in its place.
+/// Replaces `node` by its children.
 fn unwrap(node: &NodeRef<'_>) {
     for child in node.children() {
         node.insert_before(&child.id);
@@ -215,7 +215,7 @@ fn unwrap(node: &NodeRef<'_>) {
     node.remove_from_parent();
 }
 
-/// Replaces what is in `node` by `text` in an inline code element.
+/// Replaces the content of `node` by `text` as inline code.
 fn set_code(node: &NodeRef<'_>, text: &str) {
     node.set_html(format!("<code>{}</code>", escape(text)));
 }

@@ -1,7 +1,7 @@
 //! `llms.txt`, an index of pages, and `llms-full.txt`, the pages themselves in one file.
 //!
-//! Generators mark where a page begins in one of three ways: a heading with the address below it
-//! (`# Title`, `Source: URL`), front matter, or a heading of level one alone.
+//! Generators mark the beginning of a page in one of three ways: a heading with the URL below it (`# Title`, `Source:
+//! URL`), front matter, or a heading of level one alone.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -38,11 +38,11 @@ pub(crate) static FORMAT: Format = Format {
 };
 
 const ADDRESS_KEYS: [&str; 5] = ["Source:", "URL:", "Url:", "URL Source:", "source_url:"];
-/// Keys of front matter that tell a page from settings shown in an example.
+/// Front matter keys that distinguish a page from settings in an example.
 const PAGE_KEYS: [&str; 5] = ["title", "url", "source", "source_url", "slug"];
 const MAX_FRONT_MATTER_LINES: usize = 40;
 
-/// Whether the file is called so that it must be one.
+/// Whether the name of the file identifies the format.
 fn is_named(path: &Path) -> bool {
     let is_text = extension::of(&extension::uncompressed(path)).is_some_and(|own| own == "txt");
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
@@ -50,7 +50,7 @@ fn is_named(path: &Path) -> bool {
     is_text && (stem == "llms" || stem.starts_with("llms-"))
 }
 
-/// The pages in `text`: one for an index, else those that the file holds.
+/// The pages in `text`: one for an index, or else those in the file.
 pub(crate) fn read(path: &Path, text: &str) -> Vec<Draft> {
     let is_index = path.file_stem().is_some_and(|stem| stem.eq_ignore_ascii_case("llms"));
     if is_index {
@@ -71,7 +71,7 @@ pub(crate) fn read(path: &Path, text: &str) -> Vec<Draft> {
     drafts
 }
 
-/// One document; the quotation below its heading is what the convention has for a summary.
+/// One document. By convention, the quotation below its heading is the summary.
 fn index(text: &str) -> Draft {
     let quotation =
         fence::lines_with_state(text).find_map(|(line, outside)| line.strip_prefix("> ").filter(|_| outside));
@@ -84,7 +84,7 @@ fn index(text: &str) -> Draft {
     }
 }
 
-/// Cuts at the sharpest mark that the file uses more than once.
+/// Splits at the most specific mark that occurs more than once.
 fn pages(text: &str) -> Vec<&str> {
     let lines = lines(text);
     let cuts = [addressed_headings(&lines), front_matters(&lines), headings(&lines)];
@@ -121,7 +121,7 @@ fn lines(text: &str) -> Vec<Line<'_>> {
         .collect()
 }
 
-/// Fences are not looked at: one that a page leaves open would hide all pages after it.
+/// Ignores fences: one that a page leaves open would hide all pages after it.
 fn addressed_headings(lines: &[Line<'_>]) -> Vec<usize> {
     let below = |at: usize| lines[at + 1..].iter().find(|line| !line.text.is_empty());
     let starts = lines.iter().enumerate().filter(|(at, line)| {
@@ -211,7 +211,7 @@ fn page(text: &str) -> Option<Draft> {
     })
 }
 
-/// The address that front matter gives under one of several names.
+/// The URL in the front matter, under one of several keys.
 fn location(matter: &mut FrontMatter) -> Option<String> {
     ["url", "source", "canonical", "canonical_url"].iter().find_map(|key| {
         let is_address = |value: &Value| value.as_str().is_some_and(|text| text.starts_with(['/', 'h']));
@@ -234,7 +234,7 @@ fn slug_of(location: &str) -> Option<String> {
     ))
 }
 
-/// Pages of one name are told apart by a number.
+/// Numbers pages of the same name.
 fn number(place: &mut String, taken: &mut HashMap<String, usize>) {
     let count = taken.entry(place.clone()).or_insert(0);
     *count += 1;

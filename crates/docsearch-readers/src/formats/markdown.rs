@@ -1,6 +1,6 @@
-//! Markdown as the generators of sites extend it, to Markdown as everybody reads it: containers, admonitions and tabs
-//! become labels before their text, attributes and shortcodes go, definition lists become headings. Blocks of code come
-//! out as they are.
+//! Converts Markdown with the extensions of site generators to plain Markdown. Containers, admonitions and tabs become
+//! labels before their text, attributes and shortcodes are removed, definition lists become headings. Code blocks are
+//! unchanged.
 
 mod attribute;
 mod code;
@@ -39,7 +39,7 @@ fn read(source: &TextSource<'_>) -> Result<Vec<Draft>, Unreadable> {
     page(source, source.extensions)
 }
 
-/// The draft of a page with what it includes.
+/// Reads a page with its includes.
 pub(crate) fn page(source: &TextSource<'_>, extensions: Extensions) -> Result<Vec<Draft>, Unreadable> {
     let draft = Draft::of_page(source.text, |text| {
         let (text, warning) = inclusion::expand(source.folder, source.path, text, Language::Markdown);
@@ -48,7 +48,7 @@ pub(crate) fn page(source: &TextSource<'_>, extensions: Extensions) -> Result<Ve
     Ok(vec![draft])
 }
 
-/// How much a line looks like Markdown.
+/// Evidence in a line for Markdown.
 pub(crate) fn evidence(line: &str) -> usize {
     let hashes = line.bytes().take_while(|&byte| byte == b'#').count();
     let heading = (1..=6).contains(&hashes) && line[hashes..].starts_with(' ');
@@ -56,7 +56,7 @@ pub(crate) fn evidence(line: &str) -> usize {
     2 * usize::from(heading) + 2 * usize::from(fence) + 2 * usize::from(line.contains("]("))
 }
 
-/// The Markdown of a page.
+/// Converts a page to plain Markdown.
 pub(crate) fn to_markdown(text: &str, extensions: Extensions) -> String {
     let dialect = match extensions.mdx {
         true => Some(mdx::Dialect::Mdx),
@@ -80,11 +80,11 @@ pub(crate) fn to_markdown(text: &str, extensions: Extensions) -> String {
 struct Page {
     extensions: Extensions,
     output: String,
-    /// Admonitions that are open: the column where their content begins, and the columns that its lines lose.
+    /// Open admonitions: the column where their content begins, and the columns removed from its lines.
     shifts: Vec<(usize, usize)>,
-    /// Of the last heading.
+    /// Level of the last heading.
     level: usize,
-    /// Whether what comes next belongs to a definition: another one has the same term.
+    /// Whether the next lines are part of a definition: a second definition has the same term.
     in_definition: bool,
 }
 
@@ -135,7 +135,7 @@ impl Page {
         }
     }
 
-    /// The line as it stands in the admonition around it; those that end before it are closed.
+    /// The line without the indentation of the admonition around it; closes admonitions that end before it.
     fn shifted(&mut self, line: &str) -> String {
         let (column, text) = split(line);
         if !text.is_empty() {
@@ -154,7 +154,7 @@ impl Page {
         self.output.push('\n');
     }
 
-    /// A label in bold, between blank lines; nothing where there is none to show.
+    /// Writes a bold label between blank lines; nothing for an empty one.
     fn label(&mut self, column: usize, label: &str) {
         let label = label.trim();
         if label.is_empty() {
@@ -172,7 +172,7 @@ impl Page {
         self.push("");
     }
 
-    /// The lines of a block of code, to the one that closes it.
+    /// Copies the lines of a code block, up to its closing fence.
     fn copy(&mut self, block: &mut Block, lines: &mut Peekable<Lines<'_>>) {
         for line in lines.by_ref() {
             let lost = self.shifts.last().map_or(0, |(_, lost)| *lost);
@@ -185,7 +185,7 @@ impl Page {
         }
     }
 
-    /// A block that looks like code and is a directive of MyST.
+    /// A MyST directive, which has the syntax of a code block.
     fn directive(&mut self, directive: &Directive<'_>, block: &Block, column: usize, lines: &mut Peekable<Lines<'_>>) {
         let lost = self.shifts.last().map_or(0, |(_, lost)| *lost);
         let mut content = Vec::new();
@@ -235,7 +235,7 @@ impl Page {
         self.push(&block);
     }
 
-    /// Attributes on a line of their own: the identifier belongs to the heading before them, or marks a place.
+    /// Attributes on a line of their own: an identifier belongs to the heading before, or is a link target.
     fn attribute(&mut self, id: Option<&str>) {
         let Some(id) = id else {
             return;
@@ -250,7 +250,7 @@ impl Page {
         }
     }
 
-    /// The definition of the term on the line before: a name becomes a heading, which can be found and linked.
+    /// The definition of the term on the line before. A name becomes a heading, so that it can be found and linked.
     fn definition(&mut self, column: usize, definition: &str) {
         let last = self.output.trim_end();
         let start = last.rfind('\n').map_or(0, |end| end + 1);
@@ -271,7 +271,7 @@ impl Page {
         }
         self.in_definition = true;
         self.push("");
-        // The lines of the definition that follow are indented by four columns.
+        // The following lines of the definition are indented by four columns.
         let lost = self.shifts.last().map_or(0, |(_, lost)| *lost);
         self.shifts.push((column + lost + 2, lost + 4));
         self.push(&attribute::without(&shortcode::without(
@@ -281,8 +281,7 @@ impl Page {
     }
 }
 
-/// The level of an ATX heading.
-/// A heading without components such as `<Badge text="new" />`, which are no part of its name.
+/// A heading without components such as `<Badge text="new" />`, which are not part of its name.
 fn without_badges(line: &str) -> String {
     let mut output = String::with_capacity(line.len());
     let mut rest = line;

@@ -1,6 +1,6 @@
-//! Jupyter notebooks, of format 3 and 4: text and code as they stand, short outputs.
+//! Jupyter notebooks of format 3 and 4: text, code and short outputs.
 //!
-//! Read leniently: notebooks in the wild break the schema in places that no reader sees.
+//! Reads leniently: many notebooks violate the schema in ways that no reader notices.
 
 #[cfg(test)]
 use docsearch_fuzz::{Format as Grammar, Target};
@@ -32,13 +32,13 @@ pub(crate) static FORMAT: Format = Format {
     )
 };
 
-/// Of an output; what is longer is data, not explanation.
+/// Maximum size of an output; a longer one is data, not explanation.
 const MAX_OUTPUT_LINES: usize = 30;
 const MAX_OUTPUT_CHARACTERS: usize = 2000;
-/// How drawing libraries describe what they have drawn.
+/// Beginnings of the texts by which plotting libraries describe objects.
 const OBJECT_NAMES: [&str; 4] = ["<Figure ", "<matplotlib.", "<AxesSubplot", "<Axes"];
 
-/// Reads the notebook in `text`.
+/// Reads a notebook.
 pub(crate) fn read(text: &str) -> Result<Draft, Unreadable> {
     let malformed = |reason: String| Unreadable::Malformed {
         format: "notebook",
@@ -147,7 +147,7 @@ fn bounded(text: &str) -> String {
     kept
 }
 
-/// Without the sequences that colour text in a terminal.
+/// Removes escape sequences for colours.
 fn without_escapes(text: &str) -> String {
     let mut output = String::with_capacity(text.len());
     let mut rest = text;
@@ -160,7 +160,7 @@ fn without_escapes(text: &str) -> String {
     output
 }
 
-/// Images that are data or attachments of the cell leave their description.
+/// Replaces embedded images and attachments of the cell by their descriptions.
 fn without_embedded_images(markdown: &str) -> String {
     let mut output = String::with_capacity(markdown.len());
     let mut rest = markdown;

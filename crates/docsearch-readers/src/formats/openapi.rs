@@ -1,7 +1,6 @@
-//! OpenAPI 3.0, 3.1 and Swagger 2.0: a document for every operation and one for the whole.
+//! OpenAPI 3.0, 3.1 and Swagger 2.0: a document for each operation, and one for the API as a whole.
 //!
-//! Read as plain values: descriptions in the wild break the schema, and a missing part is no reason
-//! to lose the rest.
+//! Reads plain JSON values: many descriptions violate the schema, and a missing part must not lose the rest.
 
 mod operation;
 mod overview;
@@ -44,7 +43,7 @@ pub(crate) static FORMAT: Format = Format {
     fuzz_target: Some(
         Target::new("readers-openapi", Grammar::OPENAPI, |input| {
             is_likely_text(input);
-            // Every operation shows the schemas that it names.
+            // Every operation contains the schemas that it names.
             growth::check_up_to(200, &FORMAT, "api.yaml", &lossy_text(input));
         })
         .up_to(16 * 1024),
@@ -57,19 +56,19 @@ pub(crate) static FORMAT: Format = Format {
     )
 };
 
-/// Bytes of a file that are looked through for its kind.
+/// Maximum bytes of a file that are examined.
 const SAMPLE_BYTES: u64 = 16 << 20;
-/// Large descriptions have some hundred thousand nodes; without a bound, aliases could make more.
+/// Maximum nodes. Large descriptions have a few hundred thousand; YAML aliases could make more.
 const MAX_NODES: usize = 4_000_000;
 
-/// Whether the JSON or YAML file looks like one: most such files in a folder are something else.
+/// Whether the JSON or YAML file is likely a description: most such files are not.
 pub(crate) fn is_likely(path: &Path) -> bool {
     let mut sample = Vec::new();
     let read = File::open(path).and_then(|file| file.take(SAMPLE_BYTES).read_to_end(&mut sample));
     read.is_ok() && is_likely_text(&sample)
 }
 
-/// A key `openapi` or `swagger` with a version that is known.
+/// Looks for a key `openapi` or `swagger` with a known version.
 pub(crate) fn is_likely_text(text: &[u8]) -> bool {
     let is_json = text.trim_ascii_start().starts_with(b"{");
     [&b"openapi"[..], b"swagger"].iter().any(|key| {
@@ -79,7 +78,7 @@ pub(crate) fn is_likely_text(text: &[u8]) -> bool {
                 before == Some(&b'"')
             } else {
                 let quote = usize::from(matches!(before, Some(b'"' | b'\'')));
-                // The last byte of a byte order mark may stand before it.
+                // The last byte of a byte order mark may precede it.
                 text[..start - quote]
                     .last()
                     .is_none_or(|&byte| byte == b'\n' || byte == 0xbf)
@@ -135,7 +134,7 @@ fn parse(text: &str) -> Result<Value, String> {
     })
 }
 
-/// Text of a member, trimmed; `None` when it is empty or no text.
+/// The text of a member, trimmed; `None` if it is empty or not text.
 fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     let text = value.get(key)?.as_str()?.trim();
     (!text.is_empty()).then_some(text)

@@ -1,5 +1,5 @@
-//! PDF: text in lines, with its headings and pages. The text comes from the crate `pdf-extract`, in a process of its own:
-//! what a file unpacks to is not bounded there, and memory that is not to be had ends a process.
+//! PDF: text with its headings and pages. The crate `pdf-extract` reads it in a process of its own: it does not limit
+//! what a file decompresses to, and running out of memory ends the process.
 
 mod extraction;
 mod layout;
@@ -30,27 +30,27 @@ pub(crate) static FORMAT: Format = Format {
     )
 };
 
-/// What a file begins with; some have a few bytes before it.
+/// The start of a file; some have a few bytes before it.
 const MAGIC: &[u8] = b"%PDF-";
 const MAGIC_BYTES: usize = 1024;
 
-/// What is read of a file.
+/// The content of a file.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Extract {
     title: Option<String>,
     author: Option<String>,
     subject: Option<String>,
     keywords: Vec<String>,
-    /// When it was changed last, ISO 8601.
+    /// The time of the last change, ISO 8601.
     modified: Option<String>,
     pages: usize,
     /// Markdown.
     body: String,
-    /// Pages that could not be read.
+    /// Number of pages that could not be read.
     failed: usize,
 }
 
-/// Whether bytes are those of a PDF.
+/// Whether bytes are a PDF file.
 fn is_likely(bytes: &[u8]) -> bool {
     bytes[..bytes.len().min(MAGIC_BYTES)]
         .windows(MAGIC.len())

@@ -1,4 +1,4 @@
-//! Pages of the manual, written for `man` or `mdoc`.
+//! Manual pages, in the macros of `man` or `mdoc`.
 
 mod man;
 mod mdoc;
@@ -57,14 +57,14 @@ pub(crate) static FORMAT: Format = Format {
     )
 };
 
-/// Bytes, and lines, before which a page shows what it is.
+/// Bytes and lines within which a page shows its format.
 const SAMPLE_BYTES: u64 = 64 * 1024;
 const SAMPLE_LINES: usize = 200;
 
-/// What a page is called.
+/// The name of a page.
 #[derive(Debug, Default)]
 struct Header {
-    /// As it is written, which may be in capitals.
+    /// In its original spelling, which may be upper case.
     name: String,
     section: String,
 }
@@ -79,7 +79,7 @@ impl Header {
     }
 }
 
-/// Whether the file, which may be compressed, is a page of the manual: names such as `notes.1` do not tell.
+/// Whether the file, which may be compressed, is a manual page: names such as `notes.1` are ambiguous.
 fn is_likely_file(path: &Path) -> bool {
     let mut sample = Vec::new();
     let read = File::open(path).and_then(|file| match extension::of(path).as_deref() {
@@ -88,7 +88,7 @@ fn is_likely_file(path: &Path) -> bool {
             .read_to_end(&mut sample),
         _ => file.take(SAMPLE_BYTES).read_to_end(&mut sample),
     });
-    // What is cut off in the middle is an error of the decoder, and no reason not to look.
+    // The decoder reports an error for a truncated sample, which can be used all the same.
     (read.is_ok() || !sample.is_empty()) && is_likely(&String::from_utf8_lossy(&sample))
 }
 
@@ -98,7 +98,7 @@ fn decode(bytes: Vec<u8>, charset: Option<&str>) -> Result<String, Unreadable> {
     encoding::decode_text(bytes, if is_latin1 { Some("latin1") } else { charset })
 }
 
-/// Whether a text is a page of the manual.
+/// Whether a text is a manual page.
 pub(crate) fn is_likely(text: &str) -> bool {
     let mut controls = text
         .lines()
@@ -153,7 +153,7 @@ pub(crate) fn read(text: &str) -> Result<Draft, Unreadable> {
     })
 }
 
-/// A page that only says where another one is.
+/// Whether a page only refers to another one.
 fn is_stub(lines: &[Line]) -> bool {
     let mut lines = lines
         .iter()
@@ -161,7 +161,7 @@ fn is_stub(lines: &[Line]) -> bool {
     matches!(lines.next(), Some(Line::Macro { name, .. }) if name == "so") && lines.next().is_none()
 }
 
-/// The name of the page: titles in capitals are written as in the section NAME.
+/// The name of the page. A name in upper case gets the spelling of the section NAME.
 fn name(header: &Header, blocks: &[String]) -> Option<String> {
     if header.name.is_empty() {
         return None;
@@ -183,7 +183,7 @@ fn name(header: &Header, blocks: &[String]) -> Option<String> {
     })
 }
 
-/// The id that `mandoc` gives a term: the first word, without what an option begins with.
+/// The id that `mandoc` gives a term: the first word, without the dashes of an option.
 fn id_of(term: &str) -> Option<String> {
     let id: String = term
         .trim_start_matches(['-', ' '])
@@ -193,7 +193,7 @@ fn id_of(term: &str) -> Option<String> {
     (!id.is_empty()).then_some(id)
 }
 
-/// Whether a name is one of a macro that is read here.
+/// Whether a name is that of a supported macro.
 fn is_known_macro(name: &str) -> bool {
     man::MACROS.contains(&name) || mdoc_name::is_macro(name)
 }

@@ -1,5 +1,4 @@
-//! A light reader of reStructuredText: enough of it that a page of Sphinx documentation reads
-//! well as markdown. What it does not know it keeps as text.
+//! Reads reStructuredText, as far as pages of Sphinx documentation need it. Unknown markup stays as text.
 
 mod block;
 mod directive;
@@ -29,7 +28,7 @@ pub(crate) static FORMAT: Format = Format {
     is_linked: true,
     includes: true,
     anchors: SiteAnchors::Headings,
-    survey: Some(|files| Box::new(LabelledFolders::of_files(files))),
+    collect_shared: Some(|files| Box::new(LabelledFolders::of_files(files))),
     #[cfg(test)]
     fuzz_target: Some(Target::new("readers-rst", Grammar::RST, |input| {
         growth::check(&FORMAT, "guide/page.rst", input);
@@ -45,7 +44,7 @@ pub(crate) static FORMAT: Format = Format {
 fn read(source: &TextSource<'_>) -> Result<Vec<Draft>, Unreadable> {
     let draft = Draft::of_page(source.text, |text| {
         let (text, warning) = inclusion::expand(source.folder, source.path, text, Language::ReStructuredText);
-        let labels = source.survey::<LabelledFolders>().zip(source.folder);
+        let labels = source.shared::<LabelledFolders>().zip(source.folder);
         let elsewhere = labels.map(|(labels, folder)| labels.of(&folder.root, source.path));
         let body = to_markdown_in(&text, elsewhere.unwrap_or_default());
         match is_filled_in(&text, &body) {
@@ -58,7 +57,7 @@ fn read(source: &TextSource<'_>) -> Result<Vec<Draft>, Unreadable> {
     Ok(vec![draft])
 }
 
-/// How much a line without white space around it looks like reStructuredText.
+/// Evidence for reStructuredText in a line without surrounding white space.
 pub(crate) fn evidence(line: &str) -> usize {
     let directive = line
         .strip_prefix(".. ")
@@ -73,12 +72,12 @@ pub(crate) fn evidence(line: &str) -> usize {
         + usize::from(line.ends_with("::"))
 }
 
-/// The markdown of a reST page.
+/// Converts a page to Markdown.
 pub(crate) fn to_markdown(text: &str) -> String {
     to_markdown_in(text, Elsewhere::default())
 }
 
-/// The markdown of a reST page, beside the other pages of its folder.
+/// Converts a page to Markdown, with the labels of the other pages of its folder.
 fn to_markdown_in(text: &str, elsewhere: Elsewhere) -> String {
     let lines: Vec<String> = text.lines().map(line::without_tabs).collect();
     let mut reader = Reader::new(&lines, elsewhere);
@@ -89,7 +88,7 @@ fn to_markdown_in(text: &str, elsewhere: Elsewhere) -> String {
     markdown
 }
 
-/// Directives that Sphinx replaces by what it finds in code.
+/// Directives that Sphinx fills in from code.
 const FILLED_IN: [&str; 14] = [
     "automodule",
     "autoclass",
@@ -107,9 +106,9 @@ const FILLED_IN: [&str; 14] = [
     "doxygenclass",
 ];
 
-/// Whether a page, which reads as `markdown`, has nothing but headings and what Sphinx fills in.
+/// Whether a page, which converts to `markdown`, has only headings and directives that Sphinx fills in.
 fn is_filled_in(text: &str, markdown: &str) -> bool {
-    // The name of what is filled in is all that is left of it.
+    // Of such a directive, only the name is left.
     let is_silent = |line: &str| {
         let name = line.strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
         line.is_empty() || line.starts_with('#') || name.is_some_and(|name| !name.contains(' '))
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_sphinx_fills_in_is_told() {
+    fn a_page_that_sphinx_fills_in_is_detected() {
         let page = "API\n===\n\n.. automodule:: kit.api\n   :members:\n";
         assert!(is_filled_in(page, &to_markdown(page)));
         let page = format!("{page}\nText.\n");
@@ -413,7 +412,7 @@ b|c    second
     }
 
     proptest::proptest! {
-        /// In directives, notes, lists and behind two colons.
+        /// Code in directives, notes, lists and literal blocks.
         #[test]
         fn the_code_of_a_page_is_the_code_of_the_document(
             parts in proptest::collection::vec(

@@ -1,4 +1,4 @@
-//! The questions of front matter: a list of texts, or of objects that name a heading or an anchor, too.
+//! The questions in front matter: a list of texts, or of objects that can name a heading or an anchor.
 
 use std::collections::HashSet;
 
@@ -10,16 +10,16 @@ use super::question_file::{Asked, Page, placed};
 const SHAPE_HINT: &str = "\nHINT:  Write a list of texts, or of objects with question and heading, or question and anchor. A text with a \
                           colon needs quotes.";
 
-/// How many are left out, and what is wrong with the first.
+/// The questions that are left out: their number, and the problem of the first.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// How many are left out.
+    /// Their number.
     pub count: usize,
-    /// What is wrong with the first.
+    /// The problem of the first.
     pub reason: String,
 }
 
-/// The questions that front matter gives its page.
+/// Reads the questions of a page from its front matter.
 pub(crate) fn read(given: &Value, title: &str, body: &str) -> (Vec<Question>, Option<LeftOut>) {
     let items = match given {
         Value::Array(items) => items.as_slice(),
@@ -86,7 +86,7 @@ fn question(item: &Value) -> Result<(String, String), String> {
     }
 }
 
-/// A text, empty where there is none; `None` if it is something else.
+/// A text, empty if missing; `None` if it is something else.
 fn place(table: &Map<String, Value>, key: &str) -> Option<String> {
     match table.get(key) {
         None | Some(Value::Null) => Some(String::new()),
@@ -94,7 +94,7 @@ fn place(table: &Map<String, Value>, key: &str) -> Option<String> {
     }
 }
 
-/// A scalar as it is written: YAML reads some texts as numbers.
+/// A scalar in its original spelling: YAML reads some texts as numbers.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

@@ -1,10 +1,10 @@
-//! The sections of a page by the texts of their headings, as people and programs write these down.
+//! Finds the sections of a page by the texts of their headings, as people and programs write them.
 
 use std::borrow::Cow;
 
 use docsearch_core::documents::markdown::{Section, sections};
 
-/// Of a heading that is looked for; of those of sections there is less.
+/// Maximum length of a heading that is looked up.
 const MAX_CHARS: usize = 1_000;
 
 /// The headings of a page.
@@ -16,7 +16,7 @@ pub struct Headings<'a> {
 }
 
 impl<'a> Headings<'a> {
-    /// Those of a page with this title and this Markdown.
+    /// Reads the headings of a page with this title and Markdown.
     pub fn new(title: &'a str, body: &str) -> Self {
         let sections = sections(body);
         Self {
@@ -32,7 +32,7 @@ impl<'a> Headings<'a> {
         &self.sections
     }
 
-    /// The anchor of the section that a heading belongs to, empty for the page as a whole; `#anchor` is a heading, too.
+    /// The anchor of the section with a heading, empty for the page as a whole. `#anchor` is accepted as well.
     pub fn find(&self, wanted: &str) -> Option<&str> {
         let wanted = in_one_line(wanted);
         if wanted.is_empty() {
@@ -62,7 +62,7 @@ impl<'a> Headings<'a> {
         })
     }
 
-    /// The heading that is most like one that is not there, after how much it is.
+    /// The heading most similar to one that does not exist.
     pub fn nearest(&self, wanted: &str) -> Option<(f64, &str)> {
         let wanted = key(&in_one_line(wanted));
         let known = self
@@ -79,7 +79,7 @@ impl<'a> Headings<'a> {
         anchor.is_empty() || self.sections.iter().any(|section| section.anchor == anchor)
     }
 
-    /// The anchor that is most like one that is not there.
+    /// The anchor most similar to one that does not exist.
     pub fn nearest_anchor(&self, wanted: &str) -> Option<&str> {
         let wanted = key(&in_one_line(wanted));
         let anchors = self.sections.iter().map(|section| section.anchor.as_str());
@@ -88,7 +88,7 @@ impl<'a> Headings<'a> {
         known.max_by(|one, other| likeness(one).total_cmp(&likeness(other)))
     }
 
-    /// What [`Headings::find`] finds a section by; `#anchor` where the text of its heading leads elsewhere.
+    /// The text by which [`Headings::find`] finds a section; `#anchor` if the text of its heading finds another one.
     pub fn heading(&self, anchor: &str) -> String {
         let section = self.sections.iter().find(|section| section.anchor == anchor);
         let heading = section.map(text).filter(|heading| self.find(heading) == Some(anchor));
@@ -109,13 +109,13 @@ fn in_one_line(text: &str) -> String {
     short.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
-/// Lower case, letters and digits.
+/// Only letters and digits, in lower case.
 fn key(text: &str) -> String {
     let letters = text.chars().filter(|letter| letter.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// A heading as it is, and as it reads where it is written in Markdown or reStructuredText.
+/// A heading unchanged, and as it reads if it is Markdown or reStructuredText.
 fn forms(heading: &str) -> Vec<String> {
     let mut forms = vec![heading.to_owned()];
     for text in [
@@ -138,8 +138,8 @@ fn forms(heading: &str) -> Vec<String> {
     forms
 }
 
-/// Roles of reStructuredText as what they show: `` :ref:`text <target>` `` is text, and `` :func:`~a.b.c` `` is c, or a.b.c
-/// if whole names are wanted.
+/// Replaces roles of reStructuredText by what they show: `` :ref:`text <target>` `` by text, and `` :func:`~a.b.c` ``
+/// by c, or by a.b.c if `is_whole`.
 fn without_roles(heading: &str, is_whole: bool) -> Cow<'_, str> {
     let mut plain = String::new();
     let mut rest = heading;
@@ -165,7 +165,7 @@ fn without_roles(heading: &str, is_whole: bool) -> Cow<'_, str> {
     }
 }
 
-/// Where the `:name:` begins that a text ends with.
+/// Where the `:name:` at the end of a text begins.
 fn role_start(before: &str) -> Option<usize> {
     let name = before.strip_suffix(':')?;
     let is_of_name = |letter: char| letter.is_alphanumeric() || "-_.+:".contains(letter);

@@ -1,4 +1,4 @@
-//! The sections of a page that have no question.
+//! The sections of a page without a question.
 
 use std::collections::HashSet;
 
@@ -6,15 +6,15 @@ use crate::page_questions::headings::Headings;
 
 /// A section without a question.
 pub struct MissingSection {
-    /// What a file of questions names it by; empty for the page as a whole.
+    /// The heading for a question file; empty for the page as a whole.
     pub heading: String,
     /// Empty for the page as a whole.
     pub anchor: String,
-    /// Without its heading.
+    /// The text without its heading.
     pub text: String,
 }
 
-/// The sections of a page that say something and whose anchors are not among these.
+/// The sections of a page that have text and whose anchors are not in `answered`.
 pub fn missing(title: &str, body: &str, answered: &HashSet<String>) -> Vec<MissingSection> {
     let headings = Headings::new(title, body);
     let mut missing = Vec::new();

@@ -1,4 +1,4 @@
-//! A file of questions: lines of JSON, each with a page, a heading of it and a question that its section answers.
+//! A question file: lines of JSON, each with a page, a heading and a question that its section answers.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,34 +10,34 @@ use serde_json::Value;
 use super::headings::Headings;
 use crate::error::Error;
 
-/// In a folder that is indexed.
+/// The name of the file in an indexed folder.
 pub const NAME: &str = "docsearch.questions.jsonl";
 /// Keys of a line.
 const KEYS: [&str; 3] = ["file", "heading", "question"];
-/// Headings of a page for which the nearest is looked for.
+/// Maximum headings of a page for which the most similar one is looked up.
 pub const HINTS: usize = 100;
 
 /// A line.
 #[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
-    /// Path of the page, its slug or its address.
+    /// The path of the page, its slug or its URL.
     pub file: String,
-    /// Of the page as a whole, if there is none.
+    /// Missing for the page as a whole.
     #[serde(default)]
     pub heading: Option<String>,
     /// In the words of a reader.
     pub question: String,
 }
 
-/// What is wrong with a line.
+/// A problem with a line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Warning {
     /// Counted from 1.
     pub line: usize,
-    /// May have a hint in a line of its own.
+    /// May have a hint on a line of its own.
     pub reason: String,
-    /// Whether its question is left out.
+    /// Whether its question was left out.
     pub is_left_out: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// The error says what is wrong with the question.
+    /// The error is why the question cannot be stored.
     pub(super) fn new(line: usize, heading: String, question: String) -> Result<Self, String> {
         let given = Question {
             anchor: String::new(),
@@ -66,23 +66,23 @@ impl Asked {
         })
     }
 
-    /// All but where it is written.
+    /// Compares everything but the line number.
     pub(super) fn into_content(self) -> (String, Question) {
         (self.heading, self.question)
     }
 }
 
-/// A page as its questions need it.
+/// A page as far as its questions need it.
 pub struct Page<'a> {
-    /// A heading that is the title means the page as a whole.
+    /// A heading that equals the title means the page as a whole.
     pub title: &'a str,
     /// Markdown, with the anchors of its sections.
     pub body: &'a str,
-    /// The questions that it has from elsewhere.
+    /// The questions that it has from other sources.
     pub own: Vec<Question>,
 }
 
-/// What a file asks, by page.
+/// The questions of a file, by page.
 #[derive(Debug, Default)]
 pub struct QuestionFile {
     pages: BTreeMap<String, Vec<Asked>>,
@@ -90,7 +90,7 @@ pub struct QuestionFile {
 }
 
 impl QuestionFile {
-    /// Reads the lines; what is wrong with some does not stop the rest.
+    /// Reads the lines. An invalid line does not stop the others.
     pub fn read(bytes: &[u8]) -> (Self, Vec<Warning>) {
         let (mut file, mut warnings) = (Self::default(), Vec::new());
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
@@ -109,7 +109,7 @@ impl QuestionFile {
         (file, warnings)
     }
 
-    /// A file of which nothing is known.
+    /// A file that could not be read.
     pub fn unread() -> Self {
         Self {
             is_damaged: true,
@@ -117,7 +117,7 @@ impl QuestionFile {
         }
     }
 
-    /// Whether lines cannot be read: it is not known which pages these are about.
+    /// Whether lines could not be read: the pages of their questions are unknown.
     pub fn is_damaged(&self) -> bool {
         self.is_damaged
     }
@@ -137,7 +137,7 @@ impl QuestionFile {
         Ok(())
     }
 
-    /// Adds what another file says.
+    /// Adds the questions of another file.
     pub fn join(&mut self, other: Self) {
         self.is_damaged |= other.is_damaged;
         for (path, mut asked) in other.pages {
@@ -150,7 +150,7 @@ impl QuestionFile {
         self.pages.iter().map(|(path, asked)| (path.as_str(), asked.as_slice()))
     }
 
-    /// That files are not there which questions are for: those that are not among these.
+    /// Warnings about the files that it names and that are not among these.
     pub fn unmet(&self, met: &HashSet<String>) -> Vec<Warning> {
         let unmet = self.pages().filter(|(path, _)| !met.contains(*path));
         unmet.map(|(path, asked)| no_such_page(path, asked)).collect()
@@ -162,7 +162,7 @@ impl QuestionFile {
     }
 }
 
-/// Reads a line. The error says what is wrong with it.
+/// Reads a line. The error is why it cannot be read.
 fn line(line: &[u8]) -> Result<Line, String> {
     const HINT: &str = "\nHINT:  Each line is an object such as {\"file\": \"a.md\", \"heading\": \"Setup\", \"question\": \"how do I begin\"}.";
     let text = std::str::from_utf8(line).map_err(|_| format!("not UTF-8{HINT}"))?;
@@ -177,7 +177,7 @@ fn line(line: &[u8]) -> Result<Line, String> {
         .map_err(|_| format!("file and question must be texts, and heading a text or null{HINT}"))
 }
 
-/// That a file is not there which questions are for.
+/// The warning that a file does not exist.
 pub fn no_such_page(path: &str, asked: &[Asked]) -> Warning {
     Warning {
         line: asked.first().map_or(0, |asked| asked.line),
@@ -189,7 +189,7 @@ pub fn no_such_page(path: &str, asked: &[Asked]) -> Warning {
     }
 }
 
-/// That a question of a page cannot be stored, by the first line of the page.
+/// The warning that a question of a page cannot be stored; it has the first line of the page.
 pub fn left_out(path: &str, asked: &[Asked], reason: &str) -> Warning {
     Warning {
         line: asked.first().map_or(0, |asked| asked.line),
@@ -198,13 +198,14 @@ pub fn left_out(path: &str, asked: &[Asked], reason: &str) -> Warning {
     }
 }
 
-/// That a file cannot be used, since it is not known what some of its lines say.
+/// The error that a file cannot be used, since some of its lines could not be read.
 pub fn damaged(name: &str) -> Error {
     Error::Questions(name.to_owned())
 }
 
-/// The questions of each of the pages that come from one file: those that they have from elsewhere, and then these, with their
-/// anchors. One whose heading is not there is of the page as a whole. The warnings name the nearest heading for the first `hints` of these.
+/// The questions of the pages of one file, with their anchors: those from other sources first. A question whose heading
+/// does not exist belongs to the page as a whole. For the first `hints` of these, the warning names the most similar
+/// heading.
 pub fn placed(path: &str, asked: &[Asked], pages: &[Page<'_>], hints: usize) -> (Vec<Vec<Question>>, Vec<Warning>) {
     let headings: Vec<Headings<'_>> = match asked.is_empty() {
         true => Vec::new(),
@@ -246,17 +247,17 @@ pub fn placed(path: &str, asked: &[Asked], pages: &[Page<'_>], hints: usize) -> 
     (lists.into_iter().map(|list| list.questions).collect(), warnings)
 }
 
-/// The questions of a document, which are not more than can be stored.
+/// The questions of a document, up to the maximum that can be stored.
 #[derive(Debug, Default)]
 pub struct QuestionList {
-    /// Each once, as many as a document may have.
+    /// Without duplicates, up to the maximum of a document.
     pub questions: Vec<Question>,
     known: HashSet<Question>,
     of_section: HashMap<String, usize>,
 }
 
 impl QuestionList {
-    /// As many of these as can be stored.
+    /// Up to the maximum that can be stored.
     pub fn of<'a>(questions: impl IntoIterator<Item = &'a Question>) -> Self {
         let mut list = Self::default();
         for question in questions {
@@ -265,7 +266,7 @@ impl QuestionList {
         list
     }
 
-    /// Adds a question, unless it is there. The error says why it cannot be stored.
+    /// Adds a question, unless it is a duplicate. The error is why it cannot be stored.
     pub fn add(&mut self, question: Question) -> Result<(), String> {
         if self.known.contains(&question) {
             return Ok(());

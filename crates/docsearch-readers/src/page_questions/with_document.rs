@@ -1,4 +1,4 @@
-//! The questions that come with a document in a line of JSON: the database stores them, and says nothing of those that it changes.
+//! The questions of a document in a line of JSON. The database stores them, and does not report those that it changes.
 
 use docsearch_core::index::question;
 use docsearch_core::values::bounds;
@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::front_matter::LeftOut;
 use super::headings::Headings;
 
-/// What is wrong with the questions of a document: those without a text are not stored, and those of sections that it has not count
-/// for the page as a whole. `None` as well for what the database refuses.
+/// The problems with the questions of a document. Those without a text are not stored; those for sections that do not
+/// exist belong to the page as a whole. Also `None` if the database will reject them.
 pub fn problem(given: &Value, title: &str, body: &str) -> Option<LeftOut> {
     let items = given.as_array()?;
     let (mut headings, mut count, mut problems) = (None, 0, Vec::new());

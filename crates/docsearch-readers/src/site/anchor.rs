@@ -1,4 +1,4 @@
-//! The rules by which generators make the anchor of a heading from its text.
+//! The rules by which generators derive the anchor of a heading from its text.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -8,21 +8,21 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::text::{fence, target};
 
-/// How a heading without an identifier of its own gets its anchor.
+/// The rule for the anchor of a heading without an identifier.
 #[derive(Clone, Copy)]
 pub struct AnchorRule(&'static Rule);
 
-/// A rule of a generator.
+/// An anchor rule.
 pub(super) struct Rule {
     pub(super) name: &'static str,
-    /// The generators that have it.
+    /// The generators that use it.
     pub(super) generators: &'static str,
-    /// From the text of a heading to its anchor, before it is told apart from others of the page; `None` for GitHub's,
-    /// which headings have anyway.
+    /// From the text of a heading to its anchor, before duplicates are numbered; `None` for GitHub's rule, which is the
+    /// default of the chunker.
     pub(super) anchor: Option<fn(&str) -> String>,
-    /// Stands before the number of an anchor that was taken.
+    /// Separates the number from an anchor that is a duplicate.
     pub(super) separator: char,
-    /// Whether a heading whose anchor is empty or taken is numbered instead: `id1`.
+    /// Whether a heading with an empty or duplicate anchor gets `id1`, `id2` and so on.
     pub(super) numbers_unnamed: bool,
 }
 
@@ -71,7 +71,7 @@ impl AnchorRule {
         self.0.name
     }
 
-    /// The generators that have it.
+    /// The generators that use it.
     pub fn generators(self) -> &'static str {
         self.0.generators
     }
@@ -80,8 +80,7 @@ impl AnchorRule {
         self.0.anchor.is_none()
     }
 
-    /// `markdown` with the anchor of every heading whose rule gives another one than GitHub's, and which has no
-    /// identifier of its own, after its text: `{#id}`.
+    /// `markdown` with `{#id}` after each heading that has no identifier and whose anchor differs from GitHub's.
     pub(crate) fn apply(self, markdown: &str) -> String {
         if self.is_github() {
             return markdown.to_owned();
@@ -122,7 +121,7 @@ impl AnchorRule {
         output
     }
 
-    /// Marks the headings in quotations, which open no sections, though sites give them anchors.
+    /// Marks the headings in quotations: they open no sections, but sites give them anchors.
     pub(crate) fn mark_quoted(self, markdown: &str) -> String {
         if !markdown.contains('>') {
             return markdown.to_owned();
@@ -155,13 +154,13 @@ impl AnchorRule {
     }
 }
 
-/// Whether braces stand where an identifier would.
+/// Whether the heading ends in braces, as with an identifier.
 fn has_identifier(heading: &str) -> bool {
     heading[..title_end(heading)].ends_with('}')
 }
 
-/// Where the text of a heading ends: that of an ATX heading with its closing marks, that of the other kind above its
-/// underline.
+/// The end of the text of a heading: the end of the line for an ATX heading, the end of the line above the underline
+/// for a setext heading.
 fn title_end(heading: &str) -> usize {
     let text = heading.trim_end();
     match text.trim_start().starts_with('#') {
@@ -170,7 +169,7 @@ fn title_end(heading: &str) -> usize {
     }
 }
 
-/// Letters without their marks; those of other scripts go.
+/// Letters without diacritics; letters of other scripts are removed.
 pub(super) fn ascii(text: &str) -> String {
     text.nfkd().filter(char::is_ascii).collect()
 }

@@ -1,4 +1,4 @@
-//! Reading the configuration of a site, as far as it says where pages are published.
+//! Reads the settings of a site's configuration.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-/// Larger configurations are read no further.
+/// Maximum bytes of a configuration that are read.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The value of the setting `key` that stands furthest to the left, in YAML, TOML, Python or JavaScript alike: these
-/// files may be programs, and what they compute is not known.
+/// The value of the least indented setting `key`, in YAML, TOML, Python or JavaScript. These files may be programs;
+/// what they compute is not known.
 pub(super) fn scalar(text: &str, key: &str) -> Option<String> {
     let mut found: Option<(usize, String)> = None;
     let inline = text.lines().find_map(|line| {
@@ -35,7 +35,7 @@ pub(super) fn scalar(text: &str, key: &str) -> Option<String> {
     found.map(|(_, value)| value).or(inline)
 }
 
-/// The patterns of the setting `key`: strings in brackets, items of a list, or the lines of a block.
+/// The patterns of the setting `key`: strings in brackets, items of a list, or lines of a block.
 pub(super) fn patterns(text: &str, key: &str) -> Vec<String> {
     let Some(at) = text.match_indices(key).map(|(at, _)| at).find(|&at| {
         let line = text[..at].rsplit('\n').next().unwrap_or_default();
@@ -67,7 +67,7 @@ pub(super) fn patterns(text: &str, key: &str) -> Vec<String> {
         .collect()
 }
 
-/// What a site leaves out. Patterns that are `anchored` begin at its folder even without a slash in them.
+/// The files that a site excludes. If `anchored`, patterns without a slash match at its folder only.
 pub(super) fn excluded(patterns: &[String], anchored: bool) -> Option<Arc<Gitignore>> {
     if patterns.is_empty() {
         return None;
@@ -78,7 +78,7 @@ pub(super) fn excluded(patterns: &[String], anchored: bool) -> Option<Arc<Gitign
             true => format!("/{pattern}"),
             false => pattern.clone(),
         };
-        // A pattern that is none leaves nothing out.
+        // An invalid pattern excludes nothing.
         rules.add_line(None, &line).ok();
     }
     rules.build().ok().map(Arc::new)
@@ -102,7 +102,7 @@ pub(super) fn is_url(text: &str) -> bool {
     text.starts_with("https://") || text.starts_with("http://")
 }
 
-/// An address and a path below it, without a slash at the end.
+/// A URL and a path below it, without a trailing slash.
 pub(super) fn join(url: &str, below: &str) -> String {
     let below = below.trim_matches('/');
     let url = url.trim_end_matches('/');
@@ -113,7 +113,7 @@ pub(super) fn join(url: &str, below: &str) -> String {
     }
 }
 
-/// A folder below another, wherever a setting says.
+/// A folder below another; components that lead out are ignored.
 pub(super) fn inside(folder: &Path, below: &str) -> PathBuf {
     let parts = Path::new(below)
         .components()
@@ -125,7 +125,7 @@ pub(super) fn first_of(folder: &Path, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| text_of(&folder.join(name)))
 }
 
-/// The beginning of a regular file.
+/// The first [`MAX_BYTES`] of a regular file.
 pub(super) fn text_of(path: &Path) -> Option<String> {
     if !path.metadata().ok()?.is_file() {
         return None;

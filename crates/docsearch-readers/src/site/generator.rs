@@ -1,4 +1,4 @@
-//! Programs that make sites: where they publish pages, and how the pages that they build are made up.
+//! Site generators: where they publish pages, and the structure of the HTML that they build.
 
 mod antora;
 mod docbook;
@@ -27,8 +27,8 @@ use super::{Extensions, Site};
 use crate::file::slug;
 use crate::text::heading;
 
-/// Every generator. The first whose configuration is there makes the site, and the first whose container is there has
-/// built the page.
+/// Every generator, in order of precedence: for a folder with several configurations, and for a page with several
+/// containers.
 pub(crate) static GENERATORS: [&Generator; 14] = [
     &docusaurus::GENERATOR,
     &vitepress::GENERATOR,
@@ -46,56 +46,56 @@ pub(crate) static GENERATORS: [&Generator; 14] = [
     &javadoc::GENERATOR,
 ];
 
-/// A program that makes a site of pages. Each is a `static` in a file of its own and a row of [`GENERATORS`].
+/// A site generator. Each is a `static` in a file of its own and a row of [`GENERATORS`].
 pub struct Generator {
-    /// As it writes itself.
+    /// The name that it uses itself.
     pub name: &'static str,
-    /// The site that a folder configures, for the pages in a folder of it; `None` if it configures none.
+    /// Reads the configuration in `folder`: the site of the pages in `pages`; `None` if there is no configuration.
     pub(crate) configuration: Option<fn(folder: &Path, pages: &Path) -> Option<Site>>,
     pub(crate) extensions: Extensions,
     pub(super) routes: Routes,
-    /// Whether its URLs of a folder name the page: `/guide/index.html`.
+    /// Whether the URL of a folder names the file: `/guide/index.html`.
     pub(super) names_index: bool,
-    /// The title that the body of a page gives.
+    /// Finds the title of a page in its body.
     pub(crate) title: fn(&str) -> Option<String>,
-    /// The rules for anchors that it has beside GitHub's.
+    /// Its anchor rules, other than GitHub's.
     pub(super) anchor_rules: &'static [&'static Rule],
     pub(crate) inclusion: Option<InclusionSyntax>,
-    /// Folders of parts and templates that no site publishes.
+    /// Folders of parts and templates, which no site publishes.
     pub(crate) part_folders: &'static [&'static str],
-    /// Whether its own sites publish nothing of a folder of this name.
+    /// Whether sites of this generator do not publish a folder of this name.
     pub(crate) is_part_folder: fn(&str) -> bool,
-    /// Folders of a built site that hold sources, listings of code and files for the browser.
+    /// Folders of a built site with sources, listings of code, and files for the browser.
     pub(crate) asset_folders: &'static [&'static str],
-    /// Files that only the root of a built site has.
+    /// Files that are only in the root of a built site.
     pub(crate) root_files: &'static [&'static str],
-    /// Whether an HTML file with this stem lists names.
+    /// Whether an HTML file with this stem is an index of names.
     pub(crate) is_index_of_names: fn(&str) -> bool,
-    /// Why a built page holds no documentation; `None` if it may.
+    /// Why a built page is not documentation; `None` if it may be.
     pub(crate) no_page: fn(&BuiltPage<'_>) -> Option<&'static str>,
-    /// Selectors of the element that holds the text of a page and little else.
+    /// Selectors of the element that contains the text of a page and little else.
     pub(crate) containers: &'static [&'static str],
     /// Selectors of navigation, controls and marks.
     pub(crate) noise: &'static [&'static str],
     /// Selectors of headings of notes and warnings.
     pub(crate) admonition_titles: &'static [&'static str],
-    /// How a description begins that only lists names.
+    /// The beginning of a description that only lists names.
     pub(crate) description_of_names: Option<&'static str>,
 }
 
-/// Where a generator publishes a page, by its path and its front matter.
+/// How a generator derives the path of a page from its file and front matter.
 pub(super) struct Routes {
-    /// The whole path that the page sets itself.
+    /// The path that the front matter sets.
     pub(super) path: for<'a> fn(slug: Option<&'a str>, matter: &'a Map<String, Value>) -> Option<&'a str>,
-    /// Changes the segments of the path.
+    /// Rewrites the segments of the path.
     pub(super) rewrite: fn(&mut Vec<String>),
-    /// Whether a page of this name is the one of its folder, whose name is given; both in lower case.
-    pub(super) stands_for_folder: fn(name: &str, folder: Option<&str>) -> bool,
-    /// The last segment that the page sets itself.
+    /// Whether a page of this name is the page of its folder. Both names are in lower case.
+    pub(super) is_folder_page: fn(name: &str, folder: Option<&str>) -> bool,
+    /// The last segment that the front matter sets.
     pub(super) name: for<'a> fn(slug: Option<&'a str>, matter: &'a Map<String, Value>) -> Option<&'a str>,
     /// Whether paths are in lower case, with hyphens for spaces.
     pub(super) is_lower_case: bool,
-    /// The route of a post, where a blog has other routes.
+    /// The route of a blog post, if blogs differ.
     pub(super) post: Option<fn(relative: &Path, slug: Option<&str>) -> Route>,
 }
 
@@ -103,26 +103,26 @@ impl Routes {
     pub(super) const DEFAULT: Self = Self {
         path: |_, _| None,
         rewrite: |_| {},
-        stands_for_folder: |name, _| slug::is_folder_page(name),
+        is_folder_page: |name, _| slug::is_folder_page(name),
         name: |_, _| None,
         is_lower_case: false,
         post: None,
     };
 }
 
-/// How a page of Markdown includes files.
+/// The include syntax of a Markdown dialect.
 pub(crate) struct InclusionSyntax {
-    /// A text without any of these includes nothing.
+    /// A text without any of these has no includes.
     pub(crate) marks: &'static [&'static str],
-    /// What a line includes.
+    /// Parses a line that includes a file.
     pub(crate) line: fn(&str) -> Option<Included>,
-    /// A line that opens and ends a list of files.
+    /// The line that opens and closes a list of files.
     pub(crate) list_mark: Option<&'static str>,
-    /// Opens a command within a line that includes a text and ends with `}}`.
+    /// The start of an inline command that includes text; it ends with `}}`.
     pub(crate) text_command: Option<&'static str>,
-    /// The same for code.
+    /// The same for commands that include code.
     pub(crate) code_commands: &'static [&'static str],
-    /// What opens and what ends a part of a file, and a text that the lines with them have.
+    /// What opens a part of a file, what closes it, and a text that is on both lines.
     pub(crate) part: Option<(&'static str, &'static str, &'static str)>,
 }
 
@@ -141,7 +141,7 @@ impl InclusionSyntax {
     }
 }
 
-/// The file that a line includes.
+/// An included file.
 pub(crate) enum Included {
     Text(String),
     Code(String),
@@ -153,7 +153,7 @@ pub(crate) struct BuiltPage<'a> {
     pub(crate) path: &'a Path,
     /// The name of its file without the extension.
     pub(crate) stem: &'a str,
-    /// The program that the page names, in lower case.
+    /// The generator that the page names, in lower case.
     pub(crate) generator: &'a str,
 }
 
@@ -165,7 +165,7 @@ impl BuiltPage<'_> {
 }
 
 impl Generator {
-    /// A generator that says nothing of its pages; the rest is filled in with `..`.
+    /// A generator with defaults only; rows override them with `..`.
     const fn new(name: &'static str) -> Self {
         Self {
             name,

@@ -1,13 +1,13 @@
-//! Paths under which generators publish pages.
+//! Paths of published pages.
 
-/// The path of a page, and whether it stands for a folder.
+/// The path of a page, and whether it is the page of a folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Route {
     pub(super) path: String,
     pub(super) is_folder: bool,
 }
 
-/// Year, month and day of a post, and its name.
+/// The date in the name of a post, and the rest of the name.
 pub(super) fn dated(name: &str) -> Option<([String; 3], &str)> {
     let mut parts = name.splitn(4, '-');
     let date = [parts.next()?, parts.next()?, parts.next()?];

@@ -1,4 +1,4 @@
-//! From the path of a source to the path of its page.
+//! From the path of a source file to the path of its page.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::generator::{Generator, Routes};
 use super::published::Route;
 use crate::file::slug;
 
-/// What is written otherwise in the path of an URL.
+/// Characters that are percent-encoded in the path of a URL.
 pub(super) const PATH: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -46,7 +46,7 @@ pub(super) fn of(
     let mut last = segments.pop().unwrap_or_default();
     segments.retain(|segment| !is_group(segment));
     let folder = segments.last().map(|folder| folder.to_lowercase());
-    let mut is_folder = (routes.stands_for_folder)(&last.to_lowercase(), folder.as_deref());
+    let mut is_folder = (routes.is_folder_page)(&last.to_lowercase(), folder.as_deref());
     if let Some(name) = (routes.name)(slug, matter) {
         last = name.to_owned();
         is_folder = false;
@@ -61,7 +61,7 @@ pub(super) fn of(
     Route { path, is_folder }
 }
 
-/// A folder that groups pages without being part of their addresses.
+/// A folder that groups pages and is not part of their URLs.
 fn is_group(segment: &str) -> bool {
     segment.len() > 2 && segment.starts_with('(') && segment.ends_with(')')
 }

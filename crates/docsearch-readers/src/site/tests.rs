@@ -12,7 +12,7 @@ fn write(root: &Path, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Where a page of a folder with a configuration is published, and by which rule its headings get their anchors.
+/// The slug and URL of a page in a folder with a configuration, and its anchor rule.
 fn place(configuration: (&str, &str), indexed: &str, page: &str) -> (Option<String>, Option<String>, AnchorRule) {
     let folder = tempfile::tempdir().unwrap();
     let top = fs::canonicalize(folder.path()).unwrap();
@@ -27,7 +27,7 @@ fn place(configuration: (&str, &str), indexed: &str, page: &str) -> (Option<Stri
 }
 
 #[test]
-fn the_configuration_tells_where_pages_are_published() {
+fn the_configuration_gives_the_urls_of_pages() {
     let docusaurus = (
         "site/docusaurus.config.js",
         "export default {\n  url: 'https://a.test',\n  baseUrl: '/kit/',\n  presets: [['classic', { docs: {\n      routeBasePath: 'guide',\n  } }]],\n}",

@@ -1,6 +1,6 @@
 //! Fenced code blocks.
 
-/// `code` in a fence that is longer than any in the code.
+/// `code` in a fence that is longer than any fence in it.
 pub(crate) fn block(language: &str, code: &str) -> String {
     let longest = code
         .lines()
@@ -11,7 +11,7 @@ pub(crate) fn block(language: &str, code: &str) -> String {
     format!("{marker}{language}\n{code}\n{marker}")
 }
 
-/// Every line of `text` with its end, and whether it stands outside fences.
+/// Every line of `text` with its line end, and whether it is outside fences.
 pub(crate) fn lines_with_state(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut open: Option<&str> = None;
     text.split_inclusive('\n').map(move |line| {

@@ -1,16 +1,16 @@
 //! The first heading of a markdown text, as plain text.
 
-/// A heading is cut here: what is longer is a paragraph by mistake.
+/// Maximum length of a heading; a longer one is a paragraph by mistake.
 const MAX_CHARACTERS: usize = 500;
 
-/// The text of the first heading if it is one of level one: MkDocs calls a page without one like its file.
+/// The text of the first heading if it has level one. MkDocs names a page without one after its file.
 pub(crate) fn title(markdown: &str) -> Option<String> {
     let sections = docsearch_core::documents::markdown::sections(markdown);
     let first = sections.iter().find(|section| section.level > 0)?;
     first_heading(markdown).filter(|_| first.level == 1)
 }
 
-/// The text of the first ATX or setext heading outside code fences; `None` if there is none with a text.
+/// The text of the first ATX or setext heading outside code fences; `None` if there is none.
 pub(crate) fn first_heading(markdown: &str) -> Option<String> {
     let mut fence: Option<&str> = None;
     let mut previous = "";
@@ -47,7 +47,7 @@ fn is_setext(line: &str) -> bool {
     line.len() >= 2 && (line.bytes().all(|byte| byte == b'=') || line.bytes().all(|byte| byte == b'-'))
 }
 
-/// Inline markdown without its markup: code, emphasis, links (their text), anchors, escapes.
+/// Inline Markdown without its markup: code, emphasis, links, anchors, escapes.
 fn plain_text(inline: &str) -> String {
     let inline = match inline.char_indices().nth(MAX_CHARACTERS) {
         Some((end, _)) => &inline[..end],

@@ -1,8 +1,8 @@
-//! Writing Markdown: what the readers of other formats put text, names and tables into.
+//! Functions that write Markdown, for the readers of other formats.
 
 const MAX_HEADING_LEVEL: usize = 6;
 
-/// `text` so that Markdown shows just its characters.
+/// `text` escaped for Markdown.
 pub(crate) fn escape(text: &str) -> String {
     let mut output = String::with_capacity(text.len() + 8);
     let mut previous = ' ';
@@ -41,7 +41,7 @@ fn begins_with_entity(text: &str) -> bool {
     has_end && (1..=31).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// The paragraph without lines that Markdown would take for the beginning of a block.
+/// The paragraph with lines escaped that Markdown would read as the start of a block.
 pub(crate) fn paragraph(text: &str) -> String {
     let lines: Vec<String> = text
         .lines()
@@ -85,7 +85,7 @@ fn escape_opening(line: &str) -> String {
     format!("{}\\{}", &line[..digits], &line[digits..])
 }
 
-/// Code in a line, which may hold backticks; white space as one space.
+/// Inline code, which may contain backticks; white space is collapsed.
 pub(crate) fn code(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.is_empty() {
@@ -103,7 +103,7 @@ pub(crate) fn code(text: &str) -> String {
     format!("{marker} {text} {marker}")
 }
 
-/// A link with the Markdown `label`; the address alone where the label says no more.
+/// A link with the Markdown `label`, or the URL alone if the label only repeats it.
 pub(crate) fn link(label: &str, address: &str) -> String {
     let address: String = address
         .chars()
@@ -132,7 +132,7 @@ pub(crate) fn link(label: &str, address: &str) -> String {
     }
 }
 
-/// A heading, with the id that its source gives it. Levels beyond the last are the last.
+/// A heading with the id from the source. Levels above the maximum become the maximum.
 pub(crate) fn heading(level: usize, text: &str, id: Option<&str>) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let marker = "#".repeat(level.clamp(1, MAX_HEADING_LEVEL));
@@ -142,7 +142,7 @@ pub(crate) fn heading(level: usize, text: &str, id: Option<&str>) -> String {
     }
 }
 
-/// Whether the chunker takes `{#id}` for an id.
+/// Whether the chunker reads `{#id}` as an id.
 fn is_id(id: &str) -> bool {
     !id.is_empty()
         && id
@@ -150,12 +150,12 @@ fn is_id(id: &str) -> bool {
             .all(|character| character.is_alphanumeric() || "-_.:=".contains(character))
 }
 
-/// Whether there is a level for a heading below one of `level`.
+/// Whether a heading one below `level` is possible.
 pub(crate) fn has_level_below(level: usize) -> bool {
     level < MAX_HEADING_LEVEL
 }
 
-/// `text` with every line after the first indented by `width` spaces.
+/// `text` with every line but the first indented by `width` spaces.
 pub(crate) fn hang(text: &str, width: usize) -> String {
     let indent = " ".repeat(width);
     let mut output = String::with_capacity(text.len());
@@ -171,7 +171,7 @@ pub(crate) fn hang(text: &str, width: usize) -> String {
     output
 }
 
-/// Items of a list that are Markdown, each with its marker; with blank lines between them where one has several blocks.
+/// Items of a list in Markdown, each with its marker; blank lines separate them if one has several blocks.
 pub(crate) fn list(items: &[String]) -> String {
     let separator = if items.iter().any(|item| item.contains("\n\n")) {
         "\n\n"
@@ -181,7 +181,7 @@ pub(crate) fn list(items: &[String]) -> String {
     items.join(separator)
 }
 
-/// A table of cells that are Markdown; the first row is the head, which may have empty cells.
+/// A table of Markdown cells; the first row is the header, which may have empty cells.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     if columns == 0 {
@@ -198,7 +198,7 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     lines.join("\n")
 }
 
-/// The cell in one line, with bars that do not end it.
+/// The cell on one line, with its bars escaped.
 fn cell_text(cell: &str) -> String {
     let mut output = String::with_capacity(cell.len());
     for (number, word) in cell.split_whitespace().enumerate() {

@@ -1,22 +1,22 @@
-//! Places in a page that links lead to and that are no headings: readers mark them in the text, and the marks become
-//! anchors of the document.
+//! Link targets in a page that are not headings. Readers mark them in the text; the marks become anchors of the
+//! document.
 
 use std::collections::BTreeMap;
 
 use docsearch_core::documents::markdown::{Section, sections};
 
-/// Around a name. Characters for private use stand in no text that means something, and no serializer of Markdown
-/// escapes them.
+/// Delimiters of a name. They are private use characters: no text contains them, and no Markdown serializer escapes
+/// them.
 const OPEN: char = '\u{F8F0}';
 const CLOSE: char = '\u{F8F1}';
-/// Characters of a name are written so much further up.
+/// Offset that is added to the characters of a name.
 const SHIFT: u32 = 0xF0000;
-/// As many as a document may have.
+/// The maximum of a document.
 const MAX_TARGETS: usize = 20_000;
 /// Longer names are left out.
 const MAX_NAME_CHARACTERS: usize = 300;
 
-/// The mark for a place; empty for a name that no mark can hold.
+/// The mark for a target; empty if the name cannot be encoded.
 pub(crate) fn mark(name: &str) -> String {
     let characters: Option<String> = name
         .chars()
@@ -30,8 +30,8 @@ pub(crate) fn mark(name: &str) -> String {
     }
 }
 
-/// `markdown` without marks, and for each of their names the anchor of the section where it stands: of the next one, if
-/// nothing comes between. Names that are anchors of sections are left out, and so are places before the first heading.
+/// `markdown` without marks, and for each name the anchor of its section: the next section, if only marks come between.
+/// Names that are anchors of sections are left out, and so are targets before the first heading.
 pub(crate) fn take(markdown: &str) -> (String, BTreeMap<String, String>) {
     if !markdown.contains(OPEN) {
         return (markdown.to_owned(), BTreeMap::new());
@@ -56,7 +56,7 @@ pub(crate) fn take(markdown: &str) -> (String, BTreeMap<String, String>) {
             rest = after;
         }
         text.push_str(rest);
-        // A line of nothing but marks would part what belongs together.
+        // A line of only marks would separate blocks that belong together.
         let is_bare = rest.len() < line.len() && text[start..].trim().is_empty();
         if is_bare && (start == 0 || text[..start].ends_with("\n\n")) {
             text.truncate(start);

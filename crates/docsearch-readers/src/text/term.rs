@@ -1,18 +1,18 @@
-//! Terms of definition lists: a name or a question opens a section of its own, other prose does not.
+//! Terms of definition lists: a name or a question opens a section of its own, prose does not.
 
 use docsearch_core::index::question::ends_as_question;
 
 use crate::text::markdown_text;
 
-/// A longer term is a text, not a name.
+/// Maximum length of a name in a heading; a longer term is prose.
 const MAX_NAME_CHARACTERS: usize = 100;
-/// Longer terms show what they are called with in a line of their own.
+/// Longer terms get a line of their own for their parameters.
 const MAX_TERM_CHARACTERS: usize = 400;
 
-/// A longer term is a text, whatever it ends with.
+/// Maximum length of a question.
 const MAX_QUESTION_CHARACTERS: usize = 150;
 
-/// Words of a term that names something.
+/// Maximum words of a name.
 const MAX_NAME_WORDS: usize = 4;
 
 /// A name that is defined.
@@ -20,12 +20,12 @@ const MAX_NAME_WORDS: usize = 4;
 pub(crate) struct Name {
     /// Markdown.
     pub(crate) heading: String,
-    /// The whole term, where the heading is only the beginning of it.
+    /// The whole term, if the heading is only its beginning.
     pub(crate) synopsis: Option<String>,
 }
 
-/// The name that the plain text of a term is, where it is one: of an option, a setting, a variable, a command or a
-/// member. `is_code` says that the source shows all of it as code or as what is typed.
+/// The name in the plain text of a term, if it is one: of an option, a setting, a variable, a command or a member.
+/// `is_code`: the source formats all of it as code or as keyboard input.
 pub(crate) fn name(term: &str, is_code: bool) -> Option<Name> {
     let term = term.split_whitespace().collect::<Vec<_>>().join(" ");
     let length = term.chars().count();
@@ -62,7 +62,8 @@ pub(crate) fn name(term: &str, is_code: bool) -> Option<Name> {
     })
 }
 
-/// Whether a term, as Markdown, names something that is looked for by its name: code, an option, one word in the form of a name.
+/// Whether a Markdown term is a name that readers search for: code, an option, or one word in the form of an
+/// identifier.
 pub(crate) fn is_name(term: &str) -> bool {
     let term = term.trim();
     let is_code = term.starts_with('`') && term.ends_with('`') && term.len() > 2;
@@ -74,18 +75,18 @@ pub(crate) fn is_name(term: &str) -> bool {
     is_code || is_option || is_word
 }
 
-/// Whether a term, as Markdown, is a question, as lists of questions and answers have them.
+/// Whether a Markdown term is a question, as in an FAQ.
 pub(crate) fn is_question(term: &str) -> bool {
     let term = term.trim().trim_end_matches(['*', '_']).trim_end();
     ends_as_question(term) && term.chars().count() <= MAX_QUESTION_CHARACTERS
 }
 
-/// Whether a term, as Markdown, opens a section of its own: it is a name, or a question.
+/// Whether a Markdown term opens a section of its own: it is a name or a question.
 pub(crate) fn opens_section(term: &str) -> bool {
     is_name(term) || is_question(term)
 }
 
-/// Several names of one thing as a heading: `` `-q`, `--quiet` ``.
+/// Several names of one item as a heading: `` `-q`, `--quiet` ``.
 pub(crate) fn heading(names: &[Name]) -> String {
     let mut headings: Vec<&str> = Vec::new();
     for name in names {
@@ -104,7 +105,7 @@ fn is_option(word: &str) -> bool {
             || rest.starts_with(|first: char| first.is_alphanumeric() || "[<?#@%".contains(first)))
 }
 
-/// A word that no sentence has: with signs inside, all in capitals, or a placeholder.
+/// A word that is not prose: with punctuation inside, in capitals, or a placeholder.
 fn is_single_name(word: &str) -> bool {
     let has_letter = word.chars().any(char::is_alphanumeric);
     let inner = word.trim_end_matches([':', ',', ';', '!', '?']);
@@ -124,7 +125,7 @@ fn is_single_name(word: &str) -> bool {
     has_letter && (has_sign || is_upper || has_hump || is_word) || !has_letter && word.chars().count() <= 4
 }
 
-/// A word as commands and members are called.
+/// A word in the form of a command or member.
 fn is_command(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_lowercase())
         && word
@@ -132,7 +133,7 @@ fn is_command(word: &str) -> bool {
             .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.:".contains(&byte))
 }
 
-/// What follows the first word is what it is called with.
+/// The words after the first are parameters.
 fn is_synopsis(term: &str) -> bool {
     let mut words = term.split(' ').skip(1);
     words
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_one_thing_are_told_once() {
+    fn duplicate_names_of_one_item_are_shown_once() {
         let names: Vec<Name> = ["-q", "--quiet", "-q"]
             .iter()
             .filter_map(|term| name(term, true))

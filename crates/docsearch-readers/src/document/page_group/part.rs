@@ -1,4 +1,4 @@
-//! The pages of a document that pages were grouped into, with their headings as they were.
+//! The pages that were grouped into a document, with their original headings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,16 +12,16 @@ use super::section::{anchor_below, heading_text};
 pub struct Part {
     /// The anchor of its section.
     pub key: String,
-    /// As it was on the page.
+    /// The original title.
     pub title: String,
-    /// The headings of the page, as Markdown, with the anchors that they had there.
+    /// The original headings of the page, as Markdown with their anchors.
     pub headings: String,
-    /// Anchors of the page that lead to its beginning.
+    /// Anchors of the beginning of the page.
     beginnings: BTreeSet<String>,
 }
 
 impl Part {
-    /// The anchor in the document of what has this anchor on the page.
+    /// The anchor in the document for an anchor on the page.
     pub fn anchor(&self, of_page: &str) -> String {
         match of_page.is_empty() || self.beginnings.contains(of_page) {
             true => self.key.clone(),
@@ -30,7 +30,7 @@ impl Part {
     }
 }
 
-/// The parts of a document, in the order of its pages. `anchors` are the further names of places in it.
+/// The parts of a document, in page order. `anchors` are the further anchors of the document.
 pub fn parts(body: &str, anchors: &BTreeMap<String, String>, pages: &[GroupedPage]) -> Vec<Part> {
     let mut parts: BTreeMap<&str, Part> = pages
         .iter()
@@ -77,7 +77,7 @@ pub fn parts(body: &str, anchors: &BTreeMap<String, String>, pages: &[GroupedPag
         .collect()
 }
 
-/// The first heading of a page where it differed from the title: a bold line at the beginning of its section.
+/// The first heading of a page that differs from the title: a bold line at the beginning of its section.
 fn own_heading(text: &str) -> Option<&str> {
     let line = text.trim_start().lines().next()?;
     line.strip_prefix("**")?.strip_suffix("**")
@@ -94,7 +94,7 @@ mod tests {
     use crate::document::Document;
     use crate::page_questions::question_file::{HINTS, Page, QuestionFile, placed};
 
-    /// The questions of a page that is then grouped, and those that its part is given.
+    /// The questions of a page before and after grouping.
     fn both(title: &str, body: &str, headings: &[String]) -> Option<(Vec<Question>, Vec<Question>)> {
         let line = |(number, heading): (usize, &String)| {
             json!({"file": "a", "heading": heading, "question": format!("q{number}")}).to_string() + "\n"

@@ -1,4 +1,4 @@
-//! A page as a section of a document: its headings have anchors of the page's own, below one heading.
+//! A page as a section of a document: its headings move below one heading, and their anchors get the page's prefix.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use docsearch_core::values::bounds::title_in_one_line;
 use crate::document::Document;
 use crate::text::fence;
 
-/// The longest anchor that is written: a heading takes no longer one.
+/// The longest anchor that is written; the chunker ignores longer ones.
 const MAX_ANCHOR_BYTES: usize = 500;
 const DEEPEST: u8 = 6;
-/// What ends a block of HTML that a page leaves open; nothing first.
+/// What closes a block of HTML that a page leaves open; the first is for none.
 const ENDS: [&str; 9] = [
     "",
     "-->",
@@ -26,18 +26,18 @@ const ENDS: [&str; 9] = [
     ">",
 ];
 
-/// The Markdown of a section, and what was said about places of the page.
+/// The Markdown of a section, and its anchors.
 pub(super) struct PageSection {
     pub(super) markdown: String,
-    /// Other names of places, each with the anchor of its section.
+    /// Further anchors, each with the anchor of its section.
     pub(super) anchors: BTreeMap<String, String>,
-    /// Texts of the headings below that of the page.
+    /// The headings below the page's own.
     pub(super) headings: Vec<String>,
-    /// What the page answers, with the anchors of its sections.
+    /// The questions of the page, with the anchors of its sections.
     pub(super) questions: Vec<Question>,
 }
 
-/// The section that a page becomes, with the anchor `key`. `None` if what comes behind it would be no section.
+/// The section for a page, with the anchor `key`. `None` if text after it would not be parsed as a section.
 pub(super) fn page_section(page: &Document, key: &str) -> Option<PageSection> {
     let closed = close_fences(&page.body);
     let body: &str = &closed;
@@ -119,14 +119,14 @@ pub(super) fn page_section(page: &Document, key: &str) -> Option<PageSection> {
     })
 }
 
-/// Whether a text is a section with an anchor, and a heading behind it opens another.
+/// Whether a text is a section with an anchor, and a heading after it opens another section.
 fn is_followed(text: &str, key: &str) -> bool {
     let both = sections(&format!("{text}# x {{#{key}..}}\n"));
     let anchor = |section: Option<&Section>| section.map(|section| section.anchor.clone());
     anchor(both.first()).as_deref() == Some(key) && anchor(both.last()) == Some(format!("{key}.."))
 }
 
-/// The anchor in the document of what has this anchor on the page.
+/// The anchor in the document for an anchor on the page.
 pub(super) fn anchor_below(key: &str, anchor: &str) -> String {
     let mut whole = format!("{key}.{anchor}");
     while whole.len() > MAX_ANCHOR_BYTES {
@@ -135,7 +135,7 @@ pub(super) fn anchor_below(key: &str, anchor: &str) -> String {
     whole
 }
 
-/// The text of a heading as it is written, without marks and identifier.
+/// The text of a heading in Markdown, without its marks and identifier.
 pub(super) fn heading_text(heading: &str) -> String {
     let heading = heading.trim();
     let mut lines: Vec<&str> = heading.lines().map(str::trim).collect();
@@ -163,7 +163,7 @@ pub(super) fn heading_text(heading: &str) -> String {
     text.trim_end().trim_end_matches(" ##").to_owned()
 }
 
-/// A text whose links to places of its page lead to the same places of the document.
+/// The text with links to anchors of its page changed to anchors of the document.
 fn with_links_inside(text: &str, key: &str) -> String {
     if !text.contains("](#") {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! From pages to the document that they are grouped into.
+//! From the pages of a group to their document.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -14,17 +14,17 @@ use crate::document::Document;
 use crate::file::slug;
 use crate::page_questions::question_file::QuestionList;
 
-/// Bytes of the text: of a larger one, searches do not look for the section of a name.
+/// Maximum bytes of the text. In a larger one, searches do not look for the section of a name.
 pub const MAX_BODY_BYTES: usize = 1 << 20;
-/// Chosen: of a page, so many keywords or headings stand in the summary.
+/// Chosen: maximum keywords or headings of a page in the summary.
 const SAID_OF_PAGE: usize = 6;
-/// Keywords of the document, at most.
+/// Maximum keywords of the document.
 const MAX_KEYWORDS: usize = 200;
-/// Letters of the anchor of a page.
+/// Maximum letters of the anchor of a page.
 const MAX_KEY: usize = 80;
 
-/// The document of a group; or why there can be none. `pages` are in the order that they are to have, but for the page of
-/// the folder, which is put first.
+/// The document of a group, or why it cannot be made. `pages` are in the order of the document, except for the page of
+/// the folder, which moves to the front.
 pub fn synthesise(
     group: &Group,
     rule: &GroupRule,
@@ -114,7 +114,7 @@ fn slug_of(group: &Group, rule: &GroupRule, own: Option<&Document>, prefix: Opti
     prefix.into_iter().chain([given]).collect::<Vec<_>>().join("/")
 }
 
-/// The name of the folder, or what the front matter says.
+/// The name of the folder, or the value in the front matter.
 fn name_of(group: &Group, rule: &GroupRule) -> String {
     let name = match rule.folder.is_some() {
         true => group.name.rsplit('/').next().unwrap_or_default(),
@@ -127,7 +127,8 @@ fn name_of(group: &Group, rule: &GroupRule) -> String {
     }
 }
 
-/// The anchor of a page: its slug below that of the document, without dots, which part it from the anchors on it.
+/// The anchor of a page: its slug below that of the document. Dots are replaced, since they separate it from the
+/// anchors on the page.
 fn key_of(page: &str, document: &str, taken: &mut HashSet<String>) -> String {
     let below = page.strip_prefix(document).and_then(|below| below.strip_prefix('/'));
     let name = below.unwrap_or_else(|| page.rsplit('/').next().unwrap_or(page));
@@ -150,7 +151,7 @@ fn key_of(page: &str, document: &str, taken: &mut HashSet<String>) -> String {
     key
 }
 
-/// What is said of the document, and a sentence for each page with its keywords, or else its headings.
+/// The summary of the document, and a sentence for each page with its keywords, or else its headings.
 fn summary(said: Option<&str>, title: &str, pages: &[Document], sections: &[PageSection]) -> String {
     let mut text = said.map(|said| format!("{}\n\n", said.trim())).unwrap_or_default();
     for (page, section) in pages.iter().zip(sections) {
@@ -194,7 +195,7 @@ fn source_urls(pages: &[Document]) -> Vec<String> {
     within(urls).take(GROUPED_PAGES).collect()
 }
 
-/// As many texts as a list may hold.
+/// Up to the maximum length of a list.
 fn within<'a>(texts: impl Iterator<Item = &'a String>) -> impl Iterator<Item = String> {
     let mut bytes = 0;
     texts
@@ -207,7 +208,7 @@ fn within<'a>(texts: impl Iterator<Item = &'a String>) -> impl Iterator<Item = S
         .into_iter()
 }
 
-/// What all pages say, if they say the same.
+/// The value that all pages share, if they do.
 fn common(pages: &[Document], said: impl Fn(&Document) -> Option<&String>) -> Option<String> {
     let first = said(pages.first()?)?;
     pages

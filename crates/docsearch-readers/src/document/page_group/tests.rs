@@ -59,7 +59,7 @@ fn a_rule_names_a_folder_a_key_or_pages() {
 }
 
 #[test]
-fn what_is_wrong_with_a_rule_is_told() {
+fn problems_of_a_rule_are_reported() {
     for (text, expected) in [
         ("title = 'x'", "has not one of folder, front_matter and pages"),
         ("folder = 'a'\npages = ['b']", "has not one of"),

@@ -1,4 +1,4 @@
-//! Blocks: sections, paragraphs, code, and what stands around them.
+//! Blocks: sections, paragraphs, code and their containers.
 
 use asciidoc_parser::attributes::Attrlist;
 use asciidoc_parser::blocks::{
@@ -11,10 +11,10 @@ use super::scope::Scope;
 use super::{inline, list, table};
 use crate::text::{fence, markdown_text};
 
-/// Nesting beyond which text is kept as paragraphs.
+/// Maximum nesting; deeper text is kept as paragraphs.
 const MAX_DEPTH: usize = 24;
 
-/// The Markdown blocks of `blocks`.
+/// Converts `blocks` to Markdown blocks.
 pub(super) fn all<'a>(blocks: impl Iterator<Item = &'a Block<'a>>, scope: Scope) -> Vec<String> {
     if scope.depth > MAX_DEPTH {
         return Vec::new();
@@ -71,14 +71,14 @@ fn section<'a>(section: &'a SectionBlock<'a>, scope: Scope) -> Vec<String> {
         output.push(markdown_text::heading(level, &text, id));
     }
     let mut inner = scope.below(level);
-    // Sections nest as deep as they have levels, which are few.
+    // The nesting of sections is limited by their levels.
     inner.depth = scope.depth;
     inner.is_synopsis = text.eq_ignore_ascii_case("synopsis");
     output.extend(all(section.child_blocks(), inner));
     output
 }
 
-/// The title that a block bears.
+/// The title of a block.
 fn title<'a>(block: &'a Block<'a>) -> Option<String> {
     title_of(block.title_content(), block.title())
 }
@@ -120,7 +120,7 @@ fn raw<'a>(block: &'a RawDelimitedBlock<'a>) -> Vec<String> {
     let mut output: Vec<String> = title_of(block.title_content(), block.title()).into_iter().collect();
     match &*context {
         "comment" => return Vec::new(),
-        // Markdown may hold HTML, too; a blank line would end it.
+        // It may be HTML in Markdown, which a blank line would end.
         "pass" => output.push(
             block
                 .content()
@@ -141,7 +141,7 @@ pub(super) fn code(language: &str, content: &Content<'_>) -> String {
     fence::block(language, inline::plain(content.inlines()).trim_end_matches('\n'))
 }
 
-/// The language of a block of code: the second word of `[source,ruby]`, or what `language=` says.
+/// The language of a code block: the second word of `[source,ruby]`, or the value of `language=`.
 fn language(attributes: Option<&Attrlist<'_>>) -> String {
     let Some(attributes) = attributes else {
         return String::new();
@@ -177,7 +177,7 @@ fn admonition<'a>(block: &'a AdmonitionBlock<'a>, scope: Scope) -> Vec<String> {
         Some(title) => format!("**{label}:** {title}"),
         None => format!("**{label}:**"),
     };
-    // A fence, a table or a list would be lost behind the label.
+    // A fence, a table or a list cannot follow the label on the same line.
     match body.first_mut() {
         Some(first) if first.starts_with(|start: char| start.is_alphabetic() || "\"'(*".contains(start)) => {
             *first = format!("{label} {first}");
@@ -200,7 +200,7 @@ fn quote<'a>(block: &'a QuoteBlock<'a>, scope: Scope) -> Vec<String> {
         }
         Some(content) => vec![paragraph(content)],
         None => {
-            // Both are the blocks inside, of one kind of quotation each.
+            // Both are the blocks in a quotation.
             match block.child_blocks().next() {
                 Some(_) => all(block.child_blocks(), scope.enclosed()),
                 None => all(block.blocks().iter(), scope.enclosed()),

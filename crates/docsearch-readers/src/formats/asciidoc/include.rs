@@ -1,4 +1,4 @@
-//! Files that a page includes: of its folder only, and so many bytes at most.
+//! Files that a page includes: only those of its folder, up to a number of bytes.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -12,14 +12,14 @@ use asciidoc_parser::parser::{IncludeContent, IncludeFileHandler, IncludeResolut
 use super::{MAX_BYTES, source};
 use crate::file::{self, Folder};
 
-/// Files that one page includes; each may include others, and itself.
+/// Maximum files that a page includes; each may include others, and itself.
 const MAX_INCLUDES: usize = 256;
 
-/// Reads included files. A copy shares what has been read.
+/// Reads included files. Clones share the state.
 #[derive(Debug, Clone)]
 pub(super) struct Includes {
     folder: Option<Folder>,
-    /// Of the page, relative to the folder.
+    /// The path of the page, relative to the folder.
     path: PathBuf,
     state: Rc<State>,
 }
@@ -48,7 +48,7 @@ impl Includes {
         }
     }
 
-    /// What could not be included, as a warning.
+    /// A warning about files that could not be included.
     pub(super) fn warning(&self) -> Option<String> {
         let missing = self.state.missing.borrow();
         let first = missing.first()?;
@@ -63,7 +63,7 @@ impl Includes {
         if target.contains("://") {
             return Err("an address");
         }
-        // Of a file that is included itself, the parser gives the path from the page.
+        // For nested includes, the parser gives the path from the page.
         let parent = |path: &Path| path.parent().map(Path::to_owned).unwrap_or_default();
         let base = parent(&self.path).join(source.map(|source| parent(Path::new(source))).unwrap_or_default());
         let relative = file::inside(&base, Path::new(target)).ok_or("outside the folder")?;

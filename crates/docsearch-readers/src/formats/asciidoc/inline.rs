@@ -1,4 +1,4 @@
-//! Text in lines: the tree of the parser to inline Markdown, or to its bare characters.
+//! Inline text: from the tree of the parser to Markdown or plain text.
 
 use asciidoc_parser::inlines::{
     Callout, CalloutGuard, CharRef, Image, InlineNode, RawForm, Ref, RefVariant, StyleVariant, Styled, Ui, UiKind,
@@ -6,10 +6,10 @@ use asciidoc_parser::inlines::{
 
 use crate::text::markdown_text;
 
-/// Nesting beyond which only the characters are kept.
+/// Maximum nesting; deeper nodes become plain text.
 const MAX_DEPTH: usize = 24;
 
-/// The Markdown of a paragraph, a title or a term.
+/// Converts a paragraph, a title or a term to Markdown.
 pub(super) fn markdown(nodes: &[InlineNode<'_>]) -> String {
     nested(nodes, 0)
 }
@@ -20,14 +20,14 @@ fn nested(nodes: &[InlineNode<'_>], depth: usize) -> String {
     writer.finish()
 }
 
-/// The characters alone, as code has them.
+/// The plain text, for code.
 pub(super) fn plain(nodes: &[InlineNode<'_>]) -> String {
     let mut output = String::new();
     push_plain(nodes, &mut output, 0);
     output
 }
 
-/// The first id that an anchor among the nodes gives.
+/// The first id of an anchor among the nodes.
 pub(super) fn anchor<'a>(nodes: &'a [InlineNode<'_>]) -> Option<&'a str> {
     nodes.iter().find_map(|node| match node {
         InlineNode::Anchor(anchor) => Some(&*anchor.id),
@@ -36,7 +36,7 @@ pub(super) fn anchor<'a>(nodes: &'a [InlineNode<'_>]) -> Option<&'a str> {
     })
 }
 
-/// Whether everything is code, or emphasised as what is typed.
+/// Whether all of it is code, or emphasised as keyboard input.
 pub(super) fn is_code(nodes: &[InlineNode<'_>]) -> bool {
     let mut has_code = false;
     let all = nodes.iter().all(|node| match node {
@@ -54,7 +54,7 @@ pub(super) fn is_code(nodes: &[InlineNode<'_>]) -> bool {
     all && has_code
 }
 
-/// Text waits until it ends, so that what is markup in it can be told.
+/// Text is buffered to its end, so that it can be escaped as a whole.
 #[derive(Default)]
 struct Writer {
     output: String,
@@ -110,7 +110,7 @@ impl Writer {
 
     fn raw(&mut self, value: &str, form: RawForm) {
         match form {
-            // The parser parts tags that an attribute holds.
+            // The parser splits tags that contain an attribute.
             RawForm::AsIs if value.contains(['<', '>']) => self.markup(value),
             RawForm::AsIs => self.text.push_str(&entities(value)),
             RawForm::Escaped => self.text.push_str(value),
@@ -170,7 +170,7 @@ impl Writer {
         self.markup(&markdown);
     }
 
-    /// Two spans of code that touch would read as one with two backticks in it.
+    /// Two adjacent code spans would read as one with two backticks in it.
     fn code(&mut self, code: &str) {
         self.flush();
         let ends_code = self.output.ends_with('`') && !self.output.ends_with("``") && !self.output.ends_with("\\`");
@@ -236,7 +236,7 @@ fn reference_markdown(reference: &Ref<'_>, depth: usize) -> String {
 }
 
 fn push_plain(nodes: &[InlineNode<'_>], output: &mut String, depth: usize) {
-    // Deeper than the parser nests.
+    // Deeper than the parser's own limit.
     if depth > 4 * MAX_DEPTH {
         return;
     }
@@ -274,7 +274,7 @@ fn push_plain(nodes: &[InlineNode<'_>], output: &mut String, depth: usize) {
     }
 }
 
-/// As it stood in the source, where it does not disturb the code.
+/// The source text, if it does not disturb the code.
 fn push_callout(callout: &Callout<'_>, output: &mut String) {
     match &callout.guard {
         CalloutGuard::LineComment(guard) => {
@@ -291,7 +291,7 @@ fn push_callout(callout: &Callout<'_>, output: &mut String) {
     }
 }
 
-/// What an author typed for a sign: code has no typography.
+/// The typed form of a typographic sign: code has no typography.
 fn typed(reference: &CharRef<'_>) -> String {
     let text = character(reference);
     match text.trim() {
@@ -308,7 +308,7 @@ fn typed(reference: &CharRef<'_>) -> String {
     }
 }
 
-/// Typography without signs that nobody types: a search for `don't` has to find it.
+/// Replaces typographic signs that people do not type: a search for `don't` has to match.
 fn character(reference: &CharRef<'_>) -> String {
     match reference {
         CharRef::Special(character) => character.to_string(),
@@ -325,7 +325,7 @@ fn character(reference: &CharRef<'_>) -> String {
     }
 }
 
-/// The text with character references replaced.
+/// Replaces character references.
 pub(super) fn entities(text: &str) -> String {
     let mut output = String::with_capacity(text.len());
     let mut rest = text;
@@ -391,7 +391,7 @@ fn is_tag(text: &str) -> bool {
     })
 }
 
-/// The Markdown of a title, of which the parser keeps the HTML alone.
+/// Converts a title to Markdown; the parser keeps only its HTML.
 pub(super) fn title(html: &str) -> String {
     let mut output = String::new();
     for (number, part) in html.split("<code").enumerate() {
@@ -408,7 +408,7 @@ pub(super) fn title(html: &str) -> String {
     output
 }
 
-/// The text of what the parser renders as HTML.
+/// The text of HTML from the parser.
 pub(super) fn without_tags(html: &str) -> String {
     let mut output = String::with_capacity(html.len());
     let mut rest = html;

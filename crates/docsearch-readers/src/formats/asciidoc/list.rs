@@ -1,4 +1,4 @@
-//! Lists, and what is defined in them.
+//! Lists and definition lists.
 
 use asciidoc_parser::blocks::{Block, IsBlock, ListBlock, ListItem, ListItemMarker, ListType};
 
@@ -6,13 +6,13 @@ use super::inline;
 use super::scope::Scope;
 use crate::text::{fence, markdown_text, target, term};
 
-/// Longer terms are prose even where they have an id.
+/// Maximum length of a term with an id that opens a section.
 const MAX_WORD_CHARACTERS: usize = 60;
 
-/// Reads the blocks of an item.
+/// Converts the blocks of an item.
 pub(super) type ItemReader = for<'a> fn(&'a ListItem<'a>, Scope) -> Vec<String>;
 
-/// The Markdown blocks of a list.
+/// Converts a list to Markdown blocks.
 pub(super) fn blocks<'a>(list: &'a ListBlock<'a>, scope: Scope, read: ItemReader) -> Vec<String> {
     match list.type_() {
         ListType::Description => definitions(list, scope, read),
@@ -40,7 +40,7 @@ fn items<'a>(list: &'a ListBlock<'a>, scope: Scope, read: ItemReader) -> String 
     markdown_text::list(&output)
 }
 
-/// The blocks of an item; a list that stands directly below its text is tight.
+/// The blocks of an item. A list directly below its text makes it tight.
 fn body<'a>(item: &'a ListItem<'a>, scope: Scope, read: ItemReader) -> String {
     let blocks = read(item, scope.enclosed());
     let mut output = String::new();
@@ -65,7 +65,7 @@ fn list_items<'a>(list: &'a ListBlock<'a>) -> impl Iterator<Item = &'a ListItem<
     })
 }
 
-/// One or several terms and what they mean.
+/// Terms and their definition.
 #[derive(Default)]
 struct Entry {
     names: Vec<term::Name>,
@@ -83,7 +83,7 @@ fn definitions<'a>(list: &'a ListBlock<'a>, scope: Scope, read: ItemReader) -> V
     let mut items = list_items(list).peekable();
     while let Some(item) = items.next() {
         entry.add(item);
-        // Terms without a text share that of the next one.
+        // Terms without a definition share that of the next one.
         if item.child_blocks().next().is_some() || items.peek().is_none() {
             output.extend(std::mem::take(&mut entry).blocks(item, scope, read));
         }
@@ -110,7 +110,7 @@ impl Entry {
         let is_word = plain
             .chars()
             .all(|character| character.is_alphabetic() || " -'/".contains(character));
-        // A term that somebody gave an id is there to be found, and a word may be one of a glossary.
+        // A term with an id is meant to be found, and a single word may be a glossary entry.
         let is_glossary = id.is_some() && is_word && plain.chars().count() <= MAX_WORD_CHARACTERS;
         let name = match !is_code && (is_glossary || term::is_question(&plain)) {
             true => Some(term::Name {
@@ -166,7 +166,7 @@ impl Entry {
     }
 }
 
-/// Older pages quote what is typed: `'add'`.
+/// Older pages quote literals: `'add'`.
 fn is_quoted(plain: &str) -> bool {
     let plain = plain.trim();
     plain.len() > 2 && plain.starts_with('\'') && plain.ends_with('\'')

@@ -1,13 +1,13 @@
-//! Where in a page a block stands.
+//! The position of a block in a page.
 
-/// Where blocks stand.
+/// The position of blocks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scope {
-    /// Level of the heading that they stand under.
+    /// Level of the heading above them.
     pub(super) level: usize,
-    /// What is defined becomes a heading; in an item, a cell or a quotation it does not.
+    /// Whether terms become headings; not in an item, a cell or a quotation.
     pub(super) allows_headings: bool,
-    /// In the section of a manual page that shows how a command is called.
+    /// In the section of a manual page that shows the syntax of a command.
     pub(super) is_synopsis: bool,
     pub(super) depth: usize,
 }

@@ -1,33 +1,33 @@
-//! The text before it is parsed: old spellings that the parser does not know, and bounds.
+//! Prepares the text for the parser: rewrites syntax that it does not know, and checks limits.
 
 use std::collections::HashSet;
 
 use super::MAX_BYTES;
 use crate::draft::Unreadable;
 
-/// What takes the parser time that grows with its square is refused beyond these.
+/// Limits on constructs for which the parser takes quadratic time.
 const MAX_PARAGRAPH_BYTES: usize = 64 * 1024;
 const MAX_CALLOUTS: usize = 5_000;
-/// Blocks inside blocks, and levels of lists.
+/// Maximum nesting of blocks and lists.
 const MAX_NESTING: usize = 24;
-/// Sections of one name are numbered by trying every number.
+/// The parser tries every number for sections of the same name.
 const MAX_SECTIONS_WITH_IDS: usize = 3_000;
-/// Characters that underline titles, by level.
+/// Underline characters of titles, by level.
 const UNDERLINES: [char; 5] = ['=', '-', '~', '^', '+'];
 
-/// A text that the parser knows how to read.
+/// A text that the parser can read.
 #[derive(Debug, Default)]
 pub(super) struct Source {
     pub(super) text: String,
-    /// Targets of includes inside blocks of code, whose text is left as it is.
+    /// Targets of includes in code blocks, whose text is left unchanged.
     pub(super) verbatim_includes: HashSet<String>,
-    /// Whether sections can be given the ids that Asciidoctor gives them.
+    /// Whether sections can get the ids that Asciidoctor gives them.
     pub(super) has_section_ids: bool,
     pub(super) has_title: bool,
 }
 
-/// Brings titles that are underlined, and parts of books, into the form that the parser knows. `may_have_title` says
-/// whether the first heading may be the title of the document.
+/// Rewrites underlined titles, and parts of books, for the parser. `may_have_title`: whether the first heading may be
+/// the title of the document.
 pub(super) fn prepare(text: &str, may_have_title: bool) -> Result<Source, Unreadable> {
     if text.len() > MAX_BYTES {
         return Err(refusal("larger than 4 MB with what it includes"));
@@ -122,7 +122,7 @@ pub(super) fn refusal(reason: &str) -> Unreadable {
     }
 }
 
-/// Whether a document cannot have its title any more after such a line.
+/// Whether a line ends the header, so that no title can follow.
 fn is_content(line: &str) -> bool {
     !(line.is_empty()
         || line.starts_with("//")
@@ -158,7 +158,7 @@ fn list_level(line: &str) -> usize {
     if item[level..].starts_with(' ') { level } else { 0 }
 }
 
-/// Level and text of a title whose underline follows: as long as the title, or one character more or less.
+/// Level and text of a title with this underline, which is as long as the title, give or take one character.
 fn underlined<'a>(line: &'a str, next: Option<&str>, previous: &str) -> Option<(usize, &'a str)> {
     let next = next?.trim_end();
     let first = next.chars().next()?;
@@ -173,7 +173,7 @@ fn underlined<'a>(line: &'a str, next: Option<&str>, previous: &str) -> Option<(
             || previous.starts_with('[')
             || previous.starts_with("//")
             || previous.starts_with(':'));
-    // What ends in a colon above four hyphens introduces the code between them.
+    // A line that ends in a colon above four hyphens introduces the code between them.
     let introduces = next.len() == 4 && line.ends_with(':');
     (is_title && !introduces).then_some((level, line))
 }
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn includes_in_code_are_told() {
+    fn includes_in_code_are_listed() {
         let source = prepare("----\ninclude::a.txt[]\n----\ninclude::b.txt[]\n", true).unwrap();
         assert_eq!(source.verbatim_includes, HashSet::from(["a.txt".to_owned()]));
     }

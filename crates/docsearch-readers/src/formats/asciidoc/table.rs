@@ -6,16 +6,16 @@ use super::inline;
 use super::scope::Scope;
 use crate::text::{fence, markdown_text};
 
-/// Cells that one cell can span, and columns of a table.
+/// Maximum span of a cell, and maximum columns of a table.
 const MAX_COLUMNS: usize = 200;
 
-/// The blocks of a cell, and columns that it spans beside its own.
+/// The blocks of a cell, and the columns that it spans in addition to its own.
 type Cell = (Vec<String>, usize);
 
-/// Reads the blocks of a cell.
+/// Converts the blocks of a cell.
 pub(super) type CellReader = for<'a> fn(&'a [Block<'a>], Scope) -> Vec<String>;
 
-/// A table of lines, or, where cells hold code and lists, a list of rows.
+/// A Markdown table, or a list of rows if cells contain code or lists.
 pub(super) fn blocks<'a>(table: &'a TableBlock<'a>, scope: Scope, read: CellReader) -> Vec<String> {
     let rows: Vec<Vec<Cell>> = table
         .header_row()
@@ -55,7 +55,7 @@ fn line(row: Vec<Cell>) -> Vec<String> {
     line
 }
 
-/// Whether a block can stand in a line of a table.
+/// Whether a block fits in a Markdown table cell.
 fn is_line(block: &str) -> bool {
     !(block.starts_with("```") || block.starts_with("- ") || block.starts_with("1. ") || block.starts_with('|'))
 }
@@ -63,7 +63,7 @@ fn is_line(block: &str) -> bool {
 fn row_blocks(row: Vec<Cell>) -> Vec<String> {
     let mut blocks: Vec<String> = Vec::new();
     for (column, (mut cell, _)) in row.into_iter().enumerate() {
-        // What a row is about mostly stands in its first cell.
+        // The first cell mostly names the subject of a row.
         if let (0, Some(first)) = (column, cell.first_mut())
             && is_line(first)
             && !first.contains("**")

@@ -50,7 +50,7 @@ fn attributes_rename_the_ids_of_sections() {
 }
 
 #[test]
-fn code_comes_out_as_it_stands() {
+fn code_is_unchanged() {
     let page = "\
 [source,ruby]
 ----
@@ -371,7 +371,7 @@ fn hostile_nesting_ends() {
 }
 
 proptest::proptest! {
-    /// In boxes and lists.
+    /// Code in admonitions and lists.
     #[test]
     fn the_code_of_a_page_is_the_code_of_the_document(
         parts in proptest::collection::vec(

@@ -9,13 +9,13 @@ use crate::bytes::xml::Element;
 use crate::text::{fence, markdown_text};
 
 const MAX_LIST_LEVEL: usize = 8;
-/// Columns that one cell may span.
+/// Maximum columns that a cell spans.
 const MAX_SPAN: usize = 64;
 
 /// The text of a document.
 #[derive(Debug, Default)]
 pub(super) struct Page {
-    /// What stands in the style of titles.
+    /// The text in the style `Title`.
     pub(super) title: Option<String>,
     pub(super) body: String,
 }
@@ -42,13 +42,13 @@ struct Writer<'a> {
     parts: &'a Parts,
     title: Option<String>,
     blocks: Vec<String>,
-    /// Lines of a code block that may go on.
+    /// Lines of an open code block.
     code: Vec<String>,
-    /// Items of a list that may go on.
+    /// Items of an open list.
     items: Vec<String>,
-    /// The list, the number and the width of the marker of the last item of every level.
+    /// For each level, the last item: its list, number and width of its marker.
     numbers: Vec<(String, usize, usize)>,
-    /// Names of places before the next paragraph.
+    /// Bookmarks before the next paragraph.
     bookmarks: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ impl Writer<'_> {
             true => format!("{number}. "),
             false => "- ".to_owned(),
         };
-        // An item below nothing stands where its parent would.
+        // An item without a parent is at the level of its missing parent.
         self.numbers.truncate(level);
         let indent: usize = self.numbers.iter().map(|(_, _, width)| width).sum();
         self.numbers.resize(level, (String::new(), 0, 0));
@@ -142,7 +142,7 @@ impl Writer<'_> {
         self.end_code();
         self.end_list();
         let rows: Vec<Vec<&Element>> = named(table, "tr").map(|row| named(row, "tc").collect()).collect();
-        // A frame around paragraphs, as people put around code.
+        // A single-cell table is a frame, as people put around code.
         if let [row] = rows.as_slice()
             && let [cell] = row.as_slice()
         {
@@ -161,7 +161,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A cell and the empty ones that it covers.
+    /// A cell, and empty ones for those that it covers.
     fn cells(&self, cell: &Element) -> Vec<String> {
         let span = cell
             .child("tcPr")
@@ -200,7 +200,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the items; the next one has the next number.
+    /// Writes the items of the list.
     fn end_items(&mut self) {
         let items = mem::take(&mut self.items);
         if !items.is_empty() {
@@ -223,7 +223,7 @@ fn named<'a>(parent: &'a Element, name: &'static str) -> impl Iterator<Item = &'
     parent.elements().filter(move |child| child.name == name)
 }
 
-/// The name that a person gave goes before those that Word gave.
+/// A name by the author takes precedence over those by Word.
 fn anchor(bookmarks: &[String]) -> Option<&str> {
     let names = || bookmarks.iter().map(String::as_str).filter(|name| *name != "_GoBack");
     names().find(|name| !name.starts_with('_')).or_else(|| names().next())

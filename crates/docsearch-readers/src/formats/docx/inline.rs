@@ -1,11 +1,11 @@
-//! Runs of text in a paragraph as Markdown.
+//! Converts runs of text in a paragraph to Markdown.
 
 use super::part::Parts;
 use super::style::is_monospaced;
 use crate::bytes::xml::{Element, Node};
 use crate::text::markdown_text;
 
-/// Text of one look.
+/// Text of one style.
 #[derive(Debug, Default, Clone, PartialEq)]
 struct Look {
     is_bold: bool,
@@ -14,12 +14,12 @@ struct Look {
     address: Option<String>,
 }
 
-/// What a paragraph holds.
+/// The content of a paragraph.
 #[derive(Debug, Default)]
 pub(super) struct Inline {
     runs: Vec<(Look, String)>,
     pub(super) bookmarks: Vec<String>,
-    /// The instruction of a field that is being read, and the address of one whose text is.
+    /// The instruction of an open field, and the URL of a field whose text is being read.
     instruction: Option<String>,
     field: Option<String>,
 }
@@ -45,7 +45,7 @@ impl Inline {
                     self.walk(child, target.as_deref().or(address), parts);
                 }
                 "bookmarkStart" => self.bookmarks.extend(child.attribute("name").map(str::to_owned)),
-                // What was deleted, and what stands there for programs that do not know better.
+                // Deleted text, and fallbacks for older programs.
                 "del" | "moveFrom" | "Fallback" | "pPr" => {}
                 _ => self.walk(child, address, parts),
             }
@@ -89,7 +89,7 @@ impl Inline {
                 "fldChar" => self.field(child.attribute("fldCharType").unwrap_or_default()),
                 "footnoteReference" => self.note(&look, 'f', child, parts),
                 "endnoteReference" => self.note(&look, 'e', child, parts),
-                // Boxes of text.
+                // Text boxes.
                 "AlternateContent" | "pict" | "drawing" => self.walk(child, address, parts),
                 _ => {}
             }
@@ -125,7 +125,7 @@ impl Inline {
         }
     }
 
-    /// The characters as they stand.
+    /// The plain text.
     pub(super) fn raw(&self) -> String {
         self.runs.iter().map(|(_, text)| text.as_str()).collect()
     }
@@ -134,7 +134,7 @@ impl Inline {
         self.runs.iter().all(|(_, text)| text.trim().is_empty())
     }
 
-    /// Whether all of it is set as code.
+    /// Whether all of it is code.
     pub(super) fn is_code(&self) -> bool {
         !self.is_blank()
             && self
@@ -143,7 +143,7 @@ impl Inline {
                 .all(|(look, text)| look.is_code || text.trim().is_empty())
     }
 
-    /// The Markdown of it; `plain` where emphasis says nothing, as in a heading.
+    /// Its Markdown; `plain` without emphasis, as in a heading.
     pub(super) fn markdown(&self, plain: bool) -> String {
         let mut output = String::new();
         let mut runs = self.runs.as_slice();
@@ -166,7 +166,7 @@ impl Inline {
     }
 }
 
-/// Where a field leads: `HYPERLINK "address"`, with `\l` before a bookmark.
+/// The target of a field: `HYPERLINK "address"`, with `\l` before a bookmark.
 fn target(instruction: &str) -> Option<String> {
     let rest = instruction.trim().strip_prefix("HYPERLINK")?.trim_start();
     let (is_local, rest) = rest

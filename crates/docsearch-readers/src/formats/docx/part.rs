@@ -1,4 +1,4 @@
-//! What other parts of the file say about its text.
+//! The other parts of the file: styles, link targets, lists and notes.
 
 use std::collections::HashMap;
 use std::io::{Read, Seek};
@@ -12,11 +12,11 @@ use crate::draft::Unreadable;
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     pub(super) styles: Styles,
-    /// Addresses by the id of their relationship.
+    /// URLs by the id of their relationship.
     pub(super) links: HashMap<String, String>,
-    /// Whether items have numbers, by list and level.
+    /// Whether items are numbered, by list and level.
     numbered: HashMap<(String, usize), bool>,
-    /// Texts by id.
+    /// Notes by id.
     pub(super) notes: HashMap<String, String>,
 }
 
@@ -71,7 +71,7 @@ impl Parts {
         }
     }
 
-    /// Whether the items of a list have numbers at a level.
+    /// Whether the items of a list are numbered at a level.
     pub(super) fn is_numbered(&self, list: &str, level: usize) -> bool {
         self.numbered.get(&(list.to_owned(), level)).copied().unwrap_or(false)
     }

@@ -1,10 +1,10 @@
-//! What the styles of a document mean.
+//! The meaning of the styles of a document.
 
 use std::collections::HashMap;
 
 use crate::bytes::xml::Element;
 
-/// Styles that build on each other.
+/// Maximum chain of styles that are based on each other.
 const MAX_CHAIN: usize = 10;
 const OUTLINE_LEVELS: usize = 9;
 
@@ -21,7 +21,7 @@ struct Style {
     is_monospaced: bool,
 }
 
-/// What a paragraph is by its style.
+/// The kind of a paragraph, by its style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Title,
@@ -59,7 +59,7 @@ impl Styles {
     }
 
     pub(super) fn role(&self, id: &str) -> Role {
-        // A file without this style still has its id, which is its name in English.
+        // A file without this style has its id, which is its English name.
         let name = self
             .0
             .get(id)
@@ -83,12 +83,12 @@ impl Styles {
         }
     }
 
-    /// Whether text of this style of characters is code.
+    /// Whether a character style is code.
     pub(super) fn is_code(&self, id: &str) -> bool {
         self.role(id) == Role::Code
     }
 
-    /// The list that a style puts its paragraphs in, and the level there.
+    /// The list of a paragraph style, and its level.
     pub(super) fn list(&self, id: &str) -> Option<(String, usize)> {
         self.chain(id).find_map(|style| style.list.clone())
     }
@@ -110,13 +110,13 @@ fn is_code(name: &str) -> bool {
             .any(|word| word == "code")
 }
 
-/// The level of the outline that the properties of a paragraph give, from 1.
+/// The outline level in the properties of a paragraph, from 1.
 pub(super) fn outline_level(properties: &Element) -> Option<usize> {
     let level: usize = properties.child("outlineLvl")?.attribute("val")?.parse().ok()?;
     (level < OUTLINE_LEVELS).then_some(level + 1)
 }
 
-/// The list and the level there; list 0 is none.
+/// The list and its level; list 0 is none.
 pub(super) fn list(properties: &Element) -> Option<(String, usize)> {
     let numbers = properties.child("numPr")?;
     let value = |name: &str| numbers.child(name).and_then(|child| child.attribute("val"));

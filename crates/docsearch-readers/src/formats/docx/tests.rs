@@ -39,7 +39,7 @@ fn paragraph(style: &str, text: &str) -> String {
 }
 
 #[test]
-fn headings_are_told_by_the_outline_of_their_style_and_keep_their_bookmarks() {
+fn headings_follow_the_outline_of_their_style_and_keep_their_bookmarks() {
     let text = format!(
         "<w:p><w:pPr><w:pStyle w:val='berschrift1'/></w:pPr><w:bookmarkStart w:name='_Toc1'/><w:bookmarkStart w:name='start'/>\
          <w:r><w:t>Set</w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>up</w:t></w:r></w:p>{}{}",

@@ -49,7 +49,7 @@ fn chapters_are_documents_in_the_order_of_the_spine() {
 }
 
 #[test]
-fn chapters_that_cannot_be_read_are_told() {
+fn unreadable_chapters_are_reported() {
     let key = "<encryption><EncryptedData><CipherData><CipherReference URI='OPS/text/two.xhtml'/></CipherData>\
         </EncryptedData></encryption>";
     let text = chapter("<h1>A</h1><p>b</p>");

@@ -1,4 +1,4 @@
-//! Blocks of code: their language, and their text without the markup of a highlighter.
+//! Code blocks: their language, and their text without the markup of a highlighter.
 
 use dom_query::{NodeRef, Selection};
 
@@ -7,7 +7,7 @@ use super::escape;
 /// Elements around a block that may name its language.
 const MAX_WRAPPERS: usize = 6;
 const PREFIXES: [&str; 4] = ["language-", "lang-", "highlight-source-", "highlight-"];
-/// What highlighters call a text that they leave alone.
+/// Names that highlighters use for plain text.
 const NO_LANGUAGE: [&str; 8] = [
     "default",
     "none",
@@ -19,11 +19,11 @@ const NO_LANGUAGE: [&str; 8] = [
     "nohighlight",
 ];
 
-/// Every block as `<pre><code class="language-x">`, as the serializer reads it.
+/// Normalises each block to `<pre><code class="language-x">`, which the serializer expects.
 pub(super) fn normalise(main: &NodeRef<'_>) {
     let main = Selection::from(*main);
     for pre in main.select("pre").nodes() {
-        // mdBook wraps blocks that can be run in a second one.
+        // mdBook wraps runnable blocks in a second one.
         if pre.descendants_it().any(|inner| inner.has_name("pre")) {
             pre.rename("div");
             continue;
@@ -48,7 +48,7 @@ pub(super) fn normalise(main: &NodeRef<'_>) {
             code.set_text(super::collapse(&text));
         }
     }
-    // A table that holds line numbers beside the code.
+    // A table with line numbers beside the code.
     for table in main.select("table").nodes() {
         let is_listing = table.has_class("highlighttable") || table.has_class("rouge-table");
         let blocks: Vec<NodeRef<'_>> = table.descendants_it().filter(|inner| inner.has_name("pre")).collect();
@@ -58,7 +58,7 @@ pub(super) fn normalise(main: &NodeRef<'_>) {
     }
 }
 
-/// Breaks and lines that are elements become line feeds.
+/// Replaces line breaks and line elements by line feeds.
 fn end_lines(pre: &NodeRef<'_>) {
     let inner: Vec<NodeRef<'_>> = pre.descendants_it().collect();
     // A break at the end of a line ends it already.

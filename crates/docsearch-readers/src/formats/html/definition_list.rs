@@ -1,5 +1,5 @@
-//! Definition lists, which markdown has not: what is defined becomes a heading where it has an
-//! anchor or is a question, a bold line elsewhere.
+//! Definition lists, which Markdown does not have: a term becomes a heading if it has an anchor or is a question, and
+//! bold text otherwise.
 
 use dom_query::{NodeRef, Selection};
 
@@ -7,7 +7,7 @@ use super::{collapse, heading, set_code};
 use crate::text::target;
 use crate::text::term::opens_section;
 
-/// A longer term is a text, not a name.
+/// Maximum length of a name in a heading; a longer term is prose.
 const MAX_HEADING_CHARACTERS: usize = 150;
 
 pub(super) fn normalise(main: &NodeRef<'_>) {
@@ -15,7 +15,7 @@ pub(super) fn normalise(main: &NodeRef<'_>) {
     if lists.is_empty() {
         return;
     }
-    // Before anything is renamed, so that only the headings of the author count.
+    // Before elements are renamed, so that only the author's headings count.
     let levels = levels(main);
     for (list, level) in lists.iter().zip(levels) {
         let allows_headings = !is_enclosed(list, main) && !list.has_class("footnote") && !list.has_class("citation");
@@ -36,7 +36,7 @@ pub(super) fn normalise(main: &NodeRef<'_>) {
     }
 }
 
-/// Puts the names of one option into one term: `-d, --delete`.
+/// Joins the names of one option in one term: `-d, --delete`.
 fn join_options(items: &[NodeRef<'_>]) {
     let mut terms = items.iter().peekable();
     while let Some(first) = terms.next() {
@@ -69,7 +69,7 @@ fn join_options(items: &[NodeRef<'_>]) {
     }
 }
 
-/// The text of a term that is an option of a command.
+/// The text of a term that is a command option.
 fn name_of_option(term: &NodeRef<'_>) -> Option<String> {
     let text = collapse(&term.text());
     (term.has_name("dt") && text.starts_with('-') && !is_signature(term)).then_some(text)
@@ -90,8 +90,8 @@ fn items<'a>(list: &NodeRef<'a>) -> Vec<NodeRef<'a>> {
         .collect()
 }
 
-/// The level of a heading in every list: one below the heading that it stands under, and one more
-/// for every list around it. `None` when there is no level left.
+/// The heading level for the terms of each list: one below the heading before it, and one more for each enclosing list.
+/// `None` if there is no such level.
 fn levels(main: &NodeRef<'_>) -> Vec<Option<usize>> {
     let mut current = 1;
     let mut levels = Vec::new();
@@ -107,7 +107,7 @@ fn levels(main: &NodeRef<'_>) -> Vec<Option<usize>> {
     levels
 }
 
-/// Headings inside lists, quotations and tables are no sections of the document.
+/// Headings in lists, quotations and tables are not sections of the document.
 fn is_enclosed(list: &NodeRef<'_>, main: &NodeRef<'_>) -> bool {
     list.ancestors_it(None)
         .take_while(|outer| outer.id != main.id)
@@ -144,7 +144,7 @@ fn term(term: &NodeRef<'_>, level: Option<usize>) {
     }
 }
 
-/// A name as heading, the whole signature below it.
+/// The name as the heading, with the whole signature below it.
 fn signature(term: &NodeRef<'_>, text: &str, id: Option<&str>, level: Option<usize>) {
     term.rename("p");
     set_code(term, text);
@@ -162,7 +162,7 @@ fn signature(term: &NodeRef<'_>, text: &str, id: Option<&str>, level: Option<usi
     }
 }
 
-/// The qualified name where the anchor holds it, else what comes before the parameters.
+/// The qualified name in the anchor, or else the text before the parameters.
 fn name(signature: &str, id: &str) -> String {
     let end = signature
         .find(['(', '=', '['])

@@ -1,5 +1,5 @@
-//! What the pages of a site have in common: navigation, headers and footers, the ending of titles. What a page shares
-//! with the others is no text of its own.
+//! What the pages of a site share: navigation, headers, footers, the ends of titles. Shared text is not content of a
+//! page.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
@@ -15,31 +15,31 @@ use crate::file::{self, Links};
 use crate::folder::per_folder::PerFolder;
 use crate::formats::format::Files;
 
-/// Pages that are compared.
+/// Maximum pages that are compared.
 const MAX_SAMPLES: usize = 16;
-/// Fewer say nothing about the others.
+/// Minimum pages; fewer are not representative.
 const MIN_SAMPLES: usize = 3;
 const MAX_SAMPLE_BYTES: u64 = 512 << 10;
-/// A longer block is no part of a frame.
+/// Maximum length of a block of the frame.
 const MAX_BLOCK_CHARACTERS: usize = 20_000;
-/// Pages of the sample, in percent, that have a block of the frame: some are made otherwise, such as the first one.
+/// Minimum percentage of the sample that has a block of the frame: some pages differ, such as the first one.
 const MIN_SHARE_PERCENT: usize = 60;
-/// Share of a block, in percent, that is links: before the first heading it leads to other pages.
+/// Minimum percentage of a block that is links. Before the first heading, such a block is navigation.
 const MIN_LINK_PERCENT: usize = 60;
-/// Elements that hold others without being a block of text.
+/// Elements that contain others and are not blocks of text.
 const CONTAINERS: [&str; 17] = [
     "body", "div", "section", "center", "form", "header", "aside", "table", "tbody", "thead", "tr", "td", "font",
     "span", "article", "main", "hr",
 ];
 
-/// Of no page, it takes nothing away.
+/// The frame of no pages removes nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Frame {
     blocks: HashSet<u64>,
     title_ending: String,
     titles: HashSet<String>,
     keywords: HashSet<String>,
-    /// Whether most pages ask not to be found: then a build was meant, not a page.
+    /// Whether most pages have `noindex`: then it was meant for a build, not for a page.
     pub(super) is_hidden: bool,
 }
 
@@ -89,7 +89,7 @@ impl Frame {
         }
     }
 
-    /// The title of a page without the name of the site; `None` where other pages bear it, too.
+    /// The title of a page without the name of the site; `None` if other pages have it, too.
     pub(super) fn own_title(&self, full: &str) -> Option<String> {
         if self.titles.contains(full) {
             return None;
@@ -102,8 +102,8 @@ impl Frame {
         !self.keywords.contains(keyword)
     }
 
-    /// Takes the frame away from `body`: before the first heading of its own what other pages have, too, and what leads
-    /// to them; at its end what they have, too.
+    /// Removes the frame from `body`: before its first own heading, shared blocks and navigation; at its end, shared
+    /// blocks.
     pub(super) fn remove(&self, body: &NodeRef<'_>) {
         let mut blocks = Vec::new();
         self.collect(body, &mut blocks);
@@ -165,7 +165,7 @@ fn leads_elsewhere(node: &NodeRef<'_>, text: &str) -> bool {
     linked * 100 >= text.chars().count() * MIN_LINK_PERCENT
 }
 
-/// The blocks of a page, each once.
+/// The blocks of a page, without duplicates.
 fn blocks(page: &Document) -> HashSet<u64> {
     let Some(body) = page.body() else {
         return HashSet::new();
@@ -190,7 +190,7 @@ fn hash(node: &NodeRef<'_>, text: &str) -> u64 {
     hasher.finish()
 }
 
-/// What all titles end in, from the beginning of a word; empty where they are the same.
+/// The common end of all titles, from the start of a word; empty if they are equal.
 fn shared_ending(titles: &[String]) -> String {
     let Some(first) = titles.first() else {
         return String::new();
@@ -222,7 +222,7 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// Of the files that are read, each with its folder.
+    /// For the files that are read; each comes with its folder.
     pub(super) fn of_files(files: &Files<'_>) -> Self {
         Self {
             pages: PerFolder::new(files.iter().copied().filter(|(_, file)| super::is_named(file))),
@@ -239,7 +239,7 @@ impl Frames {
     }
 }
 
-/// The text of a sample; what cannot be read is told when its turn comes.
+/// The text of a sample; errors are reported when the file is read for indexing.
 fn page(root: &Path, relative: &Path) -> Option<String> {
     let bytes = file::read(root, relative, Links::Inside, MAX_SAMPLE_BYTES + 1).ok()?;
     let is_small = bytes.len() as u64 <= MAX_SAMPLE_BYTES;
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_pages_share_at_their_ends_goes_and_what_stands_between_stays() {
+    fn shared_text_at_both_ends_is_removed_and_the_rest_stays() {
         let pages = site(&["alpha", "beta", "gamma", "delta"]);
         let frame = Frame::of(&pages);
         let expected = "About alpha What alpha does. See also Note More of alpha.";

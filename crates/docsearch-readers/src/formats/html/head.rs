@@ -1,4 +1,4 @@
-//! What the head of a page says about it.
+//! Reads the head of a page.
 
 use dom_query::Document;
 
@@ -6,7 +6,7 @@ use super::collapse;
 use crate::draft::front_matter;
 use crate::site::GENERATORS;
 
-/// Between the title of a page and the name of its site.
+/// Separators between the title of a page and the name of its site.
 const SEPARATORS: [&str; 8] = [" — ", " – ", " | ", " · ", " :: ", " • ", " « ", " - "];
 
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(super) struct Head {
     pub(super) description: Option<String>,
     pub(super) keywords: Vec<String>,
     pub(super) published_at: Option<String>,
-    /// The title of the page above.
+    /// The title of the parent page.
     pub(super) parent: Option<String>,
 }
 
@@ -59,13 +59,13 @@ fn without_number(title: &str) -> &str {
     }
 }
 
-/// Whether a generator made the description of the names in the page.
+/// Whether the description only lists the names in the page.
 fn lists_names(description: &str) -> bool {
     let mut beginnings = GENERATORS.iter().filter_map(|generator| generator.description_of_names);
     beginnings.any(|beginning| description.starts_with(beginning))
 }
 
-/// Whether the page asks search engines to leave it out.
+/// Whether the page asks search engines not to index it.
 pub(super) fn is_hidden(page: &Document) -> bool {
     page.select("meta[name='robots']").iter().any(|meta| {
         let content = meta.attr("content").unwrap_or_default().to_lowercase();
@@ -73,7 +73,7 @@ pub(super) fn is_hidden(page: &Document) -> bool {
     })
 }
 
-/// The title without the name of the site, which stands last.
+/// The title without the name of the site, which is last.
 fn title(full: &str) -> Option<String> {
     let end = SEPARATORS
         .iter()

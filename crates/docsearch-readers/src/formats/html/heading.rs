@@ -1,11 +1,11 @@
-//! Headings, whose anchors markdown carries as `{#id}`.
+//! Headings; Markdown has their anchors as `{#id}`.
 
 use dom_query::NodeRef;
 
 use super::{collapse, set_code};
 use crate::text::target;
 
-/// Elements between a heading and the section that it opens.
+/// Maximum elements between a heading and the section that it opens.
 const MAX_WRAPPERS: usize = 5;
 
 /// From `h1` to `h6`; `None` for another element.
@@ -17,8 +17,7 @@ pub(super) fn level(node: &NodeRef<'_>) -> Option<usize> {
     }
 }
 
-/// The text of the only heading of level one; `None` if there are several, of which none is the title, or none with
-/// a text.
+/// The text of the only `h1`; `None` if there are several, or it has no text. Of several, none is the title.
 pub(super) fn only_of_level_one(main: &NodeRef<'_>) -> Option<String> {
     let headings: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| node.has_name("h1")).collect();
     let [heading] = headings.as_slice() else {
@@ -32,7 +31,7 @@ pub(super) fn only_of_level_one(main: &NodeRef<'_>) -> Option<String> {
     (!title.is_empty()).then_some(title)
 }
 
-/// A heading inside a list opens no section: lists that hold some were made for the looks.
+/// A heading in a list opens no section: such lists are layout.
 pub(super) fn free_from_lists(main: &NodeRef<'_>) {
     let headings: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| level(node).is_some()).collect();
     for heading in headings {
@@ -45,7 +44,7 @@ pub(super) fn free_from_lists(main: &NodeRef<'_>) {
             outer.rename("div");
         }
     }
-    // Items beside the one with the heading.
+    // The other items of the list.
     let items: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| node.has_name("li")).collect();
     for item in items {
         if item.parent().is_some_and(|list| list.has_name("div")) {
@@ -54,7 +53,7 @@ pub(super) fn free_from_lists(main: &NodeRef<'_>) {
     }
 }
 
-/// Writes the anchor of every heading after its text.
+/// Appends its anchor to each heading.
 pub(super) fn carry_anchors(main: &NodeRef<'_>) {
     let headings: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| level(node).is_some()).collect();
     for heading in headings {
@@ -80,7 +79,7 @@ pub(super) fn carry_anchors(main: &NodeRef<'_>) {
     }
 }
 
-/// Appends ` {#id}` where the chunker takes the id for one.
+/// Appends ` {#id}` if the chunker reads it as an id.
 pub(super) fn append_anchor(heading: &NodeRef<'_>, id: Option<&str>) {
     let valid = |id: &&str| {
         !id.is_empty()
@@ -100,7 +99,7 @@ fn unwrap_links(heading: &NodeRef<'_>) {
     }
 }
 
-/// Its own id, that of an empty element in it, or that of the section that it opens.
+/// The heading's own id, that of an empty element in it, or that of the section that it opens.
 fn anchor(heading: &NodeRef<'_>, main: &NodeRef<'_>) -> Option<String> {
     let own = |node: &NodeRef<'_>| {
         let id = node

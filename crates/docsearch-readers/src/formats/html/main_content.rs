@@ -1,4 +1,4 @@
-//! Where in a page the documentation is.
+//! Finds the main content of a page.
 
 use dom_query::{Document, NodeRef};
 
@@ -6,7 +6,7 @@ use super::frame::Frame;
 use super::vocabulary::Vocabulary;
 use crate::site::GENERATORS;
 
-/// Containers of no generator in particular, those that are more likely to hold only the text before others.
+/// Containers of any generator. Those that contain little besides the text come first.
 const CONTAINERS: [&str; 11] = [
     "main article",
     "[role='main'] article",
@@ -21,7 +21,7 @@ const CONTAINERS: [&str; 11] = [
     ".content",
 ];
 
-/// Names that people give to what surrounds the text, where no container holds the text alone.
+/// Common names of menus and the like, for pages without a container of only the text.
 const MENUS: [&str; 16] = [
     ".menu",
     ".mainmenu",
@@ -41,8 +41,8 @@ const MENUS: [&str; 16] = [
     ".sidebar",
 ];
 
-/// The element that holds the documentation: the one that `content` selects, the container of a known generator, or
-/// the page without what it shares with the others.
+/// The element with the documentation: the one that `content` selects, a known container, or the body without its menus
+/// and frame.
 pub(super) fn find<'a>(
     page: &'a Document,
     vocabulary: &Vocabulary,
@@ -59,7 +59,7 @@ pub(super) fn find<'a>(
     let containers = of_generators.chain(CONTAINERS);
     for selector in containers.filter(|selector| vocabulary.may_match(selector)) {
         let found = page.select(selector);
-        // Several of a kind are a list of articles, none of which is the page.
+        // Several matches are a list of articles; none is the page.
         if let [only] = found.nodes()
             && has_text(only)
         {

@@ -1,4 +1,4 @@
-//! Pages of a built site that hold no documentation of their own.
+//! Pages of a built site that are not documentation.
 
 use std::path::{Component, Path};
 
@@ -7,12 +7,12 @@ use dom_query::Document;
 use super::collapse;
 use crate::site::{BuiltPage, GENERATORS};
 
-/// A file that the root of every built site has.
+/// A file in the root of every built site.
 const FIRST_PAGE: &str = "index.html";
-/// A search page says little beside its form.
+/// Maximum characters of a search page or redirect.
 const SEARCH_PAGE_CHARACTERS: usize = 1500;
 
-/// Why the file at `relative` is no documentation; `None` if its path does not tell so.
+/// Why the file at `relative` is not documentation; `None` if its path does not show a reason.
 pub(crate) fn no_documentation(root: &Path, relative: &Path) -> Option<&'static str> {
     let mut folder = root.to_owned();
     for component in relative.parent()?.components() {
@@ -34,7 +34,7 @@ fn is_asset_folder(name: &str) -> bool {
     folders.any(|folder| *folder == name)
 }
 
-/// Why the page at `relative` is no documentation; `None` if its name does not tell so.
+/// Why the page at `relative` is not documentation; `None` if its name does not show a reason.
 pub(crate) fn no_documentation_named(relative: &Path) -> Option<&'static str> {
     let stem = relative.file_stem()?.to_str()?;
     if !super::is_named(relative) {
@@ -47,7 +47,7 @@ pub(crate) fn no_documentation_named(relative: &Path) -> Option<&'static str> {
     (stem == "404" && is_at_root).then_some("error page")
 }
 
-/// Why the page is no documentation; `None` if its content does not tell so.
+/// Why the page is not documentation; `None` if its content does not show a reason.
 pub(super) fn no_documentation_in(page: &Document, path: &Path) -> Option<&'static str> {
     if is_redirect(page) {
         return Some("redirect");
@@ -75,14 +75,14 @@ pub(super) fn no_documentation_in(page: &Document, path: &Path) -> Option<&'stat
     is_search.then_some("search page")
 }
 
-/// A page that the browser leaves at once.
+/// Whether the page redirects at once.
 fn is_redirect(page: &Document) -> bool {
     page.select("meta[http-equiv]").iter().any(|meta| {
         let is_refresh = meta
             .attr("http-equiv")
             .is_some_and(|value| value.eq_ignore_ascii_case("refresh"));
         let content = meta.attr("content").unwrap_or_default().to_lowercase();
-        // Without an address, the page only loads itself again.
+        // Without a URL, the page reloads itself.
         is_refresh
             && content
                 .split_once(';')
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_told_by_their_content() {
+    fn pages_without_documentation_are_detected_by_content() {
         let reason = |path: &str, html: &str| no_documentation_in(&Document::from(html), Path::new(path));
         for redirect in ["0; URL=new.html", "0;new.html"] {
             let page = format!("<meta http-equiv=Refresh content='{redirect}'><p>Moved</p>");

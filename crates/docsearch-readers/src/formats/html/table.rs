@@ -1,8 +1,8 @@
-//! Tables: those of data fit for markdown, those for layout taken apart.
+//! Tables: data tables become Markdown tables, layout tables are unwrapped.
 
 use dom_query::{NodeRef, Selection};
 
-/// Cells that a spanning cell stands for at most.
+/// Maximum cells that a spanning cell covers.
 const MAX_SPAN: usize = 50;
 
 pub(super) fn normalise(main: &NodeRef<'_>) {
@@ -20,7 +20,7 @@ pub(super) fn normalise(main: &NodeRef<'_>) {
     }
 }
 
-/// Javadoc lays elements out in a grid, a row of headers first.
+/// Javadoc uses a grid of elements, with a header row.
 fn tabulate(grid: &NodeRef<'_>) {
     let cells = grid.element_children();
     let columns = cells.iter().take_while(|cell| cell.has_class("table-header")).count();
@@ -38,7 +38,7 @@ fn tabulate(grid: &NodeRef<'_>) {
     grid.rename("table");
 }
 
-/// Whether cells hold what the cell of a markdown table cannot.
+/// Whether cells have content that is not possible in a Markdown table.
 fn is_layout(table: &NodeRef<'_>) -> bool {
     let is_presentation = table.attr("role").is_some_and(|role| &*role == "presentation");
     is_presentation
@@ -56,7 +56,7 @@ fn take_apart(table: &NodeRef<'_>) {
     for part in parts {
         let name = part.node_name().unwrap_or_default();
         match &*name {
-            // Those of a table inside belong to it.
+            // Rows of a nested table belong to that table.
             "tbody" | "thead" | "tfoot" | "tr" | "td" | "th" | "caption" if !is_in_table(&part) => part.rename("div"),
             "colgroup" | "col" => part.remove_from_parent(),
             _ => {}
@@ -76,10 +76,10 @@ fn lift_caption(table: &NodeRef<'_>) {
     }
 }
 
-/// Rows of a markdown table have as many cells as there are columns.
+/// In a Markdown table, each row has as many cells as there are columns.
 fn fill_spans(table: &NodeRef<'_>) {
     let rows: Vec<NodeRef<'_>> = table.descendants_it().filter(|inner| inner.has_name("tr")).collect();
-    // Cells that reach down from the rows before: column and rows that are left.
+    // Cells that span into this row: column and remaining rows.
     let mut reaching: Vec<(usize, usize)> = Vec::new();
     let mut widths = Vec::with_capacity(rows.len());
     for row in &rows {

@@ -1,16 +1,16 @@
-//! Elements that links lead to and that are no headings.
+//! Link targets that are not headings.
 
 use dom_query::NodeRef;
 
 use super::{escape, heading};
 use crate::text::target;
 
-/// Elements that hold no text, only other elements.
+/// Elements that contain only other elements, no text.
 const WITHOUT_TEXT: [&str; 12] = [
     "ul", "ol", "dl", "table", "thead", "tbody", "pre", "img", "hr", "figure", "menu", "br",
 ];
 
-/// Marks the places of all identifiers but those of headings and of terms. A place in code is marked before it.
+/// Marks every element with an identifier, except headings and terms. In code, the mark is before the block.
 pub(super) fn mark_all(main: &NodeRef<'_>) {
     let nodes: Vec<NodeRef<'_>> = main.descendants_it().filter(NodeRef::is_element).collect();
     for node in nodes {

@@ -1,4 +1,4 @@
-//! Pages as the generators write them.
+//! Pages in the form that generators write.
 
 use super::*;
 
@@ -284,7 +284,7 @@ fn what_a_page_says_of_itself_is_more_than_its_title() {
 }
 
 proptest::proptest! {
-    /// In lists, definitions, boxes and behind the spans of a highlighter.
+    /// Code in lists, definitions, boxes and the spans of a highlighter.
     #[test]
     fn the_code_of_a_page_is_the_code_of_the_document(
         parts in proptest::collection::vec((0usize..5, "[!-~][ -~]{0,12}(\n[ -~]{0,12}){0,3}\n?[!-~]"), 1..5)

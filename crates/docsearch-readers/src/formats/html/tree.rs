@@ -1,4 +1,4 @@
-//! HTML to a tree whose depth and size are bounded, whatever the page does.
+//! Parses HTML to a tree of bounded depth and size.
 
 use std::cell::Cell;
 
@@ -12,23 +12,22 @@ use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 
 use crate::draft::Unreadable;
 
-/// Elements inside each other; browsers stop at 512. What is deeper stays as text of the last one.
+/// Maximum nesting of elements; browsers stop at 512. Deeper elements become text of the last one.
 const MAX_DEPTH: usize = 256;
-/// Bold in italic in bold and so on.
+/// Maximum nesting of inline formatting.
 const MAX_FORMATTING: usize = 32;
-/// Lists and quotations in each other: in Markdown each of their lines begins with four spaces for each of them.
+/// Maximum nesting of lists and quotations: Markdown indents each line by four spaces per level.
 const MAX_INDENTING: usize = 12;
-/// Elements of a page.
+/// Maximum elements of a page.
 const MAX_ELEMENTS: usize = 500_000;
-/// Bytes of the tags of a page in a row without text: the parser compares every attribute of a tag
-/// with those before it.
+/// Maximum bytes of consecutive tags without text: the parser compares every attribute of a tag with those before it.
 const MAX_TAG_BYTES: usize = 4 << 20;
 
-/// Elements that have no content.
+/// Elements without content.
 const VOID: [&str; 14] = [
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 ];
-/// Elements whose content is text for the tokenizer: it has to see them all.
+/// Elements whose content is text for the tokenizer, which has to see all of them.
 const RAW: [&str; 9] = [
     "script",
     "style",
@@ -40,12 +39,12 @@ const RAW: [&str; 9] = [
     "noframes",
     "plaintext",
 ];
-/// Elements that the next of their kind closes: they come in numbers without an end tag.
+/// Elements that the next of the same name closes: pages have many without an end tag.
 const SELF_ENDING: [&str; 23] = [
     "html", "head", "body", "a", "p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "colgroup",
     "caption", "option", "optgroup", "rt", "rp", "rb", "rtc", "button",
 ];
-/// Elements that the parser opens again in every block that follows, until they are closed.
+/// Elements that the parser reopens in every following block until they are closed.
 const FORMATTING: [&str; 13] = [
     "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
 ];
@@ -53,7 +52,7 @@ const FORMATTING: [&str; 13] = [
 /// Elements whose lines are indented in Markdown.
 const INDENTING: [&str; 6] = ["ul", "ol", "menu", "dir", "dl", "blockquote"];
 
-/// Elements at which browsers end a drawing that is still open.
+/// Elements that end an open SVG or MathML element in browsers.
 const ENDS_DRAWING: [&str; 20] = [
     "body",
     "blockquote",
@@ -77,7 +76,7 @@ const ENDS_DRAWING: [&str; 20] = [
     "ul",
 ];
 
-/// The tree of a page. Comments are left out.
+/// Parses a page. Comments are left out.
 pub(super) fn parse(text: &str) -> Result<Document, Unreadable> {
     let malformed = |reason: &str| Unreadable::Malformed {
         format: "HTML",
@@ -136,7 +135,7 @@ fn depth(document: &Document) -> usize {
     deepest
 }
 
-/// Stands between the tokenizer and the tree builder, which bounds neither depth nor size.
+/// Sits between the tokenizer and the tree builder, which limits neither depth nor size.
 struct BoundedSink {
     builder: TreeBuilder<NodeId, Document>,
     /// `<a/>` is an element without content.
@@ -145,14 +144,14 @@ struct BoundedSink {
     formatting: Cell<usize>,
     indenting: Cell<usize>,
     elements: Cell<usize>,
-    /// Drawings that are open, and the parts of them that hold elements of the page's language.
+    /// Open SVG and MathML elements, and the parts of them that contain HTML.
     drawing: Cell<usize>,
     foreign: Cell<usize>,
 }
 
 impl BoundedSink {
-    /// Whether a token belongs to a drawing, whose labels are no text of the page. An element that browsers end a
-    /// drawing at ends it, too.
+    /// Whether a token is part of SVG or MathML, whose labels are not text of the page. Some HTML elements end it, as
+    /// in browsers.
     fn is_drawn(&self, token: &Token) -> bool {
         let Token::TagToken(tag) = token else {
             return self.drawing.get() > 0 && !matches!(token, Token::EOFToken);
@@ -178,7 +177,7 @@ impl BoundedSink {
         was_open
     }
 
-    /// Whether the tree builder may see the tag.
+    /// Whether to pass the tag to the tree builder.
     fn admits(&self, tag: &Tag) -> bool {
         let is_admitted = self.is_shallow(tag);
         if is_admitted && tag.kind == TagKind::StartTag {

@@ -1,5 +1,5 @@
-//! The names that a page uses, which tell the selectors that cannot match from the others: matching
-//! every element with each of two hundred took half of the time that a page needs.
+//! The names that occur in a page. They exclude most selectors: matching every element with each of two hundred took
+//! half of the time for a page.
 
 use std::collections::HashSet;
 
@@ -33,12 +33,12 @@ impl Vocabulary {
         Self(words)
     }
 
-    /// Whether an element of the page can match, as far as the first name in `selector` tells.
+    /// Whether an element of the page can match, judging by the first name in `selector`.
     pub(super) fn may_match(&self, selector: &str) -> bool {
         self.0.contains(key(selector))
     }
 
-    /// Those of `selectors` that may match, in one; `None` if none may.
+    /// The `selectors` that can match, joined; `None` if there is none.
     pub(super) fn selector<'s>(&self, selectors: impl IntoIterator<Item = &'s str>) -> Option<String> {
         let possible: Vec<&str> = selectors
             .into_iter()
@@ -48,10 +48,10 @@ impl Vocabulary {
     }
 }
 
-/// The first class, id or attribute, or else the first element.
+/// The first class, id or attribute of a selector, or else the first element.
 fn key(selector: &str) -> &str {
     let is_name = |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
-    // What follows a colon may be something that an element does not have.
+    // A name after a colon may be one that an element does not have.
     let from = match selector.find(['.', '#', '[', ':']) {
         Some(mark) if !selector[mark..].starts_with(':') => mark + 1,
         _ => 0,

@@ -1,10 +1,10 @@
-//! Attributes in braces, which say how something looks.
+//! Attributes in braces, which style elements.
 
-/// Names of the icons of themes, as they begin.
+/// Prefixes of the icon names of themes.
 const ICONS: [&str; 5] = [":material-", ":octicons-", ":fontawesome-", ":simple-", ":lucide-"];
 
-/// The identifier in attributes that stand on a line of their own (`{: #id .class }`), if any; `None` if `text` is no
-/// such line. `(label)=` of MyST and `[](){#id}` mark a place in the same way.
+/// The identifier in attributes on a line of their own (`{: #id .class }`), if any; `None` if `text` is not such a
+/// line. `(label)=` of MyST and `[](){#id}` mark a link target in the same way.
 pub(super) fn of_block(text: &str) -> Option<Option<&str>> {
     let text = text.trim_end();
     if let Some(label) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(")=")) {
@@ -27,7 +27,7 @@ fn is_id(text: &str) -> bool {
 }
 
 /// `line` without the attributes of links, images, code and emphasis, and without the icons of themes. Headings keep
-/// theirs: they may hold an identifier.
+/// their attributes, which may contain an identifier.
 pub(super) fn without(line: &str) -> String {
     let has_attributes = line.contains(['{']) && !line.trim_start().starts_with('#');
     let has_icons = ICONS.iter().any(|icon| line.contains(icon));

@@ -1,9 +1,9 @@
-//! Fenced blocks of code in lines of Markdown.
+//! Fenced code blocks.
 
 use crate::formats::markdown::mdx::indentation::{mark, split};
 use crate::text::fence;
 
-/// A block that is open.
+/// An open block.
 #[derive(Debug)]
 pub(super) struct Block {
     marker: String,
@@ -11,7 +11,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// The block that `line` opens: alone, after the mark of a list item, or in a quotation.
+    /// The block that `line` opens: alone, after the marker of a list item, or in a quotation.
     pub(super) fn open(line: &str) -> Option<Self> {
         let (_, mut text) = split(line);
         text = text.trim_start_matches(['>', ' ']);

@@ -1,6 +1,6 @@
-//! Containers: boxes, tabs and groups around a part of a page, of which a reader sees a label and the text.
+//! Containers such as admonitions and tabs: readers see a label and the text.
 
-/// Boxes whose kind is shown where they have no title.
+/// Admonitions whose kind is shown if they have no title.
 const BOXES: [&str; 24] = [
     "note",
     "tip",
@@ -27,7 +27,7 @@ const BOXES: [&str; 24] = [
     "check",
     "help",
 ];
-/// What is around a part only for its looks, or is folded.
+/// Containers for layout, and collapsed ones.
 const GROUPS: [&str; 24] = [
     "details",
     "code-group",
@@ -55,8 +55,8 @@ const GROUPS: [&str; 24] = [
     "center",
 ];
 
-/// The label of `!!! note "Title"`, `??? tip` and `=== "Tab"` of Python-Markdown, whose content is indented; empty for
-/// one without a label. `None` if `text` opens nothing of the kind.
+/// The label of `!!! note "Title"`, `??? tip` and `=== "Tab"` of Python-Markdown, whose content is indented; empty if
+/// there is none. `None` if `text` opens no container.
 pub(super) fn indented(text: &str) -> Option<&str> {
     if let Some(title) = text.strip_prefix("===") {
         let title = title.trim_start_matches(['!', '+']).strip_prefix(' ')?.trim();
@@ -76,8 +76,8 @@ pub(super) fn indented(text: &str) -> Option<&str> {
         .then(|| title.unwrap_or_else(|| label(kind).unwrap_or(kind)))
 }
 
-/// The label of `::: tip Title`, `:::note[Title]` or `:::{note} Title`, empty for a mark without one, such as the one
-/// that closes. `None` if `text` is no mark.
+/// The label of `::: tip Title`, `:::note[Title]` or `:::{note} Title`; empty if there is none, and for the closing
+/// mark. `None` if `text` is not a mark.
 pub(super) fn fenced(text: &str) -> Option<&str> {
     let rest = text.strip_prefix(":::")?.trim_start_matches(':').trim();
     if rest.is_empty() {
@@ -108,14 +108,14 @@ pub(super) fn fenced(text: &str) -> Option<&str> {
     })
 }
 
-/// The name in `::: package.module`, whose documentation another program writes.
+/// The name in `::: package.module`, which another program documents.
 pub(super) fn object(text: &str) -> Option<&str> {
     let name = text.strip_prefix("::: ")?.trim();
     let is_name = |c: char| c.is_alphanumeric() || "._".contains(c);
     (!name.is_empty() && name.chars().all(is_name) && name.starts_with(|c: char| !c.is_ascii_digit())).then_some(name)
 }
 
-/// What a box without a title shows.
+/// The label of an admonition without a title.
 pub(super) fn label(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "note" | "admonition" => "Note",
@@ -138,7 +138,7 @@ pub(super) fn label(kind: &str) -> Option<&'static str> {
     })
 }
 
-/// What stands between quotation marks.
+/// The text between quotation marks.
 fn quoted(text: &str) -> Option<&str> {
     let quote = text.chars().next().filter(|first| matches!(first, '"' | '\''))?;
     text[1..].strip_suffix(quote)

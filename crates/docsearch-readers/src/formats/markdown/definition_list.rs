@@ -1,6 +1,6 @@
 //! Definition lists: `term`, and `:   what it means` on the next line.
 
-/// What a line defines the term before it to be.
+/// The definition on a line, of the term before it.
 pub(super) fn definition(text: &str) -> Option<&str> {
     let rest = text.strip_prefix(':')?;
     let definition = rest.trim_start_matches([' ', '\t']);

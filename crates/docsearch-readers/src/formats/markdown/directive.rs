@@ -1,21 +1,21 @@
-//! Directives of MyST, which look like blocks of code: ```` ```{note} ````.
+//! MyST directives, which have the syntax of code blocks: ```` ```{note} ````.
 
 use super::container;
 
-/// What a directive is to a reader.
+/// What a directive shows.
 #[derive(Debug, PartialEq)]
 pub(super) enum Directive<'a> {
     /// Code in a language.
     Code(&'a str),
-    /// Text in reST.
+    /// reStructuredText.
     Rst,
     /// Markdown below a label, which may be empty.
     Container(&'a str),
-    /// Nothing to read: navigation, and what another program writes.
+    /// Nothing: navigation, and the output of other programs.
     Nothing,
 }
 
-/// The directive that the words after the marks of a block name.
+/// The directive in the info string of a code block.
 pub(super) fn of(info: &str) -> Option<Directive<'_>> {
     let (name, argument) = info.strip_prefix('{')?.split_once('}')?;
     let argument = argument.trim();

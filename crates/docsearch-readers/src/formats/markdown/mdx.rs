@@ -1,5 +1,5 @@
-//! MDX, and Markdown with components, to Markdown: import and export statements go, tags of components go, their text
-//! stays, and so does every block of code.
+//! Converts MDX, and Markdown with components, to Markdown: import and export statements and the tags of components are
+//! removed. Their text and all code blocks stay.
 
 mod attributes;
 mod fence;
@@ -16,26 +16,26 @@ use fence::Fence;
 use indentation::Indentation;
 use tag::{Tag, tag};
 
-/// Elements whose text is no text of the page.
+/// Elements whose content is not text of the page.
 const UNSHOWN: [&str; 2] = ["script", "style"];
 const LITERAL_SPACES: [&str; 3] = ["{' '}", "{\" \"}", "{` `}"];
-/// Tags and comments of a page that never close; looking for the end of more would take time that
-/// grows with the square of the page.
+/// Maximum tags and comments of a page without an end. Looking for the end of more would take time quadratic in the
+/// size of the page.
 const MAX_UNCLOSED: usize = 100;
-/// Columns of indentation that make code of a line where Markdown decides.
+/// Columns of indentation that make a line code in Markdown.
 const CODE_INDENTATION: usize = 4;
 
-/// What a page with components is written in.
+/// The syntax of a page with components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// Indentation means nothing outside of lists.
+    /// Indentation has no meaning outside lists.
     Mdx,
-    /// Markdown with tags of components: lines that are indented by four columns are code.
+    /// Markdown with tags of components; lines indented by four columns are code.
     Components,
 }
 
-/// What `text` is written in: MDX has statements or comments in braces, Markdown with components has tags of components
-/// on lines of their own. `None` for Markdown without any.
+/// The syntax of `text`: MDX has statements or comments in braces; Markdown with components has tags of components on
+/// lines of their own. `None` for other Markdown.
 pub(crate) fn dialect(text: &str) -> Option<Dialect> {
     let mut indentation = Indentation::default();
     let mut open: Option<Fence<'_>> = None;
@@ -73,7 +73,7 @@ pub(crate) fn dialect(text: &str) -> Option<Dialect> {
     found
 }
 
-/// The Markdown of a page with components.
+/// Converts a page with components to Markdown.
 pub(crate) fn convert(text: &str, dialect: Dialect) -> String {
     let mut page = Page {
         dialect,
@@ -94,14 +94,14 @@ pub(crate) fn convert(text: &str, dialect: Dialect) -> String {
 struct Page {
     dialect: Dialect,
     output: String,
-    /// Lines that are to be rid of their tags.
+    /// Lines whose tags are not yet removed.
     prose: String,
     indentation: Indentation,
-    /// Components that are open.
+    /// Open components.
     depth: usize,
-    /// Whether the last line that came out was blank, or there was none.
+    /// Whether the last output line was blank, or there was none.
     is_blank: bool,
-    /// Elements that nothing ends any more in the lines that are rid of their tags.
+    /// Elements without an end in the lines whose tags are not yet removed.
     endless: Vec<&'static str>,
 }
 
@@ -143,7 +143,7 @@ impl Page {
         }
     }
 
-    /// Whether Markdown makes code of a line after a blank one or after such code.
+    /// Whether a line is code in Markdown, after a blank line or other such code.
     fn is_indented_code(&mut self, line: &str) -> bool {
         let (column, text) = indentation::split(line);
         if self.dialect == Dialect::Mdx || text.is_empty() || column < CODE_INDENTATION {
@@ -159,8 +159,7 @@ impl Page {
         self.is_blank = false;
     }
 
-    /// Brings what was read out without its tags, and with at most one blank line in a row, which tags leave behind in
-    /// numbers.
+    /// Writes the lines so far without tags, and with at most one blank line in a row: tags leave many behind.
     fn flush(&mut self) {
         let prose = std::mem::take(&mut self.prose);
         self.endless.clear();
@@ -168,7 +167,7 @@ impl Page {
         let mut fences: Option<&str> = None;
         for line in plain.lines() {
             let mark = line.trim();
-            // A fence that a text in backticks has become.
+            // A fence that a template literal has become.
             match fences {
                 None if mark.len() >= 3 && mark.bytes().all(|byte| byte == b'`') => fences = Some(mark),
                 Some(open) if mark == open => fences = None,
@@ -188,7 +187,7 @@ impl Page {
         let mut rest = prose;
         let mut unclosed = 0;
         let mut line_start = true;
-        // Where the line begins, and the columns that it gets if something is left of it.
+        // Where the line begins, and its indentation if text is left.
         let mut pending = (0, 0);
         while let Some(character) = rest.chars().next() {
             if line_start {
@@ -248,8 +247,8 @@ impl Page {
         Some(tag.length)
     }
 
-    /// Length of the element that `text` opens with this tag, if nothing of it is shown. Where one has no end, no later one
-    /// of its name has.
+    /// Length of the element that `text` opens with this tag, if its content is not shown. If one has no end, later
+    /// ones of its name have none either.
     fn unshown(&mut self, text: &str, tag: &Tag<'_>) -> Option<usize> {
         let name = UNSHOWN.into_iter().find(|name| *name == tag.name)?;
         if tag.closing || tag.self_closing || self.endless.contains(&name) {
@@ -282,7 +281,7 @@ impl Page {
         } else if let Some(target) = tag.target() {
             output.push_str(&target);
         } else if tag.self_closing && line.starts_with('|') {
-            // A mark in a table cell (<Check />, <Cross />) says something by its name alone.
+            // In a table cell, a component such as `<Check />` conveys something by its name alone.
             output.push_str(tag.name);
         }
     }
@@ -293,7 +292,7 @@ fn push_line(output: &mut String, line: &str) {
     output.push('\n');
 }
 
-/// Indents the line that begins at a place, unless nothing is left of it.
+/// Indents the line that begins at an offset, unless it is empty.
 fn indent(text: &mut String, (start, columns): (usize, usize)) {
     if columns > 0 && !text[start..].trim().is_empty() {
         text.insert_str(start, &" ".repeat(columns));
@@ -301,7 +300,7 @@ fn indent(text: &mut String, (start, columns): (usize, usize)) {
 }
 
 fn is_fence(line: &str) -> bool {
-    // The real list is not to be changed by looking.
+    // The real list must not change by a look ahead.
     Fence::open(line, &mut Indentation::default()).is_some()
 }
 
@@ -321,7 +320,7 @@ fn is_module_statement(line: &str) -> bool {
     })
 }
 
-/// Drops the lines of a statement: until its brackets are closed.
+/// Skips the lines of a statement, until its brackets are closed.
 fn skip_statement<'a>(first: &str, lines: &mut impl Iterator<Item = &'a str>) {
     let balance = |line: &str| {
         line.chars().fold(0_i64, |sum, character| match character {
@@ -339,14 +338,14 @@ fn skip_statement<'a>(first: &str, lines: &mut impl Iterator<Item = &'a str>) {
     }
 }
 
-/// What follows `<pre>` where it begins a line.
+/// The text after `<pre>` at the start of a line.
 fn preformatted(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix("<pre")?;
     let (attributes, rest) = rest.split_once('>')?;
     (attributes.is_empty() || attributes.starts_with(' ')).then_some(rest)
 }
 
-/// The code in `<pre>`, whose first line is given, up to `</pre>`.
+/// The code in `<pre>` from its first line to `</pre>`.
 fn preformatted_code<'a>(first: &'a str, lines: &mut impl Iterator<Item = &'a str>) -> String {
     let mut code = String::new();
     let mut line = first;
@@ -401,8 +400,8 @@ fn code_span(text: &str) -> usize {
     ticks
 }
 
-/// Renders `{/* comment */}`, a literal space, `{' '}`, and a text in backticks; returns its length. The identifier that
-/// a comment gives a heading stays.
+/// Renders `{/* comment */}`, a literal space `{' '}`, and a template literal; returns its length. Keeps an identifier
+/// of a heading in a comment.
 fn expression(text: &str, output: &mut String) -> Option<usize> {
     if let Some(comment) = text.strip_prefix("{/*") {
         let close = comment.find("*/}")?;
@@ -429,7 +428,7 @@ fn expression(text: &str, output: &mut String) -> Option<usize> {
     Some("{`".len() + close + "`}".len())
 }
 
-/// Whether `text`, which opens neither a tag nor a comment that ends, looks like one.
+/// Whether `text`, which opens neither a tag nor a complete comment, looks like one.
 fn opens_without_end(text: &str) -> bool {
     text.starts_with("{/*")
         || text.starts_with("{`")

@@ -1,9 +1,9 @@
 //! Shortcodes of Hugo and tags of Liquid.
 
-/// Attributes of a shortcode that a reader sees.
+/// Attributes of a shortcode that readers see.
 const SHOWN: [&str; 4] = ["title=", "header=", "name=", "summary="];
 
-/// The language of the code that a line opens: `{{< highlight go >}}`, `{% highlight ruby %}`.
+/// The language of the code block that a line opens: `{{< highlight go >}}`, `{% highlight ruby %}`.
 pub(super) fn language(text: &str, liquid: bool) -> Option<&str> {
     let inner = text
         .strip_prefix("{{<")
@@ -14,14 +14,14 @@ pub(super) fn language(text: &str, liquid: bool) -> Option<&str> {
     Some(arguments[..end].trim_matches('"'))
 }
 
-/// Whether a line ends such code.
+/// Whether a line closes such a block.
 pub(super) fn ends_code(line: &str) -> bool {
     let text = line.trim().trim_start_matches(['{', '%', '<', '-', ' ']);
     let end = ["/highlight", "/ highlight", "endhighlight"];
     line.trim().starts_with('{') && end.iter().any(|end| text.starts_with(end))
 }
 
-/// `line` without shortcodes, and with `liquid` without tags and values of Liquid: what a reader sees of them stays.
+/// `line` without shortcodes and, if `liquid`, without tags and values of Liquid. Their visible text stays.
 pub(super) fn without(line: &str, liquid: bool) -> String {
     let openings: &[(&str, &str)] = match liquid {
         true => &[("{{<", ">}}"), ("{{%", "%}}"), ("{%", "%}"), ("{{", "}}")],
@@ -37,7 +37,7 @@ pub(super) fn without(line: &str, liquid: bool) -> String {
             Some((&inner[..end], open.len() + end + close.len()))
         });
         let before = &rest[..at];
-        // In a code span it is shown as it is.
+        // In a code span it is literal.
         let is_code = before.matches('`').count() % 2 == 1;
         match found.filter(|(inner, _)| !is_code && !inner.starts_with("/*")) {
             Some((inner, length)) => {
@@ -63,7 +63,7 @@ fn shown(inner: &str) -> Option<String> {
         text[1..].split_once(quote).map(|(value, _)| value.to_owned())
     };
     match name {
-        // Addresses stand in links.
+        // URLs are in links.
         "ref" | "relref" | "link" => value(arguments.trim_start()).or_else(|| Some(arguments.trim().to_owned())),
         "tab" | "details" | "expand" | "tabItem" => value(arguments.trim_start())
             .or_else(|| SHOWN.iter().find_map(|key| value(arguments.split_once(key)?.1)))

@@ -101,7 +101,7 @@ fn terms_that_are_questions_become_headings() {
     );
 }
 
-/// The blocks of code of a text, as Markdown has them.
+/// The code blocks of a text.
 pub(crate) fn code_blocks(markdown: &str) -> Vec<String> {
     let mut blocks: Vec<String> = Vec::new();
     let mut open = false;
@@ -120,7 +120,7 @@ pub(crate) fn code_blocks(markdown: &str) -> Vec<String> {
 }
 
 proptest! {
-    /// In boxes, tabs, lists and definitions of any depth.
+    /// Code in admonitions, tabs, lists and definitions of any depth.
     #[test]
     fn the_code_of_a_page_is_the_code_of_the_document(
         parts in proptest::collection::vec(

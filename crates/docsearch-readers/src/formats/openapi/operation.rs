@@ -16,7 +16,7 @@ pub(super) struct Operation<'a> {
     pub(super) method: String,
     pub(super) path: &'a str,
     value: &'a Value,
-    /// Holds the parameters and servers that all methods of the path share.
+    /// The path item, with the parameters and servers that all its methods share.
     item: &'a Value,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Operation<'a> {
         tags.into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
-    /// The document; `taken` holds the places of those before it.
+    /// Makes the document; `taken` has the slugs of the documents before it.
     pub(super) fn draft(&self, api: &Api<'a>, taken: &mut HashSet<String>) -> Draft {
         let by_path = slug::from_title(&format!("{} {}", self.method, self.path));
         let mut below = self.id().map_or_else(|| by_path.clone(), slug::normalise);
@@ -133,7 +133,7 @@ impl<'a> Operation<'a> {
         body
     }
 
-    /// Those of the operation, then those of the path that it does not replace.
+    /// The parameters of the operation, then those of the path that it does not override.
     fn parameters(&self, api: &Api<'a>) -> Vec<&'a Value> {
         let key = |parameter: &Value| {
             (
@@ -203,7 +203,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// One of the lines has to be met.
+    /// Security requirements, of which one has to be met.
     fn security(&self, api: &Api<'a>) -> Option<String> {
         let choices = self
             .value
@@ -229,9 +229,9 @@ impl<'a> Operation<'a> {
 }
 
 fn requirement(api: &Api<'_>, name: &str, scopes: &Value) -> String {
-    let mut told = format!("`{name}`");
+    let mut text = format!("`{name}`");
     if let Some(scheme) = api.security_scheme(name) {
-        told.push_str(&format!(" ({})", scheme_text(scheme)));
+        text.push_str(&format!(" ({})", scheme_text(scheme)));
     }
     let scopes: Vec<String> = scopes
         .as_array()
@@ -240,9 +240,9 @@ fn requirement(api: &Api<'_>, name: &str, scopes: &Value) -> String {
         .filter_map(|scope| Some(format!("`{}`", scope.as_str()?)))
         .collect();
     if !scopes.is_empty() {
-        told.push_str(&format!(" with {}", scopes.join(", ")));
+        text.push_str(&format!(" with {}", scopes.join(", ")));
     }
-    told
+    text
 }
 
 /// `API key in header X-Token`, `HTTP bearer`, `OAuth 2`.
@@ -261,7 +261,7 @@ pub(super) fn scheme_text(scheme: &Value) -> String {
     }
 }
 
-/// Schemas of all media types; types that share one are named together.
+/// The schemas of all media types; types with the same schema share an entry.
 fn content(api: &Api<'_>, owner: &Value, blocks: &mut Vec<String>) {
     let mut groups: Vec<(String, &Value)> = Vec::new();
     for (media_type, media) in owner.get("content").and_then(Value::as_object).into_iter().flatten() {

@@ -1,17 +1,17 @@
-//! Schemas as nested lists of what an object holds.
+//! Schemas as nested lists of the members of objects.
 
 use serde_json::{Map, Value};
 
 use super::reference::{self, Api};
 use super::{line, text};
 
-/// Objects inside objects; what is deeper is named only.
+/// Maximum nesting of objects; deeper ones are only named.
 const MAX_DEPTH: usize = 5;
-/// Lines of one schema.
+/// Maximum lines of a schema.
 const MAX_LINES: usize = 300;
 const MAX_ENUM_VALUES: usize = 40;
 
-/// The list of the members of `schema`, or a line with its type.
+/// Lists the members of `schema`, or describes its type on one line.
 pub(super) fn list(api: &Api<'_>, schema: &Value) -> String {
     let mut writer = Writer {
         api,
@@ -78,7 +78,7 @@ fn type_at(api: &Api<'_>, schema: &Value, depth: usize) -> String {
     }
 }
 
-/// Default, permitted values and bounds, in words.
+/// Describes default, permitted values and limits.
 pub(super) fn facts(schema: &Value) -> String {
     let mut facts = String::new();
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {
@@ -115,7 +115,7 @@ fn code(value: &Value) -> String {
 struct Writer<'a, 'b> {
     api: &'b Api<'a>,
     lines: Vec<String>,
-    /// Names of the schemas around, which a cycle would come back to.
+    /// Names of the enclosing schemas, to detect cycles.
     names: Vec<String>,
 }
 
@@ -178,10 +178,10 @@ impl Writer<'_, '_> {
                 .or_else(|| text(target, "description"))
                 .map(line);
             let mut entry = format!("{}- `{name}` ({details})", "  ".repeat(depth));
-            let told = format!("{}{}", description.unwrap_or_default(), facts(target));
-            if !told.is_empty() {
+            let explanation = format!("{}{}", description.unwrap_or_default(), facts(target));
+            if !explanation.is_empty() {
                 entry.push_str(": ");
-                entry.push_str(told.trim());
+                entry.push_str(explanation.trim());
             }
             self.lines.push(entry);
             self.members(property, depth + 1);

@@ -1,4 +1,4 @@
-//! Small descriptions of each version, and what becomes of them.
+//! Small descriptions of each version.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The characters of every page, put together to lines.
+//! Joins the characters of every page to lines.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,13 +8,13 @@ use super::page::{Line, Page};
 use super::{Extract, layout, outline};
 
 const MAX_PAGES: usize = 5_000;
-/// Of a file.
+/// Maximum pages of a file.
 const MAX_CHARACTERS: usize = 30_000_000;
-/// A gap of so much of the size of the font parts words.
+/// A gap of this share of the font size separates words.
 const WORD_GAP: f64 = 0.12;
 
 pub(super) fn extract(bytes: &[u8]) -> Result<Extract, String> {
-    // The crate gives up by panics, too.
+    // The crate also fails by panics.
     let mut document = catch_unwind(|| Document::load_mem(bytes))
         .map_err(|_| "it breaks the reader".to_owned())?
         .map_err(|error| error.to_string())?;
@@ -57,7 +57,7 @@ pub(super) fn extract(bytes: &[u8]) -> Result<Extract, String> {
     })
 }
 
-/// What the file says about itself.
+/// The metadata of the file.
 struct Info<'a>(Option<&'a Dictionary>);
 
 impl<'a> Info<'a> {
@@ -89,14 +89,14 @@ impl<'a> Info<'a> {
     }
 }
 
-/// Takes characters in the order in which the page draws them.
+/// Receives characters in drawing order.
 #[derive(Default)]
 struct Writer {
     height: f64,
     bottom: f64,
     lines: Vec<Line>,
     characters: usize,
-    /// Widths of the characters of the line, as parts of the size of the font.
+    /// Widths of the characters of the line, relative to the font size.
     widths: Vec<f64>,
 }
 
@@ -121,7 +121,7 @@ impl OutputDev for Writer {
         text: &str,
     ) -> Result<(), OutputError> {
         self.characters += 1;
-        // Text that is turned is a label of a figure or a watermark.
+        // Rotated text is a label of a figure or a watermark.
         let is_turned = place.m12.abs() > place.m11.abs();
         let size = font_size * (place.m11 * place.m22 - place.m12 * place.m21).abs().sqrt();
         let (x, y) = (place.m31, self.height - (place.m32 - self.bottom));
@@ -147,7 +147,7 @@ impl OutputDev for Writer {
         let gap = x - line.end;
         let blank = text.chars().all(char::is_whitespace);
         if gap > WORD_GAP * size && !line.text.is_empty() && !line.text.ends_with(' ') && !blank {
-            // Columns of code stand as far apart as they stood.
+            // Columns of code keep their distance.
             let pitch = (width * size).max(0.2 * size);
             let spaces = ((gap / pitch).round() as usize).clamp(1, 40);
             let is_typed = self.widths.iter().all(|known| (known - width).abs() < 0.005);
@@ -182,7 +182,7 @@ impl Writer {
             let first = widths.first().copied().unwrap_or(0.0);
             let is_typed = first > 0.3 && widths.iter().all(|width| (width - first).abs() < 0.005);
             let distinct: std::collections::HashSet<char> = line.text.chars().filter(|c| !c.is_ascii_digit()).collect();
-            // Few characters may well be of one width by chance.
+            // A few characters may have one width by chance.
             line.pitch = (is_typed && distinct.len() >= 4).then_some(first * line.size);
         }
     }
@@ -198,7 +198,7 @@ impl Writer {
     }
 }
 
-/// The letters of a ligature; any other character alone.
+/// The letters of a ligature; any other character unchanged.
 fn letters(character: char) -> std::vec::IntoIter<char> {
     let letters = match character {
         'ﬀ' => "ff",
@@ -212,7 +212,7 @@ fn letters(character: char) -> std::vec::IntoIter<char> {
     letters.chars().collect::<Vec<_>>().into_iter()
 }
 
-/// Spaces as such; control characters not at all.
+/// Replaces white space by spaces, and removes control characters.
 fn shown(character: char) -> Option<char> {
     match character {
         '\u{a0}' | '\t' | '\n' | '\r' => Some(' '),

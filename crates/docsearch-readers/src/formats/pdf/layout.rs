@@ -1,4 +1,4 @@
-//! Lines to headings, paragraphs and code.
+//! Groups lines into headings, paragraphs and code.
 
 use std::collections::HashMap;
 
@@ -6,16 +6,16 @@ use super::outline::Entry;
 use super::page::{Line, Page};
 use crate::text::{fence, markdown_text};
 
-/// A larger font than that of the text, by so much, is one of a heading.
+/// A font that is larger than that of the text by this factor is one of headings.
 const HEADING_SIZE: f64 = 1.15;
 const MAX_HEADING_CHARACTERS: usize = 150;
-/// Levels that sizes of fonts tell apart.
+/// Maximum heading levels by font size.
 const MAX_SIZES: usize = 4;
-/// Lines at the top and at the bottom among which running titles are.
+/// Lines at the top and at the bottom that may be running titles.
 const MARGIN_LINES: usize = 3;
 
-/// The title of the document, and the Markdown of its pages. Where neither outline nor fonts tell headings, every page
-/// is a section.
+/// The title of the document, and the Markdown of its pages. If neither outline nor fonts give headings, every page is
+/// a section.
 pub(super) fn markdown(mut pages: Vec<Page>, outline: &[Entry], title: Option<String>) -> (Option<String>, String) {
     remove_running_titles(&mut pages);
     let body_size = body_size(&pages);
@@ -52,7 +52,7 @@ pub(super) fn markdown(mut pages: Vec<Page>, outline: &[Entry], title: Option<St
                 None => writer.line(line),
             }
         }
-        // A title that is no line of its page, such as one of a part, still begins there.
+        // An outline title that is not on its page, such as that of a part, still begins there.
         for entry in entries {
             writer.unplaced(entry, page.number);
         }
@@ -73,7 +73,7 @@ fn same(left: f64, right: f64) -> bool {
     (left - right).abs() < 0.05 * left.max(right)
 }
 
-/// The entry whose title the line is, with or without its number, behind those that come before it.
+/// The outline entry with the title of the line, with or without its number, after the previous entries.
 fn take_entries<'a>(entries: &mut Vec<&'a Entry>, line: &Line) -> Option<Vec<&'a Entry>> {
     let text = letters(&line.text);
     if text.is_empty() {
@@ -88,7 +88,7 @@ fn take_entries<'a>(entries: &mut Vec<&'a Entry>, line: &Line) -> Option<Vec<&'a
     Some(entries.drain(..=at).collect())
 }
 
-/// The size of most characters.
+/// The font size of most characters.
 fn body_size(pages: &[Page]) -> f64 {
     let mut sizes: HashMap<i64, usize> = HashMap::new();
     for line in pages
@@ -102,7 +102,7 @@ fn body_size(pages: &[Page]) -> f64 {
     most.map_or(10.0, |(size, _)| size as f64 / 10.0)
 }
 
-/// The sizes of headings, largest first.
+/// The font sizes of headings, largest first.
 fn heading_sizes(pages: &[Page], body: f64) -> Vec<f64> {
     let mut sizes: Vec<f64> = Vec::new();
     let lines = pages
@@ -115,7 +115,7 @@ fn heading_sizes(pages: &[Page], body: f64) -> Vec<f64> {
         }
     }
     sizes.sort_by(|left, right| right.total_cmp(left));
-    // The largest is the title, where there is but one line of it.
+    // The largest is the title, if only one line has it.
     let is_title = |size: f64| {
         pages
             .iter()
@@ -157,7 +157,7 @@ fn largest(pages: &[Page], body: f64) -> Option<String> {
     Some(title.join(" "))
 }
 
-/// Removes lines that stand at the top or at the bottom of many pages, but for their numbers, and the numbers of pages.
+/// Removes page numbers, and lines that repeat at the top or bottom of many pages apart from their numbers.
 fn remove_running_titles(pages: &mut [Page]) {
     let key = |line: &Line| -> String {
         line.text
@@ -184,7 +184,7 @@ fn remove_running_titles(pages: &mut [Page]) {
         }
     }
     let count = pages.len();
-    // Left and right pages may have titles of their own, and chapters, too.
+    // Left and right pages may have different titles, as may chapters.
     let is_running = |key: &str, times: usize| times >= 3 && (times * 4 >= count || key.is_empty());
     for page in pages {
         let keep: Vec<bool> = (0..page.lines.len())
@@ -202,11 +202,11 @@ fn remove_running_titles(pages: &mut [Page]) {
 #[derive(Default)]
 struct Writer {
     blocks: Vec<String>,
-    /// Letters of the title, which is there already.
+    /// Letters of the title, which is written already.
     title: String,
     paragraph: Vec<Line>,
     code: Vec<Line>,
-    /// Page of the last heading, and whether the last block is one.
+    /// Page of the last heading, and whether the last block is a heading.
     page: usize,
     follows_heading: Option<(usize, usize)>,
 }
@@ -217,7 +217,7 @@ impl Writer {
         if letters(text).is_empty() || self.repeats_title(text) {
             return;
         }
-        // A heading of several lines is one.
+        // A heading may have several lines.
         let escaped = markdown_text::escape(text);
         if let (Some((last_level, last_page)), Some(last)) = (self.follows_heading, self.blocks.last_mut())
             && last_level == level
@@ -234,14 +234,14 @@ impl Writer {
                 return;
             }
         }
-        // Only the first one of a page can be opened by its number.
+        // Only the first heading of a page can have the anchor of its page.
         let id = (self.page != page).then(|| format!("page={page}"));
         self.page = page;
         self.blocks.push(markdown_text::heading(level, &escaped, id.as_deref()));
         self.follows_heading = Some((level, page));
     }
 
-    /// Whether a line at the beginning says what the heading of the page says already.
+    /// Whether a line at the beginning repeats the heading of the page.
     fn repeats_title(&self, text: &str) -> bool {
         let text = letters(text);
         let is_beginning = self.blocks.len() <= 1 && self.paragraph.is_empty() && self.code.is_empty();
@@ -249,8 +249,8 @@ impl Writer {
     }
 
     fn unplaced(&mut self, entry: &Entry, page: usize) {
-        let is_told = letters(&entry.title) == self.title;
-        if !is_told {
+        let is_title = letters(&entry.title) == self.title;
+        if !is_title {
             self.heading(entry.level + 1, &entry.title, page);
             self.follows_heading = None;
         }
@@ -282,7 +282,7 @@ impl Writer {
         self.paragraph.push(line.clone());
     }
 
-    /// A paragraph may go on over the page, code may not.
+    /// A paragraph may continue on the next page, code may not.
     fn end_page(&mut self) {
         self.end_code();
         let ends = self
@@ -325,7 +325,7 @@ impl Writer {
             });
     }
 
-    /// Lines of code keep the columns in which they begin.
+    /// Lines of code keep their indentation.
     fn end_code(&mut self) {
         let lines = std::mem::take(&mut self.code);
         let left = lines.iter().map(|line| line.x).fold(f64::INFINITY, f64::min);
@@ -334,7 +334,7 @@ impl Writer {
         for line in &lines {
             let pitch = line.pitch.unwrap_or(1.0).max(0.5);
             let column = (((line.x - left) / pitch).round().max(0.0) as usize).min(200);
-            // A line that was left free.
+            // A blank line.
             if previous.is_some_and(|previous| line.y - previous.y > 1.9 * line.size) {
                 code.push(String::new());
             }
@@ -347,7 +347,7 @@ impl Writer {
     }
 }
 
-/// Whether a line is of the paragraph that `last` is of, and `first` began.
+/// Whether a line continues the paragraph whose last line is `last` and whose first is `first`.
 fn goes_on(last: &Line, line: &Line, first: &Line) -> bool {
     let distance = line.y - last.y;
     let is_new_column = distance < -line.size;

@@ -1,10 +1,10 @@
-//! The outline of a file, which readers show beside its pages.
+//! The outline of a file, which viewers show beside its pages.
 
 use pdf_extract::Document;
 
 const MAX_ENTRIES: usize = 20_000;
 
-/// A title in the outline.
+/// An outline entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     /// From 1.
@@ -13,7 +13,7 @@ pub(super) struct Entry {
     pub(super) page: usize,
 }
 
-/// The titles in their order; none where there is no outline.
+/// The entries in order; none if there is no outline.
 pub(super) fn entries(document: &Document) -> Vec<Entry> {
     let Ok(table) = document.get_toc() else {
         return Vec::new();

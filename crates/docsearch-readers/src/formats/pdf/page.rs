@@ -1,17 +1,17 @@
-//! What stands on a page.
+//! The lines of a page.
 
-/// A line as it stands on its page.
+/// A line and its position.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Line {
-    /// From the top.
+    /// Distance from the top.
     pub(super) y: f64,
-    /// Where it begins and ends.
+    /// Horizontal start and end.
     pub(super) x: f64,
     pub(super) end: f64,
-    /// Of the font.
+    /// Font size.
     pub(super) size: f64,
     pub(super) text: String,
-    /// How wide every character is, where all are of one width.
+    /// The width of all characters, if it is the same.
     pub(super) pitch: Option<f64>,
 }
 

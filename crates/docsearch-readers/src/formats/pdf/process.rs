@@ -1,4 +1,4 @@
-//! The process that reads one file: this program again, with less memory and time.
+//! The reader process: this program, with limited memory and time.
 
 use std::env;
 use std::io::{self, Read, Write};
@@ -10,22 +10,22 @@ use nix::sys::resource::{Resource, setrlimit};
 use super::{Extract, extraction};
 use crate::error::Error;
 
-/// The hidden command that reads a file on standard input: a program that reads PDF answers to it by [`answer`].
+/// The hidden command that reads a file from standard input. Programs that read PDF implement it by [`answer`].
 pub const COMMAND: &str = "read-pdf";
-/// Memory and processor time for a file.
+/// Limits of memory and processor time for a file.
 const MEMORY_BYTES: u64 = 3 << 30;
 const SECONDS: u64 = 120;
-/// Of a file, as the options allow at most.
+/// Maximum bytes of a file, which the options allow.
 const MAX_INPUT_BYTES: u64 = 200_000_000;
-/// Of what is read of one.
+/// Maximum bytes of the result.
 const MAX_OUTPUT_BYTES: u64 = 256 << 20;
 
-/// What the process answers: an extract, or why there is none.
+/// The result of the process: an extract, or an error.
 type Answer = Result<Extract, String>;
 
-/// Has a process read `bytes`.
+/// Reads `bytes` in a process.
 pub(super) fn extract(bytes: &[u8]) -> Answer {
-    // A test is no program that could be started so.
+    // A test binary cannot be started as the program.
     if cfg!(test) {
         return extraction::extract(bytes);
     }
@@ -56,7 +56,7 @@ pub(super) fn extract(bytes: &[u8]) -> Answer {
     }
 }
 
-/// Reads the file on standard input, and writes what is read to standard output.
+/// Reads the file from standard input, and writes the result to standard output.
 pub fn answer() -> Result<(), Error> {
     for (resource, limit) in [
         (Resource::RLIMIT_AS, MEMORY_BYTES),

@@ -3,7 +3,7 @@ use super::outline::Entry;
 use super::page::{Line, Page};
 use super::*;
 
-/// A file of one page for each text; lines of a page begin with the size of their font.
+/// A file with a page for each text; lines of a page begin with their font size.
 fn file(pages: &[&str], info: &str) -> Vec<u8> {
     let mut objects = vec![
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
@@ -82,7 +82,7 @@ Other words of the text.
 }
 
 #[test]
-fn pages_are_sections_where_no_heading_is_told() {
+fn pages_are_sections_if_no_heading_is_found() {
     let bytes = file(&["10 One page of text.", "10 Another page."], "/Title (Notes)");
     assert_eq!(
         read(&bytes).unwrap().body,
@@ -91,7 +91,7 @@ fn pages_are_sections_where_no_heading_is_told() {
 }
 
 #[test]
-fn files_without_text_and_broken_files_are_told() {
+fn files_without_text_and_broken_files_are_reported() {
     let reason = |bytes: &[u8]| read(bytes).unwrap_err().to_string();
     assert!(reason(&file(&[""], "")).contains("no text"));
     assert!(reason(b"%PDF-1.4\nnothing").starts_with("no readable PDF"));
@@ -145,7 +145,7 @@ fn running_titles_and_page_numbers_are_left_out() {
 }
 
 #[test]
-fn the_outline_tells_headings_and_their_levels() {
+fn the_outline_gives_headings_and_their_levels() {
     let entry = |level, title: &str, page| Entry {
         level,
         title: title.to_owned(),

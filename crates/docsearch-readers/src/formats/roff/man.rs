@@ -1,4 +1,4 @@
-//! The macros of `man`, those that `pod2man` and others add to them, and the requests that set paragraphs.
+//! The macros of `man`, additions by `pod2man` and others, and requests that format paragraphs.
 
 use std::collections::HashSet;
 
@@ -8,14 +8,14 @@ use super::part::{Part, parts};
 use super::request::Line;
 use super::text::{Font, Fonts, Text};
 
-/// The macros and requests that mean something here; pages may not set them anew.
+/// The supported macros and requests; pages must not redefine them.
 pub(super) const MACROS: [&str; 53] = [
     "TH", "SH", "SS", "PP", "P", "LP", "TP", "TQ", "IP", "HP", "RS", "RE", "B", "I", "R", "BR", "RB", "BI", "IB", "IR",
     "RI", "SB", "SM", "UR", "UE", "MT", "ME", "MR", "SY", "YS", "OP", "EX", "EE", "nf", "fi", "br", "sp", "TS", "TE",
     "EQ", "EN", "Sp", "Vb", "Ve", "IX", "CS", "CE", "ft", "so", "PD", "DT", "UC", "AT",
 ];
 
-/// The page that the lines make.
+/// Builds a page from its lines.
 pub(super) fn page(lines: &[Line]) -> (Header, Page) {
     let mut reader = Reader::default();
     for part in parts(lines) {
@@ -33,13 +33,13 @@ pub(super) fn page(lines: &[Line]) -> (Header, Page) {
     (reader.header, reader.page)
 }
 
-/// What the next line of text is.
+/// The role of the next line of text.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Expected {
     #[default]
     Text,
     Heading(usize),
-    /// The term of an entry of its own, or another one of the same entry.
+    /// The term of a new entry, or another term of the same entry.
     Term {
         is_further: bool,
     },
@@ -52,16 +52,16 @@ struct Reader {
     paragraph: Text,
     fonts: Fonts,
     expected: Expected,
-    /// The font of a macro that takes its text from the next line.
+    /// The font from a macro without arguments, for the next line.
     next_font: Option<Font>,
-    /// Lines without filling.
+    /// Whether filling is off.
     code: Option<Vec<String>>,
-    /// How many containers are open around each of those that `.RS` opened.
+    /// Number of containers around each one that `.RS` opened.
     margins: Vec<usize>,
     ids: HashSet<String>,
-    /// The line before ends in `\c`.
+    /// Whether the line before ends in `\c`.
     continues: bool,
-    /// Of a link, and at which piece of the paragraph its text begins.
+    /// The URL of an open link, and the piece of the paragraph at which its text begins.
     address: Option<String>,
     link_text: Option<usize>,
 }
@@ -144,7 +144,7 @@ impl Reader {
         }
         let font = self.next_font.take();
         let continues = text.ends_with("\\c");
-        // Lines that begin with a space break the one before.
+        // A leading space breaks the line before.
         if text.starts_with(' ') && self.code.is_none() && self.expected == Expected::Text {
             self.line_break();
         }
@@ -156,7 +156,7 @@ impl Reader {
         self.continues = continues;
     }
 
-    /// Adds what a line says to what is expected.
+    /// Adds a line to what is expected.
     fn say(&mut self, text: Text) {
         match std::mem::take(&mut self.expected) {
             Expected::Heading(level) => self.page.heading(level, text),
@@ -206,7 +206,7 @@ impl Reader {
         }
     }
 
-    /// Ends what was under way.
+    /// Ends the current paragraph.
     fn begin(&mut self) {
         self.end_paragraph();
         self.expected = Expected::Text;
@@ -228,7 +228,7 @@ impl Reader {
         }
     }
 
-    /// Closes the entry or item of the paragraph before, but not what `.RS` has opened.
+    /// Closes the current entry or item, but not containers of `.RS`.
     fn close_to_margin(&mut self) {
         let margin = self.margins.last().copied().unwrap_or(0);
         while self.page.depth() > margin && self.page.close() {}
@@ -351,7 +351,7 @@ impl Reader {
         self.say(Text::of(Font::Roman, &format!("{}{section}{}", part(0), part(2))));
     }
 
-    /// The text between `.UR` and `.UE` is there; the address follows it, unless it says the same.
+    /// Adds the URL after the text between `.UR` and `.UE`, unless they are the same.
     fn end_link(&mut self, punctuation: &str) {
         let Some(address) = self.address.take() else { return };
         let start = self.link_text.take().unwrap_or(0).min(self.paragraph.pieces.len());
@@ -368,7 +368,7 @@ impl Reader {
     }
 }
 
-/// The number of an item that has one; `None` where the tag is a term.
+/// The number of a numbered item; `None` if the tag is a term.
 fn bullet(tag: &str) -> Option<Option<u32>> {
     if matches!(tag, "•" | "*" | "-" | "o" | "—" | "–" | "+" | "·" | "□" | "°") {
         return Some(None);

@@ -1,4 +1,4 @@
-//! The macros of `mdoc`: what a word is stands in the macro before it.
+//! The macros of `mdoc`, which give the meaning of the words after them.
 
 use super::Header;
 use super::mdoc_name::{CLOSINGS, ENCLOSURES, OPENINGS, font_of, is_inline, is_opening, is_punctuation};
@@ -7,7 +7,7 @@ use super::part::{Part, parts};
 use super::request::Line;
 use super::text::{Font, Fonts, Text};
 
-/// The page that the lines make.
+/// Builds a page from its lines.
 pub(super) fn page(lines: &[Line]) -> (Header, Page) {
     let mut reader = Reader::default();
     for part in parts(lines) {
@@ -25,7 +25,7 @@ pub(super) fn page(lines: &[Line]) -> (Header, Page) {
     (reader.header, reader.page)
 }
 
-/// Lists by what their items begin with.
+/// Lists, by their kind of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum List {
     Tagged,
@@ -39,16 +39,16 @@ struct Reader {
     header: Header,
     page: Page,
     paragraph: Text,
-    /// No space comes before the next word.
+    /// Whether no space precedes the next word.
     is_joined: bool,
     code: Option<Vec<String>>,
-    /// Open lists, with how many containers are around each and the number of its last item.
+    /// Open lists, each with the number of containers around it and the number of its last item.
     lists: Vec<(List, usize, u32)>,
     rows: Vec<Vec<String>>,
-    /// The name that `.Nm` says again.
+    /// The name that `.Nm` without arguments repeats.
     name: String,
     is_synopsis: bool,
-    /// In a block whose words stay on one line of the source: `.Fo` to `.Fc`.
+    /// Whether a block is open whose words are on one line: `.Fo` to `.Fc`.
     arguments: Option<Vec<String>>,
     ids: std::collections::HashSet<String>,
 }
@@ -135,7 +135,7 @@ impl Reader {
         }
     }
 
-    /// What begins a line of the synopsis.
+    /// Macros that start a line of the synopsis.
     fn synopsis_break(&mut self, name: &str) {
         if self.is_synopsis && matches!(name, "Nm" | "Fn" | "Fo" | "Ft" | "In" | "Fd" | "Vt" | "Cd") {
             let after_type = name.starts_with('F') && name != "Ft" && name != "Fd";
@@ -164,7 +164,7 @@ impl Reader {
         }
     }
 
-    /// Words of a line, some of which are macros themselves.
+    /// Words of a line, some of which are macros.
     fn words(&mut self, words: &[&str], font: Font) {
         let mut closing: Vec<&str> = Vec::new();
         let mut font = font;
@@ -248,7 +248,7 @@ impl Reader {
                     } else if let Some(own) = font_of(word) {
                         font = own;
                     } else if is_punctuation(word) {
-                        // What is enclosed ends before the full stop.
+                        // The closing delimiter is before the full stop.
                         if words[at..].iter().all(|word| is_punctuation(word)) {
                             self.close(&mut closing);
                         }
@@ -278,7 +278,7 @@ impl Reader {
         }
     }
 
-    /// The options after `Fl`; how many words they are.
+    /// The options after `Fl`; returns the number of words.
     fn flags(&mut self, words: &[&str]) -> usize {
         let end = words
             .iter()
@@ -305,7 +305,7 @@ impl Reader {
     fn space(&mut self) {
         let is_joined = std::mem::take(&mut self.is_joined);
         if !is_joined && !self.paragraph.pieces.is_empty() && !self.paragraph.plain().ends_with('\n') {
-            // Words of one font stay together: `-m msg`.
+            // Words of one font are joined: `-m msg`.
             let font = Font::Roman;
             self.paragraph.push(font, " ");
         }

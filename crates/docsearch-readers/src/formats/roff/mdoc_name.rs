@@ -1,15 +1,15 @@
-//! The names of the macros of `mdoc`, and words that are marks.
+//! Names of the macros of `mdoc`, and delimiters.
 
 use super::text::Font;
 
-/// Macros that set the words after them in a font, and those that only say what they are.
+/// Macros that set a font for the words after them, and macros without a visible effect.
 pub(super) const BOLD: [&str; 7] = ["Nm", "Cm", "Ic", "Fn", "Fo", "Sy", "Cd"];
 pub(super) const CODE: [&str; 9] = ["Li", "Ql", "Ev", "Er", "Dv", "Va", "Pa", "In", "Fd"];
 pub(super) const ITALIC: [&str; 6] = ["Ar", "Em", "Fa", "Vt", "Ft", "Ad"];
 pub(super) const ROMAN: [&str; 14] = [
     "No", "An", "Tn", "Ms", "Lb", "St", "At", "Bx", "Nx", "Fx", "Ox", "Ux", "Sx", "Xr",
 ];
-/// What encloses the rest of the line, and what opens and closes.
+/// Macros that enclose the rest of the line, with their delimiters.
 pub(super) const ENCLOSURES: [(&str, &str, &str); 9] = [
     ("Op", "[", "]"),
     ("Bq", "[", "]"),
@@ -46,7 +46,7 @@ pub(super) const OTHERS: [&str; 32] = [
     "Pp", "Lp", "Bk", "Ek", "Rs", "Re", "Xo", "Xc", "Fc", "Rv", "Ex", "Sm", "Bf",
 ];
 
-/// Whether a name is one of a macro of `mdoc`.
+/// Whether a name is that of a macro of `mdoc`.
 pub(super) fn is_macro(name: &str) -> bool {
     is_inline(name) || OTHERS.contains(&name)
 }

@@ -1,12 +1,12 @@
-//! What the macros build: sections, paragraphs, lists, and what is defined, and the Markdown of it.
+//! A page as the macros build it (sections, paragraphs, lists, definitions), and its Markdown.
 
 use super::text::Text;
 use crate::text::{fence, markdown_text, term};
 
-/// Lists inside lists; what is deeper stands beside.
+/// Maximum nesting of lists; deeper ones are not nested.
 const MAX_DEPTH: usize = 16;
 
-/// A part of a page.
+/// An element of a page.
 #[derive(Debug)]
 pub(super) enum Node {
     Heading {
@@ -14,11 +14,11 @@ pub(super) enum Node {
         text: Text,
     },
     Text(Text),
-    /// Lines as they stand.
+    /// Preformatted lines.
     Code(String),
     /// Markdown.
     Table(String),
-    /// What is defined: its terms, and what is said of it.
+    /// A definition: its terms, and their description.
     Entry {
         terms: Vec<Term>,
         body: Vec<Node>,
@@ -30,7 +30,7 @@ pub(super) enum Node {
     Indented(Vec<Node>),
 }
 
-/// A term, and the id that the standard renderer gives it.
+/// A term, and the id that `mandoc` gives it.
 #[derive(Debug)]
 pub(super) struct Term {
     pub(super) text: Text,
@@ -44,12 +44,12 @@ enum Container {
     Indented,
 }
 
-/// A page in the making.
+/// A page that is being built.
 #[derive(Debug, Default)]
 pub(super) struct Page {
     nodes: Vec<Node>,
     open: Vec<(Container, Vec<Node>)>,
-    /// Containers that are too deep to be opened.
+    /// Number of open containers beyond the maximum nesting.
     beyond: usize,
 }
 
@@ -78,7 +78,7 @@ impl Page {
         self.open(Container::Item(number));
     }
 
-    /// A line that is alone above what is indented is the term of it.
+    /// A single line above indented text is its term.
     pub(super) fn open_indented(&mut self) {
         let nodes = self.innermost();
         let terms = match nodes.last() {
@@ -101,7 +101,7 @@ impl Page {
         }
     }
 
-    /// Adds a term to the entry that is open, if nothing is said of it yet.
+    /// Adds a term to the open entry, unless it has a description.
     pub(super) fn add_term(&mut self, term: Term) {
         match self.open.last_mut() {
             Some((Container::Entry(terms), nodes)) if nodes.is_empty() && terms.len() < 100 => terms.push(term),
@@ -109,12 +109,12 @@ impl Page {
         }
     }
 
-    /// How many containers are open.
+    /// The number of open containers.
     pub(super) fn depth(&self) -> usize {
         self.open.len() + self.beyond
     }
 
-    /// Closes the innermost container; whether there was one.
+    /// Closes the innermost container; returns whether there was one.
     pub(super) fn close(&mut self) -> bool {
         if self.beyond > 0 {
             self.beyond -= 1;
@@ -131,7 +131,7 @@ impl Page {
         true
     }
 
-    /// The Markdown blocks below a heading of level one.
+    /// The Markdown blocks below the heading of level one.
     pub(super) fn blocks(mut self) -> Vec<String> {
         while self.close() {}
         let mut writer = Writer {
@@ -144,7 +144,7 @@ impl Page {
     }
 }
 
-/// The terms that a line is, where it is nothing else: `-q, --quiet`.
+/// The terms in a line, if it contains nothing else: `-q, --quiet`.
 fn terms_of(text: &Text) -> Option<Vec<Term>> {
     let plain = text.plain();
     let is_term = !plain.contains('\n') && split_names(&plain, text.is_code()).is_some();
@@ -166,7 +166,7 @@ fn split_names(term: &str, is_code: bool) -> Option<Vec<term::Name>> {
     term::name(term, is_code).map(|name| vec![name])
 }
 
-/// Parts between commas that are in no brackets.
+/// Splits at commas that are not in brackets.
 fn parts(term: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0_usize, 0);
     for (at, character) in term.char_indices() {
@@ -269,7 +269,7 @@ impl Writer {
     }
 }
 
-/// Lines of a synopsis are one block, whatever they were set with.
+/// The lines of a synopsis are one block, whatever macros set them.
 fn push_synopsis(code: &str, output: &mut Vec<String>) {
     let code = trimmed(code);
     let is_code = |block: &String| block.starts_with("```\n") && !code.contains("```");
@@ -301,11 +301,11 @@ fn label(terms: &[Term]) -> String {
     }
 }
 
-/// With the id that `mandoc` gives it.
+/// A heading with the id that `mandoc` gives it.
 fn heading(level: usize, text: &Text) -> String {
     let plain = text.plain();
     let id: Vec<&str> = plain.split_whitespace().collect();
-    // A heading is bold as a whole.
+    // Headings are bold anyway.
     markdown_text::heading(level, &markdown_text::escape(plain.trim()), Some(&id.join("_")))
 }
 
@@ -319,7 +319,7 @@ fn paragraph(text: &Text) -> String {
     lines.join("\\\n")
 }
 
-/// Without blank lines around it.
+/// Removes surrounding blank lines.
 fn trimmed(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     lines.join("\n").trim_matches('\n').to_owned()

@@ -1,12 +1,12 @@
-//! The parts of a manual page, whichever macros it is written for.
+//! The parts of a manual page in either set of macros.
 
 use super::page::Node;
 use super::request::Line;
 use super::table;
 
-/// A part.
+/// A part of a page.
 pub(super) enum Part<'a> {
-    /// A table, whole.
+    /// A complete table.
     Table(Node),
     Macro {
         name: &'a str,
@@ -15,7 +15,7 @@ pub(super) enum Part<'a> {
     Text(&'a str),
 }
 
-/// The parts of the lines, in order.
+/// Splits lines into parts.
 pub(super) fn parts(lines: &[Line]) -> impl Iterator<Item = Part<'_>> {
     let mut rest = lines;
     std::iter::from_fn(move || {

@@ -1,14 +1,14 @@
-//! The lines of a page as its macros see them: strings, registers, conditions and macros of its own are followed before.
+//! The lines of a page for the macros, after expansion of strings, registers, conditions and its own macros.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::text;
 
-/// Lines that one line may become, by macros that call themselves, and lines altogether.
+/// Maximum lines that one line expands to, by recursive macros, and maximum lines in total.
 const MAX_LINES_FROM_MACROS: usize = 20_000;
-/// Strings in strings.
+/// Maximum nesting of strings.
 const MAX_DEPTH: usize = 8;
-/// A line that strings made longer is cut.
+/// Maximum length of a line after expansion.
 const MAX_LINE_BYTES: usize = 16 * 1024;
 const MAX_NAMES: usize = 2_000;
 
@@ -19,7 +19,7 @@ pub(super) enum Line {
     Macro { name: String, arguments: Vec<String> },
 }
 
-/// The lines of `source`; what only sets the looks is left out.
+/// The lines of `source`, without requests that only affect the layout.
 pub(super) fn lines(source: &str) -> Vec<Line> {
     let mut interpreter = Interpreter::new(source);
     while let Some(line) = interpreter.pending.pop_front() {
@@ -33,7 +33,7 @@ struct Interpreter {
     strings: HashMap<String, String>,
     registers: HashMap<String, i64>,
     macros: HashMap<String, Vec<String>>,
-    /// Results of `.ie` whose `.el` is to come.
+    /// Results of `.ie` requests that wait for their `.el`.
     conditions: Vec<bool>,
     from_macros: usize,
     output: Vec<Line>,
@@ -45,7 +45,7 @@ impl Interpreter {
         let mut continued = String::new();
         for line in source.lines() {
             let backslashes = line.len() - line.trim_end_matches('\\').len();
-            // A backslash at the end joins the next line.
+            // A trailing backslash joins the next line.
             if backslashes % 2 == 1 && continued.len() < MAX_LINE_BYTES {
                 continued.push_str(&line[..line.len() - 1]);
                 continue;
@@ -93,7 +93,8 @@ impl Interpreter {
         }
         let end = control.find([' ', '\t']).unwrap_or(control.len());
         let (name, rest) = control.split_at(end);
-        // Arguments may follow an escape at once: `.if\n(.g`.
+        // Arguments may directly follow an escape: `.if
+        // (.g`.
         let name = name.split('\\').next().unwrap_or_default();
         let rest = if name.len() < end { &control[name.len()..] } else { rest };
         self.control(name, rest.trim_start_matches([' ', '\t']));
@@ -145,7 +146,7 @@ impl Interpreter {
         self.branch(rest, holds);
     }
 
-    /// Goes on with the rest of the line, and with the block that it opens, or passes over both.
+    /// Continues with the rest of the line and the block that it opens, or skips both.
     fn branch(&mut self, rest: &str, holds: bool) {
         let rest = rest.trim_start();
         if holds {
@@ -162,8 +163,8 @@ impl Interpreter {
         }
     }
 
-    /// Whether a condition holds, and what follows it. Pages that know both terminals and paper look better on paper:
-    /// their code has its font there.
+    /// Whether a condition holds, and the text after it. Of alternatives for terminals and paper, the one for paper is
+    /// better: its code has a font.
     fn holds<'a>(&self, rest: &'a str) -> (bool, &'a str) {
         let (negated, rest) = match rest.trim_start().strip_prefix('!') {
             Some(rest) => (true, rest.trim_start()),
@@ -197,8 +198,11 @@ impl Interpreter {
         (holds != negated, rest)
     }
 
-    /// The value of an expression such as `\n(.g`, `\nF>1` or `(\n(rF:(\n(.g==0))`; of those with several signs, that
-    /// of the first.
+    /// The value of an expression such as `
+    /// (.g`, `
+    /// F>1` or `(
+    /// (rF:(
+    /// (.g==0))`; with several operators, only the first is applied.
     fn number_of(&self, expression: &str) -> i64 {
         let text = self.expanded(expression, 0);
         let text = text.trim_matches(['(', ')', ' ']);
@@ -257,7 +261,7 @@ impl Interpreter {
         let name = words.next().unwrap_or_default().to_owned();
         let end = words.next().unwrap_or_default().to_owned();
         let body = self.body_until(&end);
-        // What is known by name keeps its meaning, however a page sets it.
+        // A page cannot redefine known names.
         let is_known = super::is_known_macro(&name);
         if !is_known && self.macros.len() < MAX_NAMES {
             self.macros.insert(name, body);
@@ -277,7 +281,7 @@ impl Interpreter {
         body
     }
 
-    /// The text with strings and registers in place of their names.
+    /// Expands strings and registers.
     fn expanded(&self, text: &str, depth: usize) -> String {
         if !text.contains("\\*") && !text.contains("\\n") || depth > MAX_DEPTH {
             return text.to_owned();
@@ -317,12 +321,12 @@ impl Interpreter {
     }
 }
 
-/// How many more blocks the text opens than it closes.
+/// The number of blocks that the text opens, less those that it closes.
 fn braces(text: &str) -> isize {
     text.matches("\\{").count() as isize - text.matches("\\}").count() as isize
 }
 
-/// The line without the end of a block that was gone into.
+/// The line without the end of the block that was entered.
 fn without_brace(line: &str) -> String {
     match line.contains("\\}") {
         true => line.replace("\\}", "").trim_end().to_owned(),
@@ -342,7 +346,7 @@ fn without_comment(text: &str) -> String {
     text.to_owned()
 }
 
-/// Words between spaces, or what stands between quotation marks; `""` in those is one.
+/// Splits a line into words; quotation marks enclose words with spaces, and `""` in them is one.
 pub(super) fn arguments(text: &str) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut characters = text.chars().peekable();
@@ -376,7 +380,7 @@ pub(super) fn arguments(text: &str) -> Vec<String> {
     }
 }
 
-/// The line of a macro with what it was called with in place of `\\$1`, `\\$2` and `\\$*`.
+/// The line of a macro with its arguments in place of `\\$1`, `\\$2` and `\\$*`.
 fn with_arguments(line: &str, arguments: &[String]) -> String {
     let mut line = line.replace("\\\\", "\\");
     if line.contains("\\$") {
@@ -395,7 +399,7 @@ fn with_arguments(line: &str, arguments: &[String]) -> String {
 mod tests {
     use super::*;
 
-    fn told(source: &str) -> Vec<String> {
+    fn read(source: &str) -> Vec<String> {
         lines(source)
             .into_iter()
             .map(|line| match line {
@@ -406,31 +410,31 @@ mod tests {
     }
 
     #[test]
-    fn arguments_stand_between_spaces_or_quotation_marks() {
+    fn arguments_are_separated_by_spaces_or_quoted() {
         assert_eq!(arguments(r#"a "b ""c""" d\ e"#), ["a", "b \"c\"", "d\\ e"]);
     }
 
     #[test]
     fn strings_and_registers_are_followed() {
         assert_eq!(
-            told(".ds X a b\\\" comment\n.nr n 3\nIt is \\*X, \\*(Aq, \\n(.g\\nn"),
+            read(".ds X a b\\\" comment\n.nr n 3\nIt is \\*X, \\*(Aq, \\n(.g\\nn"),
             ["It is a b, ', 13"]
         );
-        assert_eq!(told(".ds A \\*A\\*A\n\\*A").len(), 1);
+        assert_eq!(read(".ds A \\*A\\*A\n\\*A").len(), 1);
     }
 
     #[test]
     fn conditions_choose_paper() {
         let page = ".ie n \\{\\\nterminal\n.\\}\n.el \\{\\\n.IP \\(bu 2\n.\\}\ntext\n.if t on paper\n.if \\n(.g groff\n.if !\\nx no\n";
-        assert_eq!(told(page), [".IP \\(bu|2", "text", "on paper", "groff", "no"]);
+        assert_eq!(read(page), [".IP \\(bu|2", "text", "on paper", "groff", "no"]);
     }
 
     #[test]
     fn macros_of_the_page_are_followed_so_far() {
         assert_eq!(
-            told(".de opt\n.B \\\\$1\n\\\\$2\n..\n.opt -a all\n.ig\nno\n..\nend"),
+            read(".de opt\n.B \\\\$1\n\\\\$2\n..\n.opt -a all\n.ig\nno\n..\nend"),
             [".B -a", "all", "end"]
         );
-        assert!(told(".de x\n.x\n.x\n..\n.x").is_empty());
+        assert!(read(".de x\n.x\n.x\n..\n.x").is_empty());
     }
 }

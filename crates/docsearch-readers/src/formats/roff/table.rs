@@ -7,7 +7,7 @@ use crate::text::markdown_text;
 
 const MAX_COLUMNS: usize = 100;
 
-/// The table that `lines` begin with, `.TS`, and how many lines it takes.
+/// Reads the table at the start of `lines`, from `.TS`, and returns the number of its lines.
 pub(super) fn read(lines: &[Line]) -> (usize, Node) {
     let is_end = |line: &Line| matches!(line, Line::Macro { name, .. } if name == "TE");
     let end = lines.iter().position(is_end).unwrap_or(lines.len());
@@ -22,7 +22,7 @@ pub(super) fn read(lines: &[Line]) -> (usize, Node) {
                 in_format = true;
                 continue;
             }
-            // Fonts, links and the like in a block of text.
+            // A text block may contain fonts, links and the like.
             Line::Macro { arguments, .. } if block.is_some() => arguments.join(" "),
             Line::Macro { .. } => continue,
         };
@@ -59,14 +59,14 @@ pub(super) fn read(lines: &[Line]) -> (usize, Node) {
     (length, Node::Table(markdown_text::table(&rows)))
 }
 
-/// The character of an option such as `tab(|)`.
+/// The separator in an option such as `tab(|)`.
 fn option(text: &str, name: &str) -> Option<char> {
     let (_, rest) = text.split_once(name)?;
     let rest = rest.trim_start().strip_prefix('(')?;
     rest.chars().next()
 }
 
-/// Adds the cells of a line to the last row; a block of text that one opens goes on in the next lines.
+/// Adds the cells of a line to the last row; a text block that one opens continues on the next lines.
 fn push_cells(rows: &mut [Vec<String>], line: Option<&str>, separator: char) -> Option<String> {
     for cell in line?.split(separator) {
         if let Some(opening) = cell.strip_prefix("T{") {

@@ -222,7 +222,7 @@ fn links_to_other_pages_are_left_out() {
 }
 
 #[test]
-fn the_content_tells_a_page_of_the_manual() {
+fn manual_pages_are_detected_by_content() {
     assert!(is_likely(".\\\" x\n.TH LS 1\n"));
     assert!(is_likely(".Dd May\n.Dt CAT 1\n"));
     assert!(is_likely(".so man3/printf.3\n"));
@@ -238,7 +238,7 @@ fn hostile_pages_end() {
 }
 
 proptest::proptest! {
-    /// In paragraphs, lists and examples.
+    /// Code in paragraphs, lists and examples.
     #[test]
     fn the_code_of_a_page_is_the_code_of_the_document(
         parts in proptest::collection::vec((0usize..3, "[!-~][ -~]{0,12}(\n[ -~]{0,12}){0,3}\n[!-~]{1,3}"), 1..5)

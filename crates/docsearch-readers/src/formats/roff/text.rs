@@ -1,9 +1,9 @@
-//! Text with escapes to pieces in a font, and these to Markdown.
+//! Parses text with escapes into pieces with fonts, and writes them as Markdown.
 
 use crate::file::manual_page;
 use crate::text::{markdown_text, term};
 
-/// How a piece is set.
+/// The style of a piece.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Font {
     #[default]
@@ -32,7 +32,7 @@ impl Text {
         output
     }
 
-    /// The text of a line with escapes. Fonts that it sets hold for what follows, too.
+    /// Parses a line with escapes. Fonts that it sets stay set after it.
     pub(super) fn parse(line: &str, fonts: &mut Fonts) -> Self {
         let mut output = Self::default();
         let mut rest = line;
@@ -71,7 +71,7 @@ impl Text {
         self.pieces.iter().map(|piece| piece.text.as_str()).collect()
     }
 
-    /// Whether all that is said is set as code, or as a placeholder beside code.
+    /// Whether all of it is code, or a placeholder beside code.
     pub(super) fn is_code(&self) -> bool {
         let words = || {
             self.pieces
@@ -95,7 +95,7 @@ impl Text {
     }
 }
 
-/// The parentheses of `open()` are part of its name, in whichever font they are.
+/// The parentheses of `open()` are part of the name, in any font.
 fn with_parentheses(pieces: &[Piece]) -> Vec<Piece> {
     let mut output: Vec<Piece> = Vec::with_capacity(pieces.len());
     for piece in pieces {
@@ -130,7 +130,7 @@ fn push_markdown(piece: &Piece, next: &str, output: &mut String) {
     let is_bare = !text.chars().any(char::is_alphanumeric) && piece.font != Font::Code;
     let inner = match piece.font {
         Font::Roman => markdown_text::escape(text),
-        // A page of the manual: `ls(1)`.
+        // A manual page: `ls(1)`.
         _ if names_section(next) && after.is_empty() => markdown_text::escape(text),
         Font::Bold | Font::Code if text.contains('\n') => marked("**", text),
         Font::Code => markdown_text::code(text),
@@ -141,7 +141,7 @@ fn push_markdown(piece: &Piece, next: &str, output: &mut String) {
         Font::Italic if is_bare => markdown_text::escape(text),
         Font::Italic => marked("*", text),
     };
-    // Two spans of code that touch would be one with two backticks in it.
+    // Two adjacent code spans would read as one with two backticks in it.
     match inner.strip_prefix('`') {
         Some(rest)
             if before.is_empty() && output.ends_with('`') && !output.ends_with("``") && !rest.starts_with('`') =>
@@ -167,7 +167,7 @@ fn names_section(text: &str) -> bool {
         .is_some_and(|(section, _)| manual_page::is_section(section))
 }
 
-/// The font in use and the one before it, to which `\fP` returns.
+/// The current font and the previous one, to which `\fP` returns.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Fonts {
     pub(super) current: Font,
@@ -194,7 +194,7 @@ impl Fonts {
     }
 }
 
-/// Reads the escape after a backslash, and returns what follows it.
+/// Reads the escape after a backslash, and returns the rest.
 fn escape<'a>(rest: &'a str, fonts: &mut Fonts, output: &mut Text) -> &'a str {
     let Some(first) = rest.chars().next() else {
         return rest;
@@ -240,7 +240,7 @@ fn escape<'a>(rest: &'a str, fonts: &mut Fonts, output: &mut Text) -> &'a str {
             after
         }
         '"' | '#' => "",
-        // Names of strings, registers, sizes, colours and the like.
+        // Escapes with the name of a string, register, size, colour or the like.
         '*' | 'n' | 'm' | 'M' | 'F' | 'g' | 'k' | 'V' | 'Y' => name(after).1,
         's' => size(after),
         'N' => {
@@ -270,7 +270,7 @@ fn escape<'a>(rest: &'a str, fonts: &mut Fonts, output: &mut Text) -> &'a str {
             say(".");
             after
         }
-        // Nothing that shows: `\&`, `\|`, `\^`, `\%`, `\/`, `\,`, `\:`, `\c`, `\p`, `\z` and what is not known.
+        // Invisible: `\&`, `\|`, `\^`, `\%`, `\/`, `\,`, `\:`, `\c`, `\p`, `\z` and unknown escapes.
         other if other.is_alphanumeric() || "&|^%/,:){}!?@".contains(other) => after,
         other => {
             say(&other.to_string());
@@ -279,7 +279,7 @@ fn escape<'a>(rest: &'a str, fonts: &mut Fonts, output: &mut Text) -> &'a str {
     }
 }
 
-/// A name of one character, of two behind a parenthesis or of any in brackets.
+/// A name of one character, of two after a parenthesis, or of any length in brackets.
 pub(super) fn name(text: &str) -> (&str, &str) {
     if let Some(rest) = text.strip_prefix('(') {
         return fixed(rest, 2);
@@ -324,7 +324,7 @@ fn size(text: &str) -> &str {
     }
 }
 
-/// Special characters by their name.
+/// Special characters, by name.
 pub(super) fn special(name: &str) -> String {
     if let Some(code) = name.strip_prefix('u') {
         let characters = code

@@ -1,4 +1,4 @@
-//! Body elements of reST: sections, paragraphs, lists, literal blocks.
+//! Body elements: sections, paragraphs, lists, literal blocks.
 
 use super::identifier::Place;
 use super::label::Elsewhere;
@@ -8,21 +8,21 @@ use super::{directive, inline, table};
 use crate::text::markdown_text::{self, hang};
 use crate::text::term::opens_section;
 
-/// Nesting beyond which text is kept as paragraphs.
+/// Maximum nesting; deeper text is kept as paragraphs.
 const MAX_DEPTH: usize = 24;
 const MAX_HEADING_LEVEL: usize = 6;
-/// Field names that belong to the file, not to its text.
+/// Names of fields of the file rather than of the text.
 const FILE_FIELDS: [&str; 4] = ["orphan", "tocdepth", "nocomments", "nosearch"];
 
-/// Where blocks stand.
+/// The position of blocks.
 #[derive(Debug, Clone)]
 pub(super) struct Scope {
     depth: usize,
-    /// Sections are allowed.
+    /// Whether sections are allowed.
     is_page: bool,
-    /// Definitions are headings; in a list item they are not.
+    /// Whether definitions are headings; not in a list item.
     pub(super) allows_headings: bool,
-    /// Enclosing definitions.
+    /// Number of enclosing definitions.
     pub(super) definitions: usize,
     /// Name of the enclosing definition.
     pub(super) owner: Option<String>,
@@ -48,7 +48,7 @@ impl Scope {
         }
     }
 
-    /// The body of the definition of `name`.
+    /// The scope of the definition of `name`.
     pub(super) fn inside(&self, name: String) -> Self {
         Self {
             definitions: self.definitions + 1,
@@ -77,14 +77,14 @@ pub(super) struct Reader {
     pub(super) references: References,
     styles: Vec<SectionStyle>,
     level: usize,
-    /// Language of literal blocks, as the last `highlight` directive sets it.
+    /// Language of literal blocks, from the last `highlight` directive.
     pub(super) language: String,
     /// Number of the last item of an enumerated list.
     enumerator: usize,
     pub(super) place: Place,
 }
 
-/// Lines consumed and the markdown blocks they become.
+/// Consumed lines, and their Markdown blocks.
 pub(super) type Step = (usize, Vec<String>);
 
 impl Reader {
@@ -99,7 +99,7 @@ impl Reader {
         }
     }
 
-    /// The markdown blocks of `lines`, which carry no common indentation.
+    /// Converts `lines`, which have no common indentation, to Markdown blocks.
     pub(super) fn blocks(&mut self, lines: &[String], scope: &Scope) -> Vec<String> {
         if scope.depth > MAX_DEPTH {
             return lines
@@ -135,7 +135,7 @@ impl Reader {
         inline::to_markdown(text, &self.references)
     }
 
-    /// The markdown blocks of an indented body.
+    /// Converts an indented body to Markdown blocks.
     pub(super) fn body(&mut self, lines: &[String], scope: &Scope) -> Vec<String> {
         self.blocks(&dedent(lines), scope)
     }
@@ -325,7 +325,7 @@ fn literal_extent(lines: &[String], start: usize) -> usize {
     if quoted > 0 { blanks + quoted } else { 0 }
 }
 
-/// Markdown reads some paragraph openings as other blocks.
+/// Escapes the start of a paragraph that Markdown would read as another block.
 fn guarded(text: String) -> String {
     if text.starts_with(['#', '>']) || text.starts_with("+ ") {
         format!("\\{text}")
@@ -347,7 +347,7 @@ fn bullet_width(line: &str) -> Option<usize> {
     }
 }
 
-/// Whether a markdown block is a list item.
+/// Whether a Markdown block is a list item.
 pub(super) fn is_item(block: &str) -> bool {
     let digits = block.bytes().take_while(u8::is_ascii_digit).count();
     block.starts_with("- ") || (digits > 0 && block[digits..].starts_with(". "))

@@ -1,21 +1,21 @@
-//! Explicit markup of reST: directives, targets, footnotes, comments.
+//! Explicit markup: directives, targets, footnotes, comments.
 
 use super::block::{Reader, Scope, Step, is_item};
 use super::line::{adornment, dedent, fence, indentation, indented_extent};
 use super::{identifier, reference, table};
 use crate::text::{markdown_text, target};
 
-/// A directive taken apart.
+/// A parsed directive.
 struct Directive {
     /// Lower case, without its domain.
     name: String,
-    /// Empty for the default one.
+    /// Its domain; empty for the default one.
     domain: String,
     /// Lines of the argument.
     arguments: Vec<String>,
     options: Vec<(String, String)>,
     content: Vec<String>,
-    /// A blank line stands between the argument and the content.
+    /// Whether a blank line separates the argument from the content.
     is_content_apart: bool,
 }
 
@@ -32,7 +32,7 @@ impl Directive {
     }
 }
 
-/// The element that starts with `..` on the first of `lines`.
+/// Converts the element that starts with `..` on the first of `lines`.
 pub(super) fn explicit_markup(reader: &mut Reader, lines: &[String], scope: &Scope) -> Step {
     let markup = lines[0].get(3..).unwrap_or_default().trim_start();
     if lines[0] == ".." && lines.get(1).is_none_or(|next| next.is_empty()) {
@@ -205,7 +205,7 @@ fn admonition_label(name: &str) -> Option<&'static str> {
     })
 }
 
-/// A bold label, then the text: in the same paragraph where the text starts with one.
+/// A bold label and the text, in one paragraph if the text starts with one.
 fn admonition(reader: &mut Reader, directive: &Directive, scope: &Scope) -> Vec<String> {
     let label = admonition_label(&directive.name).unwrap_or_default();
     let is_version = label.ends_with("version");
@@ -289,7 +289,7 @@ fn is_definition(name: &str) -> bool {
     )
 }
 
-/// Kinds that a signature line names; a bare name says enough for the others.
+/// Kinds that are shown before a signature; others are clear without.
 fn is_named_kind(name: &str) -> bool {
     matches!(
         name,
@@ -341,7 +341,7 @@ fn definition(reader: &mut Reader, directive: &Directive, following: &[String], 
     blocks
 }
 
-/// The name in a signature: without parameters, annotations and options' values.
+/// The name in a signature, without parameters, annotations and values of options.
 fn definition_name(signature: &str) -> &str {
     if signature.starts_with('-') {
         return signature;
@@ -364,7 +364,7 @@ fn qualified(name: &str, owner: Option<&str>) -> String {
     }
 }
 
-/// Whether a heading that holds the name comes next: the definition is only its anchor.
+/// Whether a heading with the name follows: then the definition is only its anchor.
 fn heading_follows(lines: &[String], signature: &str) -> bool {
     let name = definition_name(signature);
     let mut candidates = lines

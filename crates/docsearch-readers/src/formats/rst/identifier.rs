@@ -1,16 +1,16 @@
-//! The identifiers that Sphinx gives to what its directives define.
+//! The identifiers that Sphinx gives to definitions.
 
-/// What the definitions of a page stand in.
+/// The context of definitions.
 #[derive(Debug, Default)]
 pub(super) struct Place {
-    /// As `module` and `currentmodule` set it.
+    /// Set by `module` and `currentmodule`.
     pub(super) module: Option<String>,
-    /// As `program` sets it.
+    /// Set by `program`.
     pub(super) program: Option<String>,
 }
 
-/// The identifier of the definition of `name`, a qualified one, by the directive `kind` of `domain`; `None` where a
-/// project defined the directive itself.
+/// The identifier of the definition of `name`, a qualified name, by the directive `kind` of `domain`; `None` for a
+/// directive of a project's own.
 pub(super) fn of(place: &Place, domain: &str, kind: &str, name: &str) -> Option<String> {
     let id = match (domain, kind) {
         ("c" | "cpp", _) => format!("c.{name}"),
@@ -38,7 +38,7 @@ pub(super) fn of(place: &Place, domain: &str, kind: &str, name: &str) -> Option<
     is_valid.then_some(id)
 }
 
-/// As docutils makes it (`docutils.nodes.make_id`).
+/// The identifier that docutils makes (`docutils.nodes.make_id`).
 pub(super) fn identifier(name: &str) -> String {
     let words = name.split(|character: char| !character.is_ascii_alphanumeric());
     let id = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");

@@ -1,9 +1,9 @@
-//! Inline markup of reST to inline markdown.
+//! Converts inline markup to Markdown.
 
 use super::reference::References;
 use crate::text::markdown_text::code;
 
-/// Roles whose content is prose; all others name code.
+/// Roles whose content is prose; others contain code.
 const PROSE_ROLES: [&str; 16] = [
     "ref",
     "doc",
@@ -23,7 +23,7 @@ const PROSE_ROLES: [&str; 16] = [
     "download",
 ];
 
-/// The markdown of a paragraph or heading.
+/// Converts a paragraph or heading to Markdown.
 pub(super) fn to_markdown(text: &str, references: &References) -> String {
     let mut output = String::with_capacity(text.len());
     let mut rest = text;
@@ -57,7 +57,7 @@ pub(super) fn to_markdown(text: &str, references: &References) -> String {
     output
 }
 
-/// Appends a piece. Two code spans that touch would read as one with two backticks in it.
+/// Appends a piece. Two adjacent code spans would read as one with two backticks in it.
 fn append(output: &mut String, markdown: &str) {
     let ends_code = output.ends_with('`') && !output.ends_with("``") && !output.ends_with("\\`");
     match markdown.strip_prefix('`') {
@@ -69,15 +69,15 @@ fn append(output: &mut String, markdown: &str) {
     }
 }
 
-/// Bytes consumed and what they become.
+/// Consumed bytes, and their Markdown.
 type Piece = (usize, String);
 
 fn single_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A backslash before white space joins what it separates; before punctuation that markdown also
-/// knows it stays; otherwise it goes.
+/// A backslash before white space joins the text around it. Before punctuation that Markdown escapes, too, it stays;
+/// otherwise it is removed.
 fn escape(text: &str) -> Piece {
     let Some(next) = text[1..].chars().next() else {
         return (1, "\\\\".to_owned());
@@ -94,7 +94,7 @@ fn escape(text: &str) -> Piece {
 
 fn literal(text: &str) -> Option<Piece> {
     let end = 2 + text[2..].find("``")?;
-    // The closing pair is the last two of a run: ``a` `` keeps its own backtick.
+    // The closing pair is the last two backticks of a run: ``a` `` contains a backtick.
     let run = text[end..].bytes().take_while(|&byte| byte == b'`').count();
     let end = end + run - 2;
     let content = &text[2..end];
@@ -205,7 +205,7 @@ fn role_markdown(role: &str, content: &str, references: &References) -> String {
     }
 }
 
-/// `!name` and `~package.name` as Sphinx shows them.
+/// Shows `!name` and `~package.name` as Sphinx does.
 fn code_name(name: &str) -> &str {
     let name = name.trim_start_matches('!');
     match name.strip_prefix('~') {
@@ -220,13 +220,13 @@ fn substitution(text: &str, references: &References) -> Option<Piece> {
     Some((name.len() + 2, replacement.to_owned()))
 }
 
-/// Text that markdown would take for an HTML tag.
+/// Escapes text that Markdown would take for an HTML tag.
 fn html_like(text: &str) -> Option<Piece> {
     let next = text[1..].chars().next()?;
     (next.is_ascii_alphabetic() || matches!(next, '/' | '!')).then(|| (1, "\\<".to_owned()))
 }
 
-/// `__init__` in prose is a name, not strong emphasis.
+/// Escapes names such as `__init__` in prose, which are not strong emphasis.
 fn dunder(text: &str) -> Option<Piece> {
     let length = word_length(text);
     let word = &text[..length];
@@ -234,7 +234,7 @@ fn dunder(text: &str) -> Option<Piece> {
     (!inner.is_empty()).then(|| (length, code(word)))
 }
 
-/// `name_` where the page has a target of this name.
+/// A reference `name_`, if the page has this target.
 fn bare_reference(text: &str, references: &References) -> Option<Piece> {
     let length = word_length(text);
     let name = text[..length].strip_suffix('_')?.trim_end_matches('_');

@@ -1,4 +1,4 @@
-//! Labels and titles of the pages of a folder, by which the pages of all of it refer to each other.
+//! Labels and titles of the pages of a folder, which its pages use for references.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -7,16 +7,16 @@ use std::sync::Arc;
 use super::identifier::identifier;
 use crate::file;
 
-/// A place that other pages may name.
+/// A link target for other pages.
 #[derive(Debug, PartialEq, Eq)]
 struct Label {
     /// The page, relative to the folder and without suffix.
     page: PathBuf,
-    /// The heading that it stands before, as it is written.
+    /// The heading after it, in reStructuredText.
     heading: Option<String>,
 }
 
-/// The labels of a folder, each that of the first page that has it.
+/// The labels of a folder; the first page with a label has it.
 #[derive(Debug, Default)]
 pub(crate) struct Labels {
     by_name: HashMap<String, Label>,
@@ -25,7 +25,7 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
-    /// Notes a label of a page, unless a page before has one of the same name.
+    /// Adds a label of a page, unless an earlier page has it.
     pub(super) fn add(&mut self, name: String, page: &Path, heading: Option<String>) {
         let page = page.to_owned();
         self.by_name.entry(name).or_insert(Label { page, heading });
@@ -36,7 +36,7 @@ impl Labels {
     }
 }
 
-/// The labels of a folder as one page of it sees them.
+/// The labels of a folder, seen from one of its pages.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Elsewhere {
     pub(super) labels: Arc<Labels>,
@@ -45,14 +45,14 @@ pub(crate) struct Elsewhere {
 }
 
 impl Elsewhere {
-    /// The heading at a label, and the address that leads there from the page.
+    /// The heading at a label, and the link to it from the page.
     pub(super) fn find(&self, name: &str) -> Option<(Option<&str>, String)> {
         let label = self.labels.by_name.get(name)?;
         let address = format!("{}#{}", path_between(&self.folder, &label.page), identifier(name));
         Some((label.heading.as_deref(), address))
     }
 
-    /// The title of a page, named as seen from this one or, with a slash before it, from the folder.
+    /// The title of a page, whose path is relative to this page or, with a leading slash, to the folder.
     pub(super) fn title(&self, page: &str) -> Option<&str> {
         let page = match page.strip_prefix('/') {
             Some(page) => file::inside(Path::new(""), Path::new(page)),
@@ -62,7 +62,7 @@ impl Elsewhere {
     }
 }
 
-/// The path that leads from a folder to a page; both are relative to the same folder.
+/// The relative path from a folder to a page; both are relative to the same folder.
 fn path_between(folder: &Path, page: &Path) -> String {
     let normal = |path: &Path| -> Vec<String> {
         let parts = path.components().filter_map(|part| match part {

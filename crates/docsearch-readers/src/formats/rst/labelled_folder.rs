@@ -1,4 +1,4 @@
-//! Folders of reStructuredText, whose pages are searched for labels before the first of them is read.
+//! The labels of the pages of folders, collected before the first page is read.
 
 use std::path::{Path, PathBuf};
 
@@ -10,9 +10,9 @@ use crate::file::{self, Links, extension};
 use crate::folder::per_folder::PerFolder;
 use crate::formats::format::Files;
 
-/// Larger pages are searched for labels no further.
+/// Pages are searched for labels up to this size in bytes.
 const MAX_BYTES: u64 = 1 << 20;
-/// Pages of a folder in which labels are looked for.
+/// Maximum pages of a folder that are searched for labels.
 const MAX_PAGES: usize = 20_000;
 
 /// The labels of the folders of a run.
@@ -22,7 +22,7 @@ pub(super) struct LabelledFolders {
 }
 
 impl LabelledFolders {
-    /// Of the files that are read, each with its folder.
+    /// For the files that are read; each comes with its folder.
     pub(super) fn of_files(files: &Files<'_>) -> Self {
         let is_page = |path: &Path| matches!(extension::of(path).as_deref(), Some("rst" | "txt"));
         Self {
@@ -30,7 +30,7 @@ impl LabelledFolders {
         }
     }
 
-    /// Those of a folder for the page at `path` in it.
+    /// The labels of a folder for the page at `path` in it.
     pub(super) fn of(&self, root: &Path, path: &Path) -> Elsewhere {
         let text = |page: &PathBuf| {
             let bytes = file::read(root, page, Links::Inside, MAX_BYTES).ok()?;

@@ -1,11 +1,11 @@
-//! Lines of reST: indentation and adornments.
+//! Lines: indentation and adornments.
 
 use crate::text::fence;
 
 const TAB_WIDTH: usize = 8;
 const ADORNMENTS: &str = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 
-/// The line with tabs as spaces and nothing after its last character.
+/// The line with tabs expanded and without trailing white space.
 pub(super) fn without_tabs(line: &str) -> String {
     let line = line.trim_end();
     if !line.contains('\t') {
@@ -34,20 +34,19 @@ pub(super) fn indentation(line: &str) -> usize {
     line.bytes().take_while(|&byte| byte == b' ').count()
 }
 
-/// The character of which a line consists that adorns a heading; `None` for any other line.
+/// The repeated character of an adornment line; `None` for any other line.
 pub(super) fn adornment(line: &str) -> Option<char> {
     let first = line.chars().next()?;
     let uniform = ADORNMENTS.contains(first) && line.chars().all(|character| character == first);
     (uniform && line.len() >= 2).then_some(first)
 }
 
-/// The line with up to `width` leading spaces less.
+/// The line without up to `width` leading spaces.
 pub(super) fn outdent(line: &str, width: usize) -> &str {
     &line[indentation(line).min(width)..]
 }
 
-/// Number of lines from `start` on that are blank or indented by at least `width`, without blank
-/// lines at the end.
+/// Number of lines from `start` that are blank or indented by at least `width`, without trailing blank lines.
 pub(super) fn indented_extent(lines: &[String], start: usize, width: usize) -> usize {
     let mut end = start;
     for (at, line) in lines.iter().enumerate().skip(start) {
@@ -62,7 +61,7 @@ pub(super) fn indented_extent(lines: &[String], start: usize, width: usize) -> u
     end - start
 }
 
-/// The lines without their common indentation and without blank lines around them.
+/// The lines without their common indentation and without surrounding blank lines.
 pub(super) fn dedent(lines: &[String]) -> Vec<String> {
     let width = lines
         .iter()

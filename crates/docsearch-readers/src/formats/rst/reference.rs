@@ -1,4 +1,4 @@
-//! What names in a reST page refer to: link targets, section labels, substitutions.
+//! Resolves names in a page: link targets, section labels, substitutions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,14 +6,14 @@ use super::identifier::identifier;
 use super::label::Elsewhere;
 use super::line::adornment;
 
-/// Lines between a label and the heading it names, at most.
+/// Maximum lines between a label and its heading.
 const LABEL_REACH: usize = 50;
 
 /// The targets of one page, by normalised name.
 #[derive(Debug, Default)]
 pub(super) struct References {
     urls: HashMap<String, String>,
-    /// With the headings that they stand before.
+    /// Labels, with the headings after them.
     labels: HashMap<String, Option<String>>,
     /// Titles of sections, which are targets, too.
     headings: HashSet<String>,
@@ -46,18 +46,17 @@ impl References {
         references
     }
 
-    /// These, and those of the other pages of a folder.
+    /// Adds the labels of the other pages of a folder.
     pub(super) fn with(self, elsewhere: Elsewhere) -> Self {
         Self { elsewhere, ..self }
     }
 
-    /// The labels by their normalised names, with the headings that they stand before.
+    /// The labels by their normalised names, with the headings after them.
     pub(super) fn into_labels(self) -> HashMap<String, Option<String>> {
         self.labels
     }
 
-    /// The address of a `` `name`_ `` reference; `None` if the page has no target of this name, or one that leads in a
-    /// circle.
+    /// The URL of a `` `name`_ `` reference; `None` if the page does not have the target, or it refers to itself.
     pub(super) fn url(&self, name: &str) -> Option<&str> {
         let mut name = normalise(name);
         // A target may point to another one: `.. _a: b_`.
@@ -71,8 +70,8 @@ impl References {
         None
     }
 
-    /// The heading of the section that bears a label, if it is one of a section, and the address that leads there; `None`
-    /// if no label is called so.
+    /// The heading of the section with a label, if it is one of a section, and the link to it; `None` for an unknown
+    /// label.
     pub(super) fn label(&self, label: &str) -> Option<(Option<&str>, String)> {
         let name = normalise(label);
         match self.labels.get(&name) {
@@ -86,19 +85,19 @@ impl References {
         self.elsewhere.title(page)
     }
 
-    /// The fragment that leads to the section of this title.
+    /// The fragment of the section with this title.
     pub(super) fn heading(&self, title: &str) -> Option<String> {
         let name = normalise(title);
         self.headings.contains(&name).then(|| fragment(&name))
     }
 
-    /// What `|name|` stands for; `None` if the page does not say.
+    /// The replacement of `|name|`; `None` if the page does not define it.
     pub(super) fn substitution(&self, name: &str) -> Option<&str> {
         self.substitutions.get(name).map(String::as_str)
     }
 }
 
-/// The names by which links lead to the place of an internal target, such as `_label:`; none for another element.
+/// The names of an internal target such as `_label:`; none for another element.
 pub(super) fn places(markup: &str) -> Vec<String> {
     match markup.strip_prefix('_').and_then(target) {
         Some((name, url)) if url.is_empty() && name != "_" => {
@@ -122,7 +121,7 @@ fn normalise(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Name and address of `name: url` or `` `quoted name`: url ``.
+/// Name and URL of `name: url` or `` `quoted name`: url ``.
 fn target(text: &str) -> Option<(String, String)> {
     let (name, rest) = match text.strip_prefix('`') {
         Some(quoted) => quoted.split_once("`:")?,
@@ -136,7 +135,7 @@ fn substitution(markup: &str) -> Option<(&str, &str)> {
     Some((name, rest.trim_start().strip_prefix("replace::")?.trim()))
 }
 
-/// The heading that follows, if only blank lines and explicit markup come before it.
+/// The next heading, if only blank lines and explicit markup come before it.
 pub(super) fn heading_after(lines: &[String], start: usize) -> Option<String> {
     let mut candidates = lines[start..]
         .iter()

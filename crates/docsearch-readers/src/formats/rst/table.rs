@@ -1,11 +1,11 @@
-//! Tables of reST to tables of markdown.
+//! Converts tables to Markdown tables.
 
 use super::block::{Reader, Scope, Step};
 use super::line::{dedent, fence};
 
 type Row = Vec<String>;
 
-/// A table between rules of `=`: columns are where the rule says. `None` if the lines are no such table.
+/// A simple table, whose columns are given by rules of `=`. `None` if the lines are not such a table.
 pub(super) fn simple(reader: &mut Reader, lines: &[String]) -> Option<Step> {
     let columns = rule_columns(&lines[0])?;
     let is_rule = |line: &str| rule_columns(line).is_some();
@@ -40,7 +40,7 @@ fn rule_columns(line: &str) -> Option<Vec<usize>> {
     Some(starts.collect())
 }
 
-/// A rule of `-` that spans columns of the head.
+/// A rule of `-` below header cells that span columns.
 fn is_span_rule(line: &str) -> bool {
     line.starts_with("--") && line.bytes().all(|byte| matches!(byte, b'-' | b' '))
 }
@@ -67,8 +67,8 @@ fn append(row: &mut Row, cells: &[String]) {
     }
 }
 
-/// A table drawn with `+`, `-` and `|`. One whose cells span columns is kept as it is drawn. `None` if the lines are
-/// no such table.
+/// A grid table, drawn with `+`, `-` and `|`. It stays as it is if cells span columns. `None` if the lines are not such
+/// a table.
 pub(super) fn grid(reader: &mut Reader, lines: &[String]) -> Option<Step> {
     if !lines[0].starts_with("+-") || !lines[0].ends_with('+') {
         return None;
@@ -144,7 +144,7 @@ pub(super) fn from_lists(reader: &mut Reader, content: &[String]) -> Vec<String>
     vec![markdown(reader, &rows, 1)]
 }
 
-/// Markdown has one row of head: several are joined, none leaves it empty.
+/// A Markdown table has one header row: several are joined, and it is empty if there is none.
 fn markdown(reader: &Reader, rows: &[Row], head_rows: usize) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let mut head = vec![String::new(); columns];

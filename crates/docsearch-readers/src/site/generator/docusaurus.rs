@@ -23,7 +23,7 @@ pub(crate) static GENERATOR: Generator = Generator {
                 *segment = without_number(segment).to_owned();
             }
         },
-        stands_for_folder: |name, parent| slug::is_folder_page(name) || parent == Some(name),
+        is_folder_page: |name, parent| slug::is_folder_page(name) || parent == Some(name),
         name: |slug, matter| slug.or_else(|| matter.get("id").and_then(Value::as_str).map(str::trim)),
         post: Some(post),
         ..Routes::DEFAULT

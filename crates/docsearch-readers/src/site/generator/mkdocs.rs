@@ -14,7 +14,7 @@ use crate::text::heading;
 pub(crate) static GENERATOR: Generator = Generator {
     configuration: Some(configuration),
     routes: Routes {
-        stands_for_folder: |name, _| slug::is_folder_page(name) && name != "_index",
+        is_folder_page: |name, _| slug::is_folder_page(name) && name != "_index",
         ..Routes::DEFAULT
     },
     title: heading::title,

@@ -10,7 +10,7 @@ use crate::site::configuration::{excluded, first_of, is_url, join, patterns, sca
 pub(crate) static GENERATOR: Generator = Generator {
     configuration: Some(configuration),
     routes: Routes {
-        stands_for_folder: |name, _| name == "index",
+        is_folder_page: |name, _| name == "index",
         ..Routes::DEFAULT
     },
     names_index: true,

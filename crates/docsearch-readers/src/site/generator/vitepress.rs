@@ -14,7 +14,7 @@ use crate::site::configuration::{excluded, first_of, inside, is_url, join, patte
 pub(crate) static GENERATOR: Generator = Generator {
     configuration: Some(configuration),
     routes: Routes {
-        stands_for_folder: |name, _| slug::is_folder_page(name) && name != "readme",
+        is_folder_page: |name, _| slug::is_folder_page(name) && name != "readme",
         ..Routes::DEFAULT
     },
     anchor_rules: &[&ANCHORS],

@@ -1,6 +1,6 @@
-//! What a reader sees of the attributes of a component.
+//! The visible text in the attributes of a component.
 
-/// String attributes that a reader sees on the page.
+/// String attributes that readers see on the page.
 const PROSE_ATTRIBUTES: [&str; 8] = [
     "title",
     "label",
@@ -13,10 +13,10 @@ const PROSE_ATTRIBUTES: [&str; 8] = [
 ];
 /// String attributes that show something to type.
 const CODE_ATTRIBUTES: [&str; 3] = ["text", "code", "command"];
-/// Keys that open an entry in a list of objects handed to a component.
+/// Keys that start an entry in a list of objects.
 const ENTRY_KEYS: [&str; 3] = ["name", "title", "label"];
 
-/// What a reader sees of them, as markdown.
+/// The visible text as Markdown.
 pub(super) fn text(attributes: &str) -> String {
     let mut blocks: Vec<String> = Vec::new();
     let mut entries = String::new();
@@ -41,7 +41,7 @@ pub(super) fn text(attributes: &str) -> String {
 
 fn push_entry(entries: &mut String, key: &str, value: &str) {
     let last = entries.rsplit('\n').next().unwrap_or_default();
-    // An object that has a type and no name is a variant of the entry before it.
+    // An object with a type and no name is a variant of the entry before it.
     let is_variant = key == "type" && last.contains(" (`");
     if ENTRY_KEYS.contains(&key) || is_variant {
         if !entries.is_empty() {
@@ -49,7 +49,7 @@ fn push_entry(entries: &mut String, key: &str, value: &str) {
         }
         entries.push_str(&format!("- `{value}`"));
     } else if entries.is_empty() {
-        // An entry without a name has nothing to attach its parts to.
+        // Parts need an entry with a name.
     } else if key == "type" {
         entries.push_str(&format!(" (`{value}`)"));
     } else if key == "description" {
@@ -57,7 +57,7 @@ fn push_entry(entries: &mut String, key: &str, value: &str) {
     }
 }
 
-/// Every `key="text"`, `key={'text'}` and `key: 'text'` in order; the flag marks the last form.
+/// Every `key="text"`, `key={'text'}` and `key: 'text'` in order; the flag is set for the last form.
 fn string_values(source: &str) -> Vec<(&str, &str, bool)> {
     let mut values = Vec::new();
     let mut at = 0;

@@ -1,20 +1,20 @@
-//! Blocks of code, which come out as they are.
+//! Code blocks, which are output unchanged.
 
 use super::indentation::{self, Indentation};
 
-/// A fence that is open.
+/// An open fence.
 #[derive(Debug)]
 pub(super) struct Fence<'a> {
     marker: &'a str,
-    /// Columns of its indentation in the source, after the mark of an item.
+    /// Columns of its indentation in the source, after the marker of an item.
     column: usize,
-    /// Columns that its lines keep.
+    /// Columns that its lines keep in the output.
     kept: usize,
     is_quoted: bool,
 }
 
 impl<'a> Fence<'a> {
-    /// The fence that `line` opens, alone, after the marks of list items or in a quotation, and the line as it comes out.
+    /// The fence that `line` opens (alone, after markers of list items, or in a quotation), and the output line.
     pub(super) fn open(line: &'a str, indentation: &mut Indentation) -> Option<(Self, String)> {
         let (column, text) = indentation::split(line);
         let is_quoted = text.starts_with('>');
@@ -25,7 +25,7 @@ impl<'a> Fence<'a> {
         let marker = marker(code)?;
         let before = indentation.line(column, text);
         let width = marks.chars().count();
-        // Inner items of a line such as `- 1. ...` are not told apart: their content begins at the same column.
+        // Nested items on one line, such as `- 1. ...`, count as one: their content begins at the same column.
         let fence = Self {
             marker,
             column: column + width,
@@ -35,7 +35,7 @@ impl<'a> Fence<'a> {
         Some((fence, " ".repeat(before) + text))
     }
 
-    /// A line of the block as it comes out, and whether it closes the block. `None` for one that lies outside.
+    /// The output for a line of the block, and whether it closes the block. `None` for a line outside.
     pub(super) fn line(&self, line: &str) -> Option<(String, bool)> {
         if self.is_quoted {
             let text = line.trim_start();
@@ -57,7 +57,7 @@ impl<'a> Fence<'a> {
     }
 }
 
-/// The marks of the list items that a line opens, and the rest.
+/// The markers of the list items that a line opens, and the rest.
 fn split_marks(text: &str) -> (&str, &str) {
     let mut length = 0;
     while let Some(width) = indentation::mark(&text[length..]) {
@@ -69,7 +69,7 @@ fn split_marks(text: &str) -> (&str, &str) {
     text.split_at(length)
 }
 
-/// The marks that open a fence; those of a code span in a line of prose open none.
+/// The marks that open a fence; those of an inline code span do not.
 fn marker(text: &str) -> Option<&str> {
     let first = text.chars().next().filter(|first| matches!(first, '`' | '~'))?;
     let length = text.chars().take_while(|&character| character == first).count();

@@ -1,17 +1,17 @@
-//! Indentation that components bring, and that of lists, which means something.
+//! Distinguishes the indentation of components from that of lists, which has a meaning.
 
-/// Columns that a tab goes on to a multiple of.
+/// A tab advances to a multiple of these columns.
 const TAB_WIDTH: usize = 4;
-/// White space after the mark of an item that belongs to the mark; more is code in the item.
+/// Maximum white space after the marker of an item; more is code in the item.
 const MAX_MARK_SPACE: usize = 4;
-/// Digits of a number that marks an item.
+/// Maximum digits of the number of an item.
 const MAX_DIGITS: usize = 9;
 
-/// The list items that are open: where their content begins, in the source and in what comes of it.
+/// The open list items: where their content begins in the source and in the output.
 #[derive(Debug, Default)]
 pub(crate) struct Indentation(Vec<(usize, usize)>);
 
-/// Columns of white space that `line` begins with, and the rest.
+/// Columns of leading white space of `line`, and the rest.
 pub(crate) fn split(line: &str) -> (usize, &str) {
     let text = line.trim_start_matches([' ', '\t']);
     let mut column = 0;
@@ -24,7 +24,7 @@ pub(crate) fn split(line: &str) -> (usize, &str) {
     (column, text)
 }
 
-/// `line` without white space up to `columns`.
+/// `line` without leading white space, up to `columns`.
 pub(crate) fn strip(line: &str, columns: usize) -> String {
     let (column, text) = split(line);
     match column.checked_sub(columns) {
@@ -41,7 +41,8 @@ pub(crate) fn strip(line: &str, columns: usize) -> String {
 }
 
 impl Indentation {
-    /// Columns that a line of prose keeps, which stood in `column` and reads `text`. An item opens.
+    /// The indentation of a line of prose in the output; it was in `column` and reads `text`. Opens an item if it
+    /// starts one.
     pub(crate) fn line(&mut self, column: usize, text: &str) -> usize {
         let kept = self.within(column);
         if let Some(width) = mark(text) {
@@ -50,7 +51,8 @@ impl Indentation {
         kept
     }
 
-    /// Columns that a line keeps, which stood in `column`: those of the item that it stands in. Items further in end.
+    /// The indentation of a line in the output, which was in `column`: that of the item that it is in. Closes deeper
+    /// items.
     pub(crate) fn within(&mut self, column: usize) -> usize {
         while self.0.last().is_some_and(|(source, _)| *source > column) {
             self.0.pop();
@@ -58,13 +60,13 @@ impl Indentation {
         self.0.last().map_or(0, |(_, kept)| *kept)
     }
 
-    /// Where the content of the innermost item begins in the source; 0 outside of lists.
+    /// The column in the source where the content of the innermost item begins; 0 outside lists.
     pub(crate) fn content(&self) -> usize {
         self.0.last().map_or(0, |(source, _)| *source)
     }
 }
 
-/// Width of the mark of a list item with its white space; `None` if `text` is no item.
+/// Width of the marker of a list item with its white space; `None` if `text` is not an item.
 pub(crate) fn mark(text: &str) -> Option<usize> {
     let length = match text.as_bytes().first()? {
         b'-' | b'*' | b'+' => 1,

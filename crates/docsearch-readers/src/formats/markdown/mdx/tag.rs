@@ -11,7 +11,7 @@ pub(super) struct Tag<'a> {
 }
 
 impl Tag<'_> {
-    /// The place that a link may lead to, which stays.
+    /// Its id, as a link target.
     pub(super) fn target(&self) -> Option<String> {
         let names: &[&str] = if self.name == "a" { &["id", "name"] } else { &["id"] };
         let id = names.iter().find_map(|name| attribute(self.attributes, name))?;
@@ -63,7 +63,7 @@ pub(super) fn tag(text: &str) -> Option<Tag<'_>> {
     })
 }
 
-/// Offset of the `>` that ends the tag, past strings and braces.
+/// Offset of the `>` that ends the tag, after strings and braces.
 fn tag_end(text: &str) -> Option<usize> {
     let mut braces = 0_usize;
     let mut quote = None;

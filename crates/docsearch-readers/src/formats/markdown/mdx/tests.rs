@@ -112,7 +112,7 @@ fn what_a_page_is_written_in_shows() {
     }
 }
 
-/// Lines of code: tags, marks and indentation that mean something elsewhere.
+/// Lines of code with tags, marks and indentation that have a meaning elsewhere.
 fn code() -> impl Strategy<Value = String> {
     let line = "[ ]{0,6}(<Tab>|</Tab>|- x|# y|\\{/\\*z\\*/\\}|import a from 'b'|> q|[a-z(){}:;]{1,8}|)";
     proptest::collection::vec(line, 1..6).prop_map(|lines| lines.join("\n") + "\n")

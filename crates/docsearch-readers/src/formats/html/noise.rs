@@ -1,4 +1,4 @@
-//! What stands in and around the text of a page without being part of it.
+//! Removes navigation, controls and other elements that are not text of the page.
 
 use dom_query::NodeRef;
 
@@ -6,7 +6,7 @@ use super::escape;
 use super::vocabulary::Vocabulary;
 use crate::site::GENERATORS;
 
-/// Navigation, controls, marks and what only a browser can show.
+/// Navigation, controls, marks, and elements that only a browser can show.
 const NOISE: [&str; 60] = [
     ".footnote-ref",
     "script",
@@ -70,13 +70,13 @@ const NOISE: [&str; 60] = [
     "annotation-xml",
 ];
 
-/// Shown by a mark that links a heading to itself.
+/// Texts of permalinks.
 const MARKS: [&str; 7] = ["¶", "#", "§", "🔗", "\u{f0c1}", "Permalink", "Link to this heading"];
 
-/// Characters of a page beside its table of contents that make the table superfluous.
+/// Minimum characters besides a table of contents for the table to be redundant.
 const MIN_CHARACTERS_BESIDE_CONTENTS: usize = 200;
 
-/// Takes it out of `main`, apart from permalinks, which still name the anchors of headings.
+/// Removes the noise from `main`. Anchors of permalinks move to their headings.
 pub(super) fn remove(main: &NodeRef<'_>, vocabulary: &Vocabulary) {
     let main = dom_query::Selection::from(*main);
     show_formulas(&main);
@@ -91,15 +91,15 @@ pub(super) fn remove(main: &NodeRef<'_>, vocabulary: &Vocabulary) {
     simplify_links(&main);
 }
 
-/// The text of a link says where it leads. Code in a link is a name that somebody looks for, which
-/// markdown of the link would hide.
+/// Simplifies links: the text says where they lead. Code in a link is often a name, which Markdown of the link would
+/// hide from search.
 fn simplify_links(main: &dom_query::Selection<'_>) {
     for link in main.select("a").nodes() {
         link.remove_attr("title");
         let leads_on = link.attr("href").is_some_and(|href| !href.starts_with("javascript:"));
         if !leads_on || link.descendants_it().any(|inner| inner.has_name("code")) {
             match link.id_attr().or_else(|| link.attr("name")) {
-                // Something may lead to it.
+                // A link may lead to it.
                 Some(id) => {
                     link.rename("span");
                     link.set_attr("id", &id);
@@ -110,11 +110,11 @@ fn simplify_links(main: &dom_query::Selection<'_>) {
     }
 }
 
-/// A permalink in a heading hands its target to the heading, and goes.
+/// Removes permalinks; a heading without an id gets the target of its permalink.
 fn keep_text_of_permalinks_away(main: &dom_query::Selection<'_>) {
     for link in main.select("a[href*='#']").nodes() {
         let text = link.text();
-        // A zero-width space gives the mark of Docusaurus a place to be painted.
+        // Docusaurus uses a zero-width space as the text of permalinks.
         let text = text.trim_matches(|character: char| character.is_whitespace() || character == '\u{200b}');
         if !(text.is_empty() || MARKS.contains(&text)) || link.descendants_it().any(|inner| inner.has_name("img")) {
             continue;
@@ -130,7 +130,7 @@ fn keep_text_of_permalinks_away(main: &dom_query::Selection<'_>) {
     }
 }
 
-/// A header inside the text is kept where it holds the title.
+/// Removes headers in the text, unless they contain the title.
 fn remove_header(main: &dom_query::Selection<'_>) {
     for header in main.select("header").nodes() {
         if !header.descendants_it().any(|inner| inner.has_name("h1")) {
@@ -139,7 +139,7 @@ fn remove_header(main: &dom_query::Selection<'_>) {
     }
 }
 
-/// The table of contents is all that some pages have to say.
+/// Removes a table of contents, unless it is most of the page.
 fn remove_contents(main: &dom_query::Selection<'_>) {
     let contents = main.select("div.toc, ul.toc, div.list-of-figures, div.list-of-tables");
     let length = |text: &str| text.chars().filter(|character| !character.is_whitespace()).count();
@@ -161,7 +161,7 @@ fn label_admonitions(main: &dom_query::Selection<'_>, vocabulary: &Vocabulary) {
     }
 }
 
-/// Formulas as their author wrote them, where the page says how.
+/// Replaces formulas by their TeX source, if the page has it.
 fn show_formulas(main: &dom_query::Selection<'_>) {
     for formula in main.select(".katex, math").nodes() {
         let source = dom_query::Selection::from(*formula)

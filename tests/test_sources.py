@@ -218,7 +218,7 @@ def test_pages_that_are_crawled_have_the_questions_of_a_file(site, database, tmp
     lines = [json.dumps({"file": page, "heading": heading, "question": question}) for page, heading, question in named]
     file.write_text("\n".join([*lines, "{}"]))
     done = site.crawl("--allow-private", "--questions", str(file), status=FAILED)
-    assert "asked.jsonl:7: file and question must be texts" in done.stderr and "has lines that cannot be read" in done.stderr
+    assert "asked.jsonl:7: file and question must be strings" in done.stderr and "has lines that cannot be read" in done.stderr
     file.write_text("\n".join(lines))
     done = site.crawl("--allow-private", "--questions", str(file), status=PARTIAL)
     warnings = [line for line in done.stderr.splitlines() if str(file) in line]

@@ -53,7 +53,7 @@ pub enum Unreadable {
     #[error(transparent)]
     File(#[from] file::Refusal),
     /// It exceeds this number of bytes.
-    #[error("larger than {0} bytes\nHINT:  --max-file-size raises the limit.")]
+    #[error("larger than {0} bytes\nHINT:  Raise the limit with --max-file-size.")]
     TooLarge(u64),
     /// With the offset of the first invalid byte.
     #[error("not UTF-8: invalid byte at offset {0}")]
@@ -62,10 +62,10 @@ pub enum Unreadable {
     #[error("binary: NUL byte at offset {0}")]
     Binary(usize),
     /// A slug of only slashes and dots names no document.
-    #[error("front matter gives an empty slug")]
+    #[error("the slug in the front matter is empty")]
     EmptySlug,
     /// Its reader cannot parse it.
-    #[error("no readable {format}: {reason}")]
+    #[error("cannot be read as {format}: {reason}")]
     Malformed {
         /// The name that users know.
         format: &'static str,
@@ -76,9 +76,9 @@ pub enum Unreadable {
     #[error("not a URL with a host: {0}")]
     Url(String),
     /// The media type is that of an image, a program or the like.
-    #[error("content of type {0} is no documentation")]
+    #[error("media type {0} is not documentation")]
     ContentType(String),
     /// It is valid, but not documentation, such as a search form.
-    #[error("no documentation: {0}")]
+    #[error("not documentation: {0}")]
     NoDocumentation(&'static str),
 }

@@ -12,9 +12,9 @@ pub enum Error {
     #[error("{0} has lines that cannot be read; no question of it is stored")]
     Questions(String),
     /// The limits of the reader process cannot be set.
-    #[error("no limit for the process: {0}")]
+    #[error("cannot limit the process: {0}")]
     Limit(#[from] nix::errno::Errno),
     /// The reader process got no input, or its output was not read.
-    #[error("no answer: {0}")]
+    #[error("cannot read the input or write the result: {0}")]
     Answer(#[from] io::Error),
 }

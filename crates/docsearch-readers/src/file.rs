@@ -36,7 +36,7 @@ pub enum Refusal {
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
     /// Only [`Links::Anywhere`] follows it.
-    #[error("a link that leads out of the folder, to {}\nHINT:  --follow-links reads it.", .0.display())]
+    #[error("a link to a file outside the folder, {}\nHINT:  Read it with --follow-links.", .0.display())]
     Outside(PathBuf),
     /// A pipe or a device, which may block or never end.
     #[error("neither a file nor a folder")]

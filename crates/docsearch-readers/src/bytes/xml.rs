@@ -69,7 +69,7 @@ pub(crate) fn parse(bytes: Vec<u8>, format: &'static str) -> Result<Element, Unr
     loop {
         nodes += 1;
         if nodes > MAX_NODES {
-            return Err(malformed(format!("more than {MAX_NODES} parts of XML")));
+            return Err(malformed(format!("more than {MAX_NODES} XML nodes")));
         }
         match reader.read_event().map_err(|error| malformed(error.to_string()))? {
             Event::Start(tag) if open.len() > MAX_DEPTH => {
@@ -96,7 +96,7 @@ pub(crate) fn parse(bytes: Vec<u8>, format: &'static str) -> Result<Element, Unr
             _ => {}
         }
     }
-    let [root] = <[Element; 1]>::try_from(open).map_err(|_| malformed("an element has no end".to_owned()))?;
+    let [root] = <[Element; 1]>::try_from(open).map_err(|_| malformed("an element is not closed".to_owned()))?;
     let root = root.children.into_iter().find_map(|child| match child {
         Node::Element(element) => Some(element),
         Node::Text(_) => None,

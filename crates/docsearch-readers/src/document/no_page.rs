@@ -114,7 +114,7 @@ pub(crate) fn by_front_matter(matter: &FrontMatter) -> Option<&'static str> {
         || says("noindex", true)
         || says("noIndex", true)
         || robots.to_lowercase().contains("noindex");
-    is_hidden.then_some("not to be found")
+    is_hidden.then_some("marked noindex")
 }
 
 /// Why the page has no content of its own; `None` if it has. `body` is Markdown.
@@ -294,8 +294,8 @@ mod tests {
         assert_eq!(reason(json!({"draft": true})), Some("draft"));
         assert_eq!(reason(json!({"published": "false"})), Some("draft"));
         assert_eq!(reason(json!({"unlisted": true})), Some("unlisted"));
-        assert_eq!(reason(json!({"search": false})), Some("not to be found"));
-        assert_eq!(reason(json!({"search": {"exclude": true}})), Some("not to be found"));
+        assert_eq!(reason(json!({"search": false})), Some("marked noindex"));
+        assert_eq!(reason(json!({"search": {"exclude": true}})), Some("marked noindex"));
         assert_eq!(
             reason(json!({"search": {"boost": 2}, "draft": false, "published": true})),
             None

@@ -67,7 +67,7 @@ impl GroupRule {
         let is_named = self.slug.is_some() && self.title.is_some();
         if self.pages.is_some() && !is_named {
             return Err(
-                "a group of pages has no slug or no title\nHINT:  Write both, such as slug = \"controls\".".to_owned(),
+                "a group of pages needs a slug and a title\nHINT:  Set both, such as slug = \"controls\".".to_owned(),
             );
         }
         if self.makes_several() && (self.slug.is_some() || self.title.is_some()) {
@@ -78,10 +78,7 @@ impl GroupRule {
             );
         }
         if self.slug.as_deref().is_some_and(|own| slug::normalise(own).is_empty()) {
-            return Err(
-                "the slug of a group is empty\nHINT:  Write where its document is, such as slug = \"controls\"."
-                    .to_owned(),
-            );
+            return Err("the slug of a group is empty\nHINT:  Set it, such as slug = \"controls\".".to_owned());
         }
         self.globs().map(drop).map_err(|error| error.to_string())
     }

@@ -59,7 +59,7 @@ pub(crate) fn split(text: &str) -> Page<'_> {
         (Ok(Some(table)), body) if table.values().any(holds_nul) => Page {
             front_matter: FrontMatter::default(),
             body,
-            problem: Some("a value holds a NUL character".to_owned()),
+            problem: Some("a value contains a NUL character".to_owned()),
         },
         (Ok(Some(table)), body) => Page {
             front_matter: fields(table),

@@ -17,10 +17,10 @@ pub(crate) fn run<T: Send>(
         let reader = thread::Builder::new()
             .stack_size(STACK_BYTES)
             .spawn_scoped(scope, read)
-            .map_err(|error| malformed(format!("no thread to read it: {error}")))?;
+            .map_err(|error| malformed(format!("cannot start a thread to read it: {error}")))?;
         reader
             .join()
-            .unwrap_or_else(|_| Err(malformed("the reader gave up on it".to_owned())))
+            .unwrap_or_else(|_| Err(malformed("the reader crashed".to_owned())))
     })
 }
 

@@ -161,7 +161,7 @@ impl Inclusion<'_> {
             return Err("an address");
         }
         if depth >= MAX_DEPTH {
-            return Err("files inside each other");
+            return Err("nested too deeply");
         }
         self.count += 1;
         if self.count > MAX_INCLUSIONS {
@@ -402,10 +402,7 @@ mod tests {
                 "not included: ../../etc/passwd (outside the folder)",
             ),
             ("--8<-- \"none.md\"", "not included: none.md (cannot be read)"),
-            (
-                "--8<-- \"guide/self.md\"",
-                "not included: self.md (files inside each other)",
-            ),
+            ("--8<-- \"guide/self.md\"", "not included: self.md (nested too deeply)"),
             (
                 "{{#include code/a.rs:nothing}}",
                 "not included: code/a.rs:nothing (no such part)",

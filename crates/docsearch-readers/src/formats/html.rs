@@ -99,7 +99,7 @@ pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame
     let page = tree::parse(text)?;
     let head = head::read(&page);
     if head::is_hidden(&page) && !frame.is_hidden {
-        return Err(Unreadable::NoDocumentation("not to be found"));
+        return Err(Unreadable::NoDocumentation("marked noindex"));
     }
     if let Some(reason) = site::no_documentation_in(&page, path) {
         return Err(Unreadable::NoDocumentation(reason));

@@ -67,7 +67,7 @@ fn read(bytes: &[u8]) -> Result<Draft, Unreadable> {
 fn draft(extract: Extract) -> Result<Draft, String> {
     if extract.body.trim().is_empty() {
         return Err(match extract.failed {
-            0 => "it has no text, as pages that were scanned\nHINT:  ocrmypdf adds a text to such files.".to_owned(),
+            0 => "it has no text, like scanned pages\nHINT:  Add text with ocrmypdf.".to_owned(),
             failed => format!("{failed} of {} pages cannot be read", extract.pages),
         });
     }

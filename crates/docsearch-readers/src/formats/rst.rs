@@ -49,7 +49,7 @@ fn read(source: &TextSource<'_>) -> Result<Vec<Draft>, Unreadable> {
         let body = to_markdown_in(&text, elsewhere.unwrap_or_default());
         match is_filled_in(&text, &body) {
             true => Err(Unreadable::NoDocumentation(
-                "filled in from code by Sphinx: index the HTML that it builds",
+                "generated from code by Sphinx: index the HTML that it builds",
             )),
             false => Ok((body, warning)),
         }

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::question_file::{Asked, Page, placed};
 
-const SHAPE_HINT: &str = "\nHINT:  Write a list of texts, or of objects with question and heading, or question and anchor. A text with a \
-                          colon needs quotes.";
+const SHAPE_HINT: &str = "\nHINT:  Write a list of strings, or of objects with question and heading or anchor. Quote a string that has a \
+                          colon.";
 
 /// The questions that are left out: their number, and the problem of the first.
 #[derive(Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ fn question(item: &Value) -> Result<(String, String), String> {
         (heading, anchor) if heading.is_empty() => {
             Ok((format!("#{}", anchor.strip_prefix('#').unwrap_or(&anchor)), question))
         }
-        _ => Err("it has a heading and an anchor\nHINT:  Write one of them.".to_owned()),
+        _ => Err("both heading and anchor are set\nHINT:  Set one of them.".to_owned()),
     }
 }
 

@@ -166,15 +166,15 @@ impl QuestionFile {
 fn line(line: &[u8]) -> Result<Line, String> {
     const HINT: &str = "\nHINT:  Each line is an object such as {\"file\": \"a.md\", \"heading\": \"Setup\", \"question\": \"how do I begin\"}.";
     let text = std::str::from_utf8(line).map_err(|_| format!("not UTF-8{HINT}"))?;
-    let value: Value = serde_json::from_str(text).map_err(|_| format!("not an object of JSON{HINT}"))?;
+    let value: Value = serde_json::from_str(text).map_err(|_| format!("not a JSON object{HINT}"))?;
     let Value::Object(fields) = &value else {
-        return Err(format!("not an object of JSON{HINT}"));
+        return Err(format!("not a JSON object{HINT}"));
     };
     if let Some(key) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
         return Err(format!("\"{}\" is not known{HINT}", bounds::shown(key)));
     }
     serde_json::from_value(value)
-        .map_err(|_| format!("file and question must be texts, and heading a text or null{HINT}"))
+        .map_err(|_| format!("file and question must be strings, and heading a string or null{HINT}"))
 }
 
 /// The warning that a file does not exist.
@@ -348,16 +348,16 @@ mod tests {
             )
         };
         for (line, reason) in [
-            ("not json", "not an object of JSON"),
-            ("[\"a.md\"]", "not an object of JSON"),
-            ("{} {}", "not an object of JSON"),
+            ("not json", "not a JSON object"),
+            ("[\"a.md\"]", "not a JSON object"),
+            ("{} {}", "not a JSON object"),
             (
                 "{\"file\": \"a.md\", \"headline\": \"A\", \"question\": \"q\"}",
                 "\"headline\" is not known",
             ),
             (
                 "{\"file\": \"a.md\", \"heading\": {}, \"question\": \"q\"}",
-                "must be texts",
+                "must be strings",
             ),
         ] {
             let (is_damaged, said) = of(line);

@@ -44,7 +44,7 @@ pub fn synthesise(
     let mut taken = HashSet::new();
     let keys: Vec<String> = pages.iter().map(|page| key_of(&page.slug, &slug, &mut taken)).collect();
     let section = |(page, key): (&Document, &String)| {
-        let problem = || format!("the text of \"{}\" ends within something", page.slug);
+        let problem = || format!("the text of \"{}\" ends inside an open block", page.slug);
         page_section(page, key).ok_or_else(problem)
     };
     let sections: Vec<PageSection> = pages.iter().zip(&keys).map(section).collect::<Result<_, String>>()?;

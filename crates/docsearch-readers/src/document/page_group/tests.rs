@@ -63,7 +63,7 @@ fn problems_of_a_rule_are_reported() {
     for (text, expected) in [
         ("title = 'x'", "has not one of folder, front_matter and pages"),
         ("folder = 'a'\npages = ['b']", "has not one of"),
-        ("pages = ['b']\nslug = 'x'", "has no slug or no title"),
+        ("pages = ['b']\nslug = 'x'", "needs a slug and a title"),
         ("folder = 'a/*'\ntitle = 'x'", "may make several"),
         ("front_matter = 'group'\nslug = 'x'", "may make several"),
         ("folder = 'a'\nslug = '/'", "the slug of a group is empty"),

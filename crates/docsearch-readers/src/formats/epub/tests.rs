@@ -57,7 +57,7 @@ fn unreadable_chapters_are_reported() {
     assert_eq!(drafts.len(), 1);
     assert_eq!(drafts[0].warning.as_deref(), Some("1 of 2 chapters cannot be read"));
     let refused = read(&book(&chapter(""), &text, &[("META-INF/encryption.xml", key)])).unwrap_err();
-    assert_eq!(refused.to_string(), "no readable EPUB: it is encrypted");
+    assert_eq!(refused.to_string(), "cannot be read as EPUB: it is encrypted");
 }
 
 #[test]

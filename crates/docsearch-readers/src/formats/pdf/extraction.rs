@@ -19,7 +19,7 @@ pub(super) fn extract(bytes: &[u8]) -> Result<Extract, String> {
         .map_err(|_| "it breaks the reader".to_owned())?
         .map_err(|error| error.to_string())?;
     if document.is_encrypted() && document.decrypt("").is_err() {
-        return Err("encrypted\nHINT:  qpdf --decrypt, with its password, gives a file that can be read.".to_owned());
+        return Err("encrypted\nHINT:  Decrypt it with qpdf --decrypt and its password.".to_owned());
     }
     let count = document.get_pages().len();
     let (mut pages, mut failed, mut characters) = (Vec::new(), 0, 0);

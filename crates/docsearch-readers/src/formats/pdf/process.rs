@@ -29,7 +29,7 @@ pub(super) fn extract(bytes: &[u8]) -> Answer {
     if cfg!(test) {
         return extraction::extract(bytes);
     }
-    let failed = |error: io::Error| format!("no process to read it: {error}");
+    let failed = |error: io::Error| format!("cannot start a process to read it: {error}");
     let program = env::current_exe().map_err(failed)?;
     let mut process = Command::new(program)
         .arg(COMMAND)
@@ -52,7 +52,7 @@ pub(super) fn extract(bytes: &[u8]) -> Answer {
     let status = process.wait().map_err(failed)?;
     match serde_json::from_slice(&answer) {
         Ok(answer) if status.success() => answer,
-        _ => Err("it takes too much memory or time, or breaks the reader".to_owned()),
+        _ => Err("the reader ran out of memory or time, or crashed".to_owned()),
     }
 }
 

@@ -94,7 +94,7 @@ fn pages_are_sections_if_no_heading_is_found() {
 fn files_without_text_and_broken_files_are_reported() {
     let reason = |bytes: &[u8]| read(bytes).unwrap_err().to_string();
     assert!(reason(&file(&[""], "")).contains("no text"));
-    assert!(reason(b"%PDF-1.4\nnothing").starts_with("no readable PDF"));
+    assert!(reason(b"%PDF-1.4\nnothing").starts_with("cannot be read as PDF"));
     let bytes = file(&["10 text"], "");
     for length in (0..bytes.len()).step_by(97) {
         let _ = extract(&bytes[..length]);

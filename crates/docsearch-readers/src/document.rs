@@ -2,8 +2,9 @@
 
 mod assembly;
 pub mod distinct_title;
+mod exclusion;
 mod folders;
-mod no_page;
+
 pub mod page_group;
 pub mod updated;
 
@@ -148,11 +149,11 @@ pub fn read(
     folders: Option<&Folders>,
 ) -> Result<Vec<ReaderOutput>, Unreadable> {
     let &InputFile { root, relative, .. } = file;
-    if let Some(reason) = html::site::no_documentation(root, relative) {
+    if let Some(reason) = html::exclusion::no_documentation(root, relative) {
         return Err(Unreadable::NoDocumentation(reason));
     }
     let site = folders.and_then(|folders| Some(SiteFile::new(folders.sites(root)?, root, relative)));
-    if let Some(reason) = no_page::by_path(relative, site.as_ref().and_then(|file| file.site.generator())) {
+    if let Some(reason) = exclusion::by_path(relative, site.as_ref().and_then(|file| file.site.generator())) {
         return Err(Unreadable::NoDocumentation(reason));
     }
     if let Some(reason) = site.as_ref().and_then(|file| file.site.leaves_out(&file.path)) {
@@ -195,7 +196,7 @@ pub fn from_response(
     };
     let prefix = options.prefix.as_deref();
     let path = PathBuf::from(slug::path_of_url(&location, prefix, has_page_extension));
-    if let Some(reason) = html::site::no_documentation_named(&path) {
+    if let Some(reason) = html::exclusion::no_documentation_named(&path) {
         return Err(Unreadable::NoDocumentation(reason));
     }
     let origin = Origin {

@@ -125,7 +125,7 @@ fn names(input: &[u8]) {
         slug::from_title(line);
         slug::from_path(path, Some("kit"));
         detection::from_name(path);
-        html::site::no_documentation_named(path);
+        html::exclusion::no_documentation_named(path);
         let parsed = content_type::ContentType::parse(line);
         let _ = parsed.format(path);
         if let Ok(url) = url::Url::parse(line) {

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use docsearch_readers::document::Document;
-use docsearch_readers::page_questions::question_file::{HINTS, Page, QuestionFile, Warning, damaged, placed};
+use docsearch_readers::page_questions::question_file::{
+    HINTS, QuestionFile, QuestionedPage, Warning, damaged, with_anchors,
+};
 use serde_json::json;
 use url::Url;
 
@@ -17,7 +19,7 @@ pub(crate) struct CrawlQuestions {
     name: String,
     file: QuestionFile,
     /// The names of pages in the file that were crawled.
-    met: HashSet<String>,
+    matched: HashSet<String>,
     /// Number of questions left out.
     left_out: u64,
 }
@@ -29,7 +31,7 @@ impl CrawlQuestions {
         let mut questions = Self {
             name: path.display().to_string(),
             file,
-            met: HashSet::new(),
+            matched: HashSet::new(),
             left_out: 0,
         };
         questions.warn(&warnings, report);
@@ -52,15 +54,15 @@ impl CrawlQuestions {
         let mut own = document.own_questions();
         let mut warnings = Vec::new();
         for name in names {
-            let page = Page {
+            let page = QuestionedPage {
                 title: &document.title,
                 body: &document.body,
                 own,
             };
-            let (mut of_page, mut left_out) = placed(&name, self.file.of(&name), &[page], HINTS);
+            let (mut of_page, mut left_out) = with_anchors(&name, self.file.of(&name), &[page], HINTS);
             own = of_page.pop().unwrap_or_default();
             warnings.append(&mut left_out);
-            self.met.insert(name);
+            self.matched.insert(name);
         }
         document.questions = Some(json!(own));
         self.warn(&warnings, report);
@@ -70,7 +72,7 @@ impl CrawlQuestions {
     /// pages that were not crawled.
     pub(crate) fn finish(mut self, is_whole: bool, report: &Report) -> u64 {
         if is_whole {
-            self.warn(&self.file.unmet(&self.met), report);
+            self.warn(&self.file.unmatched(&self.matched), report);
         }
         self.left_out
     }

@@ -77,7 +77,7 @@ pub(crate) fn list(root: &Path, links: Links) -> FolderListing {
         }
         match detection::is_documentation(entry.path()) {
             // A manual has a page under each name that it describes.
-            true if entry.path_is_symlink() && extension::is_of_manual(relative) => {
+            true if entry.path_is_symlink() && extension::may_be_manual_page(relative) => {
                 *listing.left_out.entry(manual_page::LINK).or_default() += 1;
             }
             true => listing.files.push(relative.to_owned()),

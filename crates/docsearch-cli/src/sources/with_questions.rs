@@ -6,7 +6,9 @@ use std::path::Path;
 
 use docsearch_readers::document::Document;
 use docsearch_readers::file::{self, Links};
-use docsearch_readers::page_questions::question_file::{HINTS, NAME, Page, QuestionFile, Warning, placed};
+use docsearch_readers::page_questions::question_file::{
+    HINTS, NAME, QuestionFile, QuestionedPage, Warning, with_anchors,
+};
 use serde_json::json;
 
 use crate::process::error::Error;
@@ -20,7 +22,7 @@ struct FolderQuestions {
     file: QuestionFile,
     warnings: Vec<Warning>,
     /// Files with documents.
-    met: HashSet<String>,
+    matched: HashSet<String>,
     /// Whether the folder is read completely.
     is_whole: bool,
 }
@@ -114,7 +116,7 @@ impl<'a> WithQuestions<'a> {
     fn end(&mut self, statistics: &mut SourceStatistics, report: &Report) {
         for questions in self.folders.take().questions.into_values() {
             if questions.is_whole {
-                warn(&questions.file.unmet(&questions.met), statistics, report);
+                warn(&questions.file.unmatched(&questions.matched), statistics, report);
             }
         }
     }
@@ -149,19 +151,19 @@ impl DocumentSource for WithQuestions<'_> {
                 .filter(|document| document.source_root == *source_root)
             {
                 let path = document.source_path.clone().unwrap_or_default();
-                let is_new = !questions.file.of(&path).is_empty() && !questions.met.contains(&path);
+                let is_new = !questions.file.of(&path).is_empty() && !questions.matched.contains(&path);
                 if self.stage == Stage::Pages || is_new {
                     of_file.entry(path).or_default().push(document);
                 }
             }
             for (path, documents) in of_file {
-                let pages: Vec<Page<'_>> = documents.iter().map(|document| page(document)).collect();
-                let (placed, warnings) = placed(&path, questions.file.of(&path), &pages, HINTS);
+                let pages: Vec<QuestionedPage<'_>> = documents.iter().map(|document| page(document)).collect();
+                let (placed, warnings) = with_anchors(&path, questions.file.of(&path), &pages, HINTS);
                 warn(&warnings, statistics, report);
                 for (document, own) in documents.into_iter().zip(placed) {
                     document.questions = (!questions.file.is_damaged()).then(|| json!(own));
                 }
-                questions.met.insert(path);
+                questions.matched.insert(path);
             }
         }
         Ok(Some(documents))
@@ -172,8 +174,8 @@ impl DocumentSource for WithQuestions<'_> {
     }
 }
 
-fn page(document: &Document) -> Page<'_> {
-    Page {
+fn page(document: &Document) -> QuestionedPage<'_> {
+    QuestionedPage {
         title: &document.title,
         body: &document.body,
         own: document.own_questions(),

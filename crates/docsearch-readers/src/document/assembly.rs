@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::json;
 
-use super::{Document, Origin, ReadOptions, ReaderOutput, no_page};
+use super::{Document, Origin, ReadOptions, ReaderOutput, exclusion};
 use crate::draft::front_matter::FrontMatter;
 use crate::draft::{Draft, PART, Unreadable};
 use crate::file::{extension, manual_page, slug};
@@ -27,7 +27,7 @@ pub(super) fn assemble(
         parent,
         warning,
     } = draft;
-    if let Some(reason) = no_page::by_front_matter(&matter).or_else(|| no_page::by_text(&matter, &body)) {
+    if let Some(reason) = exclusion::by_front_matter(&matter).or_else(|| exclusion::by_text(&matter, &body)) {
         return Err(Unreadable::NoDocumentation(reason));
     }
     // A file with a title of its own is a page even if others include it.
@@ -132,7 +132,7 @@ fn slug(
 /// The path that gives the slug. The section of a manual page is part of its name: `crontab.1` is not `crontab.5`.
 fn slug_path(path: &Path) -> PathBuf {
     let path = extension::uncompressed(path);
-    match extension::is_of_manual(&path)
+    match extension::may_be_manual_page(&path)
         && extension::of(&path).is_some_and(|section| manual_page::is_section(&section))
     {
         true => path.with_added_extension("man"),

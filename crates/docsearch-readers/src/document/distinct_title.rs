@@ -12,7 +12,7 @@ const MAX_PARENT_CHARS: usize = 60;
 
 /// A page of the run.
 #[derive(Debug)]
-struct Page {
+struct TitledPage {
     slug: String,
     title: String,
     source_root: String,
@@ -25,12 +25,12 @@ struct Page {
 
 /// The pages of a run.
 #[derive(Debug, Default)]
-pub struct Titles(Vec<Page>);
+pub struct Titles(Vec<TitledPage>);
 
 impl Titles {
     /// Adds a page.
     pub fn add(&mut self, document: &Document) {
-        self.0.push(Page {
+        self.0.push(TitledPage {
             slug: document.slug.clone(),
             title: document.title.clone(),
             source_root: document.source_root.clone(),
@@ -44,7 +44,7 @@ impl Titles {
     /// its title.
     pub fn distinct(&self) -> HashMap<String, String> {
         let by_slug = self.0.iter().map(|page| (page.slug.as_str(), page)).collect();
-        let mut sharing: HashMap<_, Vec<&Page>> = HashMap::new();
+        let mut sharing: HashMap<_, Vec<&TitledPage>> = HashMap::new();
         for page in &self.0 {
             let shared = (&page.source_root, &page.version, key(&page.title));
             sharing.entry(shared).or_default().push(page);
@@ -66,10 +66,11 @@ fn section(document: &Document) -> Option<String> {
     section.as_str().map(str::to_owned)
 }
 
-fn add_parents(pages: &[&Page], by_slug: &HashMap<&str, &Page>, distinct: &mut HashMap<String, String>) {
+fn add_parents(pages: &[&TitledPage], by_slug: &HashMap<&str, &TitledPage>, distinct: &mut HashMap<String, String>) {
     let sections: HashSet<&String> = pages.iter().filter_map(|page| page.section.as_ref()).collect();
     if sections.len() == pages.len() {
-        let titled = |page: &&Page| Some((page.slug.clone(), format!("{}({})", page.title, page.section.as_ref()?)));
+        let titled =
+            |page: &&TitledPage| Some((page.slug.clone(), format!("{}({})", page.title, page.section.as_ref()?)));
         distinct.extend(pages.iter().filter_map(titled));
         return;
     }
@@ -106,7 +107,7 @@ fn add_parents(pages: &[&Page], by_slug: &HashMap<&str, &Page>, distinct: &mut H
 
 /// The names of the parents of a page, nearest first: the one that it names, then the folders of its slug, by the title
 /// of the folder's page if there is one.
-fn parents(page: &Page, by_slug: &HashMap<&str, &Page>) -> Vec<String> {
+fn parents(page: &TitledPage, by_slug: &HashMap<&str, &TitledPage>) -> Vec<String> {
     let own = key(&page.title);
     let is_apt = |name: &str| {
         let key = key(name);

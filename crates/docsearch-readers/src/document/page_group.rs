@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::file::slug;
 use crate::folder::pattern;
 
-pub use part::{Part, parts};
+pub use part::{PageSection, parts};
 pub use synthesis::{MAX_BODY_BYTES, synthesise};
 
 /// Characters that make a path a pattern.
@@ -121,7 +121,7 @@ impl<'a> Groups<'a> {
         self.rules.iter().enumerate().find_map(|(number, (rule, globs))| {
             let (name, place) = match &rule.front_matter {
                 Some(key) => (named(page, key)?, 0),
-                None => placed(rule, globs, path)?,
+                None => matching_name(rule, globs, path)?,
             };
             let group = Group {
                 rule: number,
@@ -136,7 +136,8 @@ impl<'a> Groups<'a> {
     pub fn may_hold(&self, group: &Group, source_root: &str, path: &Path) -> bool {
         let (rule, globs) = &self.rules[group.rule];
         group.source_root == source_root
-            && (rule.front_matter.is_some() || placed(rule, globs, path).is_some_and(|(name, _)| name == group.name))
+            && (rule.front_matter.is_some()
+                || matching_name(rule, globs, path).is_some_and(|(name, _)| name == group.name))
     }
 }
 
@@ -148,7 +149,7 @@ impl Group {
 }
 
 /// The outermost folder around a file that a rule matches, or the position of the file in the rule's list.
-fn placed(rule: &GroupRule, globs: &GlobSet, path: &Path) -> Option<(String, usize)> {
+fn matching_name(rule: &GroupRule, globs: &GlobSet, path: &Path) -> Option<(String, usize)> {
     if rule.folder.is_none() {
         return globs
             .matches(path)

@@ -29,7 +29,7 @@ pub(crate) struct FrontMatter {
 /// A page split at the end of its front matter. `problem` is why front matter could not be read; the body is without it
 /// all the same.
 #[derive(Debug)]
-pub(crate) struct Page<'a> {
+pub(crate) struct SplitPage<'a> {
     pub(crate) front_matter: FrontMatter,
     pub(crate) body: &'a str,
     pub(crate) problem: Option<String>,
@@ -42,8 +42,8 @@ struct Verbatim {
 }
 
 /// Splits the front matter off `text`. A text that opens with a thematic break is all body.
-pub(crate) fn split(text: &str) -> Page<'_> {
-    let all_body = Page {
+pub(crate) fn split(text: &str) -> SplitPage<'_> {
+    let all_body = SplitPage {
         front_matter: FrontMatter::default(),
         body: text,
         problem: None,
@@ -56,18 +56,18 @@ pub(crate) fn split(text: &str) -> Page<'_> {
         return all_body;
     };
     match parsed {
-        (Ok(Some(table)), body) if table.values().any(holds_nul) => Page {
+        (Ok(Some(table)), body) if table.values().any(holds_nul) => SplitPage {
             front_matter: FrontMatter::default(),
             body,
             problem: Some("a value contains a NUL character".to_owned()),
         },
-        (Ok(Some(table)), body) => Page {
+        (Ok(Some(table)), body) => SplitPage {
             front_matter: fields(table),
             body,
             problem: None,
         },
         (Ok(None), _) => all_body,
-        (Err(reason), body) => Page {
+        (Err(reason), body) => SplitPage {
             front_matter: FrontMatter::default(),
             body,
             problem: Some(reason),
@@ -302,11 +302,11 @@ mod tests {
             let matter = split(text).front_matter;
             (matter.questions, Value::Object(matter.metadata))
         };
-        let asked = json!(["why", {"heading": "Setup", "question": "how: so"}]);
+        let questions = json!(["why", {"heading": "Setup", "question": "how: so"}]);
         let yaml = of("---\nquestions:\n- why\n- heading: Setup\n  question: 'how: so'\n---\n");
-        assert_eq!(yaml, (Some(asked.clone()), json!({})));
+        assert_eq!(yaml, (Some(questions.clone()), json!({})));
         let toml = of("+++\nquestions = [\"why\", { heading = \"Setup\", question = \"how: so\" }]\n+++\n");
-        assert_eq!(toml, (Some(asked), json!({})));
+        assert_eq!(toml, (Some(questions), json!({})));
         assert_eq!(
             of("---\nquestions: 12\n---\n"),
             (Some(json!(12)), json!({"questions": 12}))

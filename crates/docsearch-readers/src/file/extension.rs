@@ -127,7 +127,7 @@ pub(crate) fn uncompressed(path: &Path) -> PathBuf {
 }
 
 /// Whether the name may be that of a manual page: `ls.1`, `printf.3p.gz`, `kit.man`.
-pub fn is_of_manual(path: &Path) -> bool {
+pub fn may_be_manual_page(path: &Path) -> bool {
     of(&uncompressed(path))
         .is_some_and(|extension| manual_page::is_section(&extension) || matches!(extension.as_str(), "man" | "mdoc"))
 }
@@ -163,10 +163,10 @@ mod tests {
     #[test]
     fn pages_of_the_manual_end_in_their_section() {
         for name in ["ls.1", "printf.3p", "x.1.gz", "kit.mdoc", "Tk.n"] {
-            assert!(is_of_manual(Path::new(name)), "{name}");
+            assert!(may_be_manual_page(Path::new(name)), "{name}");
         }
         for name in ["v1.25", "a.gz", "b.txt", "notes.10"] {
-            assert!(!is_of_manual(Path::new(name)), "{name}");
+            assert!(!may_be_manual_page(Path::new(name)), "{name}");
         }
     }
 }

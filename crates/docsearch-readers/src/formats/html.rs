@@ -2,12 +2,12 @@
 
 mod code_block;
 mod definition_list;
+pub(crate) mod exclusion;
 mod frame;
 mod head;
 mod heading;
 mod main_content;
 mod noise;
-pub(crate) mod site;
 mod table;
 mod target;
 mod tree;
@@ -101,7 +101,7 @@ pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame
     if head::is_hidden(&page) && !frame.is_hidden {
         return Err(Unreadable::NoDocumentation("marked noindex"));
     }
-    if let Some(reason) = site::no_documentation_in(&page, path) {
+    if let Some(reason) = exclusion::no_documentation_in(&page, path) {
         return Err(Unreadable::NoDocumentation(reason));
     }
     let vocabulary = Vocabulary::of(&page);

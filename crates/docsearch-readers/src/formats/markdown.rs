@@ -66,7 +66,7 @@ pub(crate) fn to_markdown(text: &str, extensions: Extensions) -> String {
         Some(dialect) => mdx::convert(text, dialect),
         None => text.to_owned(),
     };
-    let mut page = Page {
+    let mut page = Converter {
         extensions,
         output: String::with_capacity(plain.len()),
         shifts: Vec::new(),
@@ -77,7 +77,7 @@ pub(crate) fn to_markdown(text: &str, extensions: Extensions) -> String {
     page.output
 }
 
-struct Page {
+struct Converter {
     extensions: Extensions,
     output: String,
     /// Open admonitions: the column where their content begins, and the columns removed from its lines.
@@ -88,7 +88,7 @@ struct Page {
     in_definition: bool,
 }
 
-impl Page {
+impl Converter {
     fn read(&mut self, lines: &mut Peekable<Lines<'_>>) {
         while let Some(line) = lines.next() {
             let line = self.shifted(line);

@@ -34,7 +34,7 @@ pub(crate) static FORMAT: Format = Format {
     help: Some("Manual pages"),
     extensions: &["man", "mdoc"],
     name_patterns: &[".1 to .9"],
-    may_be_named: Some(extension::is_of_manual),
+    may_be_named: Some(extension::may_be_manual_page),
     confirm: Some(is_likely_file),
     media_types: &["text/troff", "application/x-troff-man"],
     text_test: Some(TextTest {

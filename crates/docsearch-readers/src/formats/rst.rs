@@ -18,8 +18,8 @@ use crate::folder::inclusion::{self, Language};
 use crate::formats::format::{self, Format, SiteAnchors, TextSource};
 #[cfg(test)]
 use crate::formats::growth;
-use block::{Reader, Scope};
-use label::Elsewhere;
+use block::{PageReader, Scope};
+use label::FolderLabels;
 use labelled_folder::LabelledFolders;
 
 pub(crate) static FORMAT: Format = Format {
@@ -45,8 +45,8 @@ fn read(source: &TextSource<'_>) -> Result<Vec<Draft>, Unreadable> {
     let draft = Draft::of_page(source.text, |text| {
         let (text, warning) = inclusion::expand(source.folder, source.path, text, Language::ReStructuredText);
         let labels = source.shared::<LabelledFolders>().zip(source.folder);
-        let elsewhere = labels.map(|(labels, folder)| labels.of(&folder.root, source.path));
-        let body = to_markdown_in(&text, elsewhere.unwrap_or_default());
+        let folder_labels = labels.map(|(labels, folder)| labels.of(&folder.root, source.path));
+        let body = to_markdown_in(&text, folder_labels.unwrap_or_default());
         match is_filled_in(&text, &body) {
             true => Err(Unreadable::NoDocumentation(
                 "generated from code by Sphinx: index the HTML that it builds",
@@ -74,13 +74,13 @@ pub(crate) fn evidence(line: &str) -> usize {
 
 /// Converts a page to Markdown.
 pub(crate) fn to_markdown(text: &str) -> String {
-    to_markdown_in(text, Elsewhere::default())
+    to_markdown_in(text, FolderLabels::default())
 }
 
 /// Converts a page to Markdown, with the labels of the other pages of its folder.
-fn to_markdown_in(text: &str, elsewhere: Elsewhere) -> String {
+fn to_markdown_in(text: &str, folder_labels: FolderLabels) -> String {
     let lines: Vec<String> = text.lines().map(line::without_tabs).collect();
-    let mut reader = Reader::new(&lines, elsewhere);
+    let mut reader = PageReader::new(&lines, folder_labels);
     let mut markdown = reader.blocks(&lines, &Scope::page()).join("\n\n");
     if !markdown.is_empty() {
         markdown.push('\n');

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use docsearch_core::index::question::{MAX_QUESTIONS_PER_DOCUMENT, Question};
 use serde_json::{Map, Value};
 
-use super::question_file::{Asked, Page, placed};
+use super::question_file::{FileQuestion, QuestionedPage, with_anchors};
 
 const SHAPE_HINT: &str = "\nHINT:  Write a list of strings, or of objects with question and heading or anchor. Quote a string that has a \
                           colon.";
@@ -29,27 +29,27 @@ pub(crate) fn read(given: &Value, title: &str, body: &str) -> (Vec<Question>, Op
             return (Vec::new(), Some(LeftOut { count: 1, reason }));
         }
     };
-    let (mut asked, mut known, mut problems) = (Vec::new(), HashSet::new(), Vec::new());
+    let (mut questions, mut known, mut problems) = (Vec::new(), HashSet::new(), Vec::new());
     for (place, item) in items.iter().enumerate() {
         let number = place + 1;
-        match question(item).and_then(|(heading, question)| Asked::new(number, heading, question)) {
+        match question(item).and_then(|(heading, question)| FileQuestion::new(number, heading, question)) {
             Ok(one) if !known.insert(one.clone().into_content()) => {}
-            Ok(_) if asked.len() == MAX_QUESTIONS_PER_DOCUMENT => {
+            Ok(_) if questions.len() == MAX_QUESTIONS_PER_DOCUMENT => {
                 problems.push((
                     number,
                     format!("a document has at most {MAX_QUESTIONS_PER_DOCUMENT} questions"),
                 ));
             }
-            Ok(one) => asked.push(one),
+            Ok(one) => questions.push(one),
             Err(reason) => problems.push((number, reason)),
         }
     }
-    let page = Page {
+    let page = QuestionedPage {
         title,
         body,
         own: Vec::new(),
     };
-    let (mut placed, warnings) = placed("the page", &asked, &[page], 1);
+    let (mut placed, warnings) = with_anchors("the page", &questions, &[page], 1);
     let (left_out, misplaced): (Vec<_>, Vec<_>) = warnings.into_iter().partition(|warning| warning.is_left_out);
     problems.extend(left_out.into_iter().map(|warning| (warning.line, warning.reason)));
     let (count, all) = (problems.len(), items.len());
@@ -117,7 +117,9 @@ mod tests {
 
     fn of(given: &Value) -> (Pairs, Option<(usize, String)>) {
         let (questions, left_out) = read(given, "Kit", BODY);
-        let pairs = questions.into_iter().map(|asked| (asked.anchor, asked.question));
+        let pairs = questions
+            .into_iter()
+            .map(|question| (question.anchor, question.question));
         (
             pairs.collect(),
             left_out.map(|left_out| (left_out.count, left_out.reason)),

@@ -43,13 +43,13 @@ pub struct Warning {
 
 /// A question for a heading.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct FileQuestion {
     line: usize,
     heading: String,
     question: Question,
 }
 
-impl Asked {
+impl FileQuestion {
     /// The error is why the question cannot be stored.
     pub(super) fn new(line: usize, heading: String, question: String) -> Result<Self, String> {
         let given = Question {
@@ -73,7 +73,7 @@ impl Asked {
 }
 
 /// A page as far as its questions need it.
-pub struct Page<'a> {
+pub struct QuestionedPage<'a> {
     /// A heading that equals the title means the page as a whole.
     pub title: &'a str,
     /// Markdown, with the anchors of its sections.
@@ -85,7 +85,7 @@ pub struct Page<'a> {
 /// The questions of a file, by page.
 #[derive(Debug, Default)]
 pub struct QuestionFile {
-    pages: BTreeMap<String, Vec<Asked>>,
+    pages: BTreeMap<String, Vec<FileQuestion>>,
     is_damaged: bool,
 }
 
@@ -128,36 +128,40 @@ impl QuestionFile {
             heading,
             question,
         } = self::line(line).inspect_err(|_| self.is_damaged = true)?;
-        let asked = Asked::new(number, heading.unwrap_or_default(), question)?;
+        let question = FileQuestion::new(number, heading.unwrap_or_default(), question)?;
         let path = file.trim_start_matches("./");
         if path.is_empty() {
             return Err("the name of the file is empty".to_owned());
         }
-        self.pages.entry(path.to_owned()).or_default().push(asked);
+        self.pages.entry(path.to_owned()).or_default().push(question);
         Ok(())
     }
 
     /// Adds the questions of another file.
     pub fn join(&mut self, other: Self) {
         self.is_damaged |= other.is_damaged;
-        for (path, mut asked) in other.pages {
-            self.pages.entry(path).or_default().append(&mut asked);
+        for (path, mut questions) in other.pages {
+            self.pages.entry(path).or_default().append(&mut questions);
         }
     }
 
     /// The files that it names, with their questions.
-    pub fn pages(&self) -> impl Iterator<Item = (&str, &[Asked])> {
-        self.pages.iter().map(|(path, asked)| (path.as_str(), asked.as_slice()))
+    pub fn pages(&self) -> impl Iterator<Item = (&str, &[FileQuestion])> {
+        self.pages
+            .iter()
+            .map(|(path, questions)| (path.as_str(), questions.as_slice()))
     }
 
     /// Warnings about the files that it names and that are not among these.
-    pub fn unmet(&self, met: &HashSet<String>) -> Vec<Warning> {
-        let unmet = self.pages().filter(|(path, _)| !met.contains(*path));
-        unmet.map(|(path, asked)| no_such_page(path, asked)).collect()
+    pub fn unmatched(&self, matched: &HashSet<String>) -> Vec<Warning> {
+        let unmatched = self.pages().filter(|(path, _)| !matched.contains(*path));
+        unmatched
+            .map(|(path, questions)| no_such_page(path, questions))
+            .collect()
     }
 
     /// The questions for a file.
-    pub fn of(&self, path: &str) -> &[Asked] {
+    pub fn of(&self, path: &str) -> &[FileQuestion] {
         self.pages.get(path).map_or(&[], Vec::as_slice)
     }
 }
@@ -178,10 +182,10 @@ fn line(line: &[u8]) -> Result<Line, String> {
 }
 
 /// The warning that a file does not exist.
-pub fn no_such_page(path: &str, asked: &[Asked]) -> Warning {
+pub fn no_such_page(path: &str, questions: &[FileQuestion]) -> Warning {
     Warning {
-        line: asked.first().map_or(0, |asked| asked.line),
-        reason: match asked.len() {
+        line: questions.first().map_or(0, |question| question.line),
+        reason: match questions.len() {
             1 => format!("{path} is no page; its question is left out"),
             more => format!("{path} is no page; its {more} questions are left out"),
         },
@@ -190,9 +194,9 @@ pub fn no_such_page(path: &str, asked: &[Asked]) -> Warning {
 }
 
 /// The warning that a question of a page cannot be stored; it has the first line of the page.
-pub fn left_out(path: &str, asked: &[Asked], reason: &str) -> Warning {
+pub fn left_out(path: &str, questions: &[FileQuestion], reason: &str) -> Warning {
     Warning {
-        line: asked.first().map_or(0, |asked| asked.line),
+        line: questions.first().map_or(0, |question| question.line),
         reason: format!("{path}: {reason}"),
         is_left_out: true,
     }
@@ -206,16 +210,21 @@ pub fn damaged(name: &str) -> Error {
 /// The questions of the pages of one file, with their anchors: those from other sources first. A question whose heading
 /// does not exist belongs to the page as a whole. For the first `hints` of these, the warning names the most similar
 /// heading.
-pub fn placed(path: &str, asked: &[Asked], pages: &[Page<'_>], hints: usize) -> (Vec<Vec<Question>>, Vec<Warning>) {
-    let headings: Vec<Headings<'_>> = match asked.is_empty() {
+pub fn with_anchors(
+    path: &str,
+    questions: &[FileQuestion],
+    pages: &[QuestionedPage<'_>],
+    hints: usize,
+) -> (Vec<Vec<Question>>, Vec<Warning>) {
+    let headings: Vec<Headings<'_>> = match questions.is_empty() {
         true => Vec::new(),
         false => pages.iter().map(|page| Headings::new(page.title, page.body)).collect(),
     };
     let mut lists: Vec<QuestionList> = pages.iter().map(|page| QuestionList::of(&page.own)).collect();
     let mut warnings = Vec::new();
-    for asked in asked {
+    for question in questions {
         let mut found = headings.iter().enumerate();
-        let found = found.find_map(|(page, headings)| Some((page, headings.find(&asked.heading)?)));
+        let found = found.find_map(|(page, headings)| Some((page, headings.find(&question.heading)?)));
         let (page, anchor) = found.unwrap_or_else(|| {
             let hinted = if warnings.len() < hints {
                 headings.as_slice()
@@ -223,22 +232,22 @@ pub fn placed(path: &str, asked: &[Asked], pages: &[Page<'_>], hints: usize) -> 
                 &[]
             };
             warnings.push(Warning {
-                line: asked.line,
-                reason: no_such_heading(path, &asked.heading, hinted),
+                line: question.line,
+                reason: no_such_heading(path, &question.heading, hinted),
                 is_left_out: false,
             });
             (0, "")
         });
-        let question = Question {
+        let stored = Question {
             anchor: anchor.to_owned(),
-            ..asked.question.clone()
+            ..question.question.clone()
         };
         let Some(list) = lists.get_mut(page) else {
             continue;
         };
-        if let Err(reason) = list.add(question) {
+        if let Err(reason) = list.add(stored) {
             warnings.push(Warning {
-                line: asked.line,
+                line: question.line,
                 reason: format!("{path}: {reason}"),
                 is_left_out: true,
             });
@@ -310,12 +319,12 @@ mod tests {
         both.join(read(
             "{\"file\": \"a.md\", \"question\": \"second\"}\n{\"file\": \"b.md\", \"question\": \"third\"}",
         ));
-        let asked: Vec<&str> = both
+        let texts: Vec<&str> = both
             .of("a.md")
             .iter()
-            .map(|asked| asked.question.question.as_str())
+            .map(|question| question.question.question.as_str())
             .collect();
-        assert_eq!(asked, ["first", "second"]);
+        assert_eq!(texts, ["first", "second"]);
         assert_eq!(both.of("b.md").len(), 1);
     }
 
@@ -334,7 +343,7 @@ mod tests {
         let lines: Vec<usize> = warnings.iter().map(|warning| warning.line).collect();
         assert_eq!(lines, [3, 4, 5, 6, 7, 8, 10]);
         assert!(file.is_damaged());
-        let pages: Vec<(&str, usize)> = file.pages().map(|(path, asked)| (path, asked.len())).collect();
+        let pages: Vec<(&str, usize)> = file.pages().map(|(path, questions)| (path, questions.len())).collect();
         assert_eq!(pages, [("a.md", 1), ("b.md", 1)]);
     }
 
@@ -373,7 +382,7 @@ mod tests {
         let text = "{\"file\":\"b\",\"heading\":\"Two\",\"question\":\"q\"}\n{\"file\":\"b\",\"heading\":\"Two\",\"question\":\" q\"}\n\
                     {\"file\":\"b\",\"heading\":\"One\",\"question\":\"p\"}\n{\"file\":\"b\",\"heading\":\"Twoo\",\"question\":\"r\"}\n";
         let (file, _) = QuestionFile::read(text.as_bytes());
-        let page = |title, body| Page {
+        let page = |title, body| QuestionedPage {
             title,
             body,
             own: Vec::new(),
@@ -382,10 +391,14 @@ mod tests {
             page("First", "# First\n\n## One\n"),
             page("Second", "# Second\n\n## Two\n"),
         ];
-        let (placed, warnings) = placed("b", file.of("b"), &pages, HINTS);
+        let (placed, warnings) = with_anchors("b", file.of("b"), &pages, HINTS);
         let questions: Vec<Vec<(&str, &str)>> = placed
             .iter()
-            .map(|page| page.iter().map(|asked| (&*asked.anchor, &*asked.question)).collect())
+            .map(|page| {
+                page.iter()
+                    .map(|question| (&*question.anchor, &*question.question))
+                    .collect()
+            })
             .collect();
         assert_eq!(questions, [vec![("one", "p"), ("", "r")], vec![("two", "q")]]);
         assert_eq!(warnings.len(), 1);
@@ -405,12 +418,12 @@ mod tests {
             anchor: String::new(),
             question: format!("{}{number}", if number < 3 { "q" } else { "own" }),
         };
-        let page = |own| Page {
+        let page = |own| QuestionedPage {
             title: "A",
             body: "",
             own,
         };
-        let of = |own| placed("a", file.of("a"), &[page(own)], HINTS);
+        let of = |own| with_anchors("a", file.of("a"), &[page(own)], HINTS);
         let (questions, warnings) = of(Vec::new());
         assert_eq!((questions[0].len(), warnings.len()), (MAX_QUESTIONS_PER_SECTION, 1));
         let (questions, warnings) = of((0..5).map(own).collect());

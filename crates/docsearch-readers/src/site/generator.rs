@@ -72,7 +72,7 @@ pub struct Generator {
     /// Whether an HTML file with this stem is an index of names.
     pub(crate) is_index_of_names: fn(&str) -> bool,
     /// Why a built page is not documentation; `None` if it may be.
-    pub(crate) no_page: fn(&BuiltPage<'_>) -> Option<&'static str>,
+    pub(crate) exclusion: fn(&BuiltPage<'_>) -> Option<&'static str>,
     /// Selectors of the element that contains the text of a page and little else.
     pub(crate) containers: &'static [&'static str],
     /// Selectors of navigation, controls and marks.
@@ -184,7 +184,7 @@ impl Generator {
             asset_folders: &[],
             root_files: &[],
             is_index_of_names: |_| false,
-            no_page: |_| None,
+            exclusion: |_| None,
             containers: &[],
             noise: &[],
             admonition_titles: &[],

@@ -6,9 +6,9 @@ use std::path::Path;
 use docsearch_core::documents::grouped_page::{GroupedPage, page_at};
 use docsearch_core::index::question::{Question, Sections};
 use docsearch_core::values::bounds::counted;
-use docsearch_readers::document::page_group::{Part, parts};
+use docsearch_readers::document::page_group::{PageSection, parts};
 use docsearch_readers::page_questions::question_file::{
-    HINTS, Page, QuestionFile, QuestionList, Warning, damaged, left_out, no_such_page, placed,
+    HINTS, QuestionFile, QuestionList, QuestionedPage, Warning, damaged, left_out, no_such_page, with_anchors,
 };
 use postgres::Client;
 use postgres::types::Json;
@@ -25,7 +25,7 @@ struct QuestionTarget {
     title: String,
     /// For a page, only its headings.
     body: String,
-    page: Option<Part>,
+    page: Option<PageSection>,
 }
 
 /// The questions that the file has for a document.
@@ -54,15 +54,15 @@ pub(super) fn import(client: &mut Client, project: &str, bytes: &[u8], name: &Pa
             warnings.push(no_such_page(path, asked));
             continue;
         }
-        let of_pages: Vec<Page<'_>> = targets
+        let of_pages: Vec<QuestionedPage<'_>> = targets
             .iter()
-            .map(|target| Page {
+            .map(|target| QuestionedPage {
                 title: &target.title,
                 body: &target.body,
                 own: Vec::new(),
             })
             .collect();
-        let (placed, mut complaints) = placed(path, asked, &of_pages, HINTS);
+        let (placed, mut complaints) = with_anchors(path, asked, &of_pages, HINTS);
         warnings.append(&mut complaints);
         for (target, own) in targets.iter().zip(placed) {
             let new = by_document.entry(target.slug.clone()).or_default();
@@ -121,7 +121,7 @@ struct Documents<'a> {
     by_path: HashMap<String, Vec<(String, usize)>>,
     by_slug: HashMap<String, Vec<(String, usize)>>,
     /// Parts of documents, read on demand.
-    parts: HashMap<String, Vec<Part>>,
+    parts: HashMap<String, Vec<PageSection>>,
 }
 
 const OF_PROJECT: &str = "FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id WHERE p.name = $1";
@@ -202,7 +202,7 @@ impl<'a> Documents<'a> {
         Ok(targets)
     }
 
-    fn parts(&mut self, client: &mut Client, slug: &str) -> Result<&[Part], Error> {
+    fn parts(&mut self, client: &mut Client, slug: &str) -> Result<&[PageSection], Error> {
         if !self.parts.contains_key(slug) {
             let statement = format!("SELECT d.body, d.anchors {OF_PROJECT} AND d.slug = $2");
             let read = match client.query_opt(&statement, &[&self.project, &slug])? {

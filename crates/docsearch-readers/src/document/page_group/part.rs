@@ -9,7 +9,7 @@ use super::section::{anchor_below, heading_text};
 
 /// A page that is a section of a document.
 #[derive(Clone, Debug, Default)]
-pub struct Part {
+pub struct PageSection {
     /// The anchor of its section.
     pub key: String,
     /// The original title.
@@ -20,7 +20,7 @@ pub struct Part {
     beginnings: BTreeSet<String>,
 }
 
-impl Part {
+impl PageSection {
     /// The anchor in the document for an anchor on the page.
     pub fn anchor(&self, of_page: &str) -> String {
         match of_page.is_empty() || self.beginnings.contains(of_page) {
@@ -31,15 +31,15 @@ impl Part {
 }
 
 /// The parts of a document, in page order. `anchors` are the further anchors of the document.
-pub fn parts(body: &str, anchors: &BTreeMap<String, String>, pages: &[GroupedPage]) -> Vec<Part> {
-    let mut parts: BTreeMap<&str, Part> = pages
+pub fn parts(body: &str, anchors: &BTreeMap<String, String>, pages: &[GroupedPage]) -> Vec<PageSection> {
+    let mut parts: BTreeMap<&str, PageSection> = pages
         .iter()
         .map(|page| {
             (
                 page.anchor.as_str(),
-                Part {
+                PageSection {
                     key: page.anchor.clone(),
-                    ..Part::default()
+                    ..PageSection::default()
                 },
             )
         })
@@ -92,7 +92,7 @@ mod tests {
     use super::super::section::page_section;
     use super::*;
     use crate::document::Document;
-    use crate::page_questions::question_file::{HINTS, Page, QuestionFile, placed};
+    use crate::page_questions::question_file::{HINTS, QuestionFile, QuestionedPage, with_anchors};
 
     /// The questions of a page before and after grouping.
     fn both(title: &str, body: &str, headings: &[String]) -> Option<(Vec<Question>, Vec<Question>)> {
@@ -103,7 +103,7 @@ mod tests {
         let (file, _) = QuestionFile::read(text.as_bytes());
         let place = |title: &str, body: &str| {
             let own = Vec::new();
-            let (mut placed, _) = placed("a", file.of("a"), &[Page { title, body, own }], HINTS);
+            let (mut placed, _) = with_anchors("a", file.of("a"), &[QuestionedPage { title, body, own }], HINTS);
             placed.pop().unwrap()
         };
         let page = Document {
@@ -118,9 +118,9 @@ mod tests {
             ..GroupedPage::default()
         };
         let part = parts(&section.markdown, &section.anchors, &[page]).pop().unwrap();
-        let later = place(&part.title, &part.headings).into_iter().map(|asked| Question {
-            anchor: part.anchor(&asked.anchor),
-            ..asked
+        let later = place(&part.title, &part.headings).into_iter().map(|question| Question {
+            anchor: part.anchor(&question.anchor),
+            ..question
         });
         Some((section.questions, later.collect()))
     }

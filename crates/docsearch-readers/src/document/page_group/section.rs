@@ -103,12 +103,12 @@ pub(super) fn page_section(page: &Document, key: &str) -> Option<PageSection> {
     if !title_anchor.is_empty() {
         anchors.insert(anchor_below(key, title_anchor), key.to_owned());
     }
-    let questions = page.own_questions().into_iter().map(|asked| Question {
-        anchor: match asked.anchor.is_empty() {
+    let questions = page.own_questions().into_iter().map(|question| Question {
+        anchor: match question.anchor.is_empty() {
             true => key.to_owned(),
-            false => place(&asked.anchor),
+            false => place(&question.anchor),
         },
-        ..asked
+        ..question
     });
     let heading = |section: &&Section| section.heading_path.last().cloned();
     Some(PageSection {

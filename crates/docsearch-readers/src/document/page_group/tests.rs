@@ -165,8 +165,11 @@ fn questions_of_pages_stay_with_their_sections() {
     let rule = "[[groups]]\nfolder = 'menus'";
     let document = grouped(rule, vec![button, menu()]);
     let sections = docsearch_core::documents::markdown::sections(&document.body);
-    let asked = document.own_questions();
-    let places: Vec<(&str, &str)> = asked.iter().map(|asked| (&*asked.anchor, &*asked.question)).collect();
+    let questions = document.own_questions();
+    let places: Vec<(&str, &str)> = questions
+        .iter()
+        .map(|question| (&*question.anchor, &*question.question))
+        .collect();
     assert_eq!(
         places,
         [
@@ -176,9 +179,9 @@ fn questions_of_pages_stay_with_their_sections() {
         ]
     );
     assert!(
-        asked
+        questions
             .iter()
-            .all(|asked| sections.iter().any(|section| section.anchor == asked.anchor))
+            .all(|question| sections.iter().any(|section| section.anchor == question.anchor))
     );
     assert_eq!(grouped(rule, vec![menu()]).questions, None);
     let without = Document {

@@ -67,7 +67,7 @@ fn list_items<'a>(list: &'a ListBlock<'a>) -> impl Iterator<Item = &'a ListItem<
 
 /// Terms and their definition.
 #[derive(Default)]
-struct Entry {
+struct Definition {
     names: Vec<term::Name>,
     /// Markdown.
     terms: Vec<String>,
@@ -76,9 +76,9 @@ struct Entry {
 
 fn definitions<'a>(list: &'a ListBlock<'a>, scope: Scope, read: ItemReader) -> Vec<String> {
     let mut output = Vec::new();
-    let mut entry = Entry {
+    let mut entry = Definition {
         id: list.id().map(str::to_owned),
-        ..Entry::default()
+        ..Definition::default()
     };
     let mut items = list_items(list).peekable();
     while let Some(item) = items.next() {
@@ -94,7 +94,7 @@ fn definitions<'a>(list: &'a ListBlock<'a>, scope: Scope, read: ItemReader) -> V
     }
 }
 
-impl Entry {
+impl Definition {
     fn add<'a>(&mut self, item: &'a ListItem<'a>) {
         let ListItemMarker::DefinedTerm { term: content, .. } = item.list_item_marker() else {
             return;

@@ -75,7 +75,7 @@ pub(crate) fn dialect(text: &str) -> Option<Dialect> {
 
 /// Converts a page with components to Markdown.
 pub(crate) fn convert(text: &str, dialect: Dialect) -> String {
-    let mut page = Page {
+    let mut page = Converter {
         dialect,
         output: String::with_capacity(text.len()),
         prose: String::new(),
@@ -91,7 +91,7 @@ pub(crate) fn convert(text: &str, dialect: Dialect) -> String {
     page.output
 }
 
-struct Page {
+struct Converter {
     dialect: Dialect,
     output: String,
     /// Lines whose tags are not yet removed.
@@ -105,7 +105,7 @@ struct Page {
     endless: Vec<&'static str>,
 }
 
-impl Page {
+impl Converter {
     fn read(&mut self, lines: &mut Peekable<Lines<'_>>) {
         let mut after_blank = true;
         while let Some(line) = lines.next() {

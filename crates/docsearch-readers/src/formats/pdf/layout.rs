@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::outline::Entry;
+use super::outline::OutlineEntry;
 use super::page::{Line, Page};
 use crate::text::{fence, markdown_text};
 
@@ -16,7 +16,11 @@ const MARGIN_LINES: usize = 3;
 
 /// The title of the document, and the Markdown of its pages. If neither outline nor fonts give headings, every page is
 /// a section.
-pub(super) fn markdown(mut pages: Vec<Page>, outline: &[Entry], title: Option<String>) -> (Option<String>, String) {
+pub(super) fn markdown(
+    mut pages: Vec<Page>,
+    outline: &[OutlineEntry],
+    title: Option<String>,
+) -> (Option<String>, String) {
     remove_running_titles(&mut pages);
     let body_size = body_size(&pages);
     let sizes = heading_sizes(&pages, body_size);
@@ -32,7 +36,7 @@ pub(super) fn markdown(mut pages: Vec<Page>, outline: &[Entry], title: Option<St
     }
     let is_by_pages = outline.is_empty() && sizes.is_empty();
     for page in &pages {
-        let mut entries: Vec<&Entry> = outline.iter().filter(|entry| entry.page == page.number).collect();
+        let mut entries: Vec<&OutlineEntry> = outline.iter().filter(|entry| entry.page == page.number).collect();
         if is_by_pages && !page.lines.is_empty() && pages.len() > 1 {
             writer.heading(2, &format!("Page {}", page.number), page.number);
         }
@@ -74,7 +78,7 @@ fn same(left: f64, right: f64) -> bool {
 }
 
 /// The outline entry with the title of the line, with or without its number, after the previous entries.
-fn take_entries<'a>(entries: &mut Vec<&'a Entry>, line: &Line) -> Option<Vec<&'a Entry>> {
+fn take_entries<'a>(entries: &mut Vec<&'a OutlineEntry>, line: &Line) -> Option<Vec<&'a OutlineEntry>> {
     let text = letters(&line.text);
     if text.is_empty() {
         return None;
@@ -248,7 +252,7 @@ impl Writer {
         is_beginning && text.len() >= 3 && self.title.contains(&text)
     }
 
-    fn unplaced(&mut self, entry: &Entry, page: usize) {
+    fn unplaced(&mut self, entry: &OutlineEntry, page: usize) {
         let is_title = letters(&entry.title) == self.title;
         if !is_title {
             self.heading(entry.level + 1, &entry.title, page);

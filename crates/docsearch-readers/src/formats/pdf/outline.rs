@@ -6,7 +6,7 @@ const MAX_ENTRIES: usize = 20_000;
 
 /// An outline entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct OutlineEntry {
     /// From 1.
     pub(super) level: usize,
     pub(super) title: String,
@@ -14,7 +14,7 @@ pub(super) struct Entry {
 }
 
 /// The entries in order; none if there is no outline.
-pub(super) fn entries(document: &Document) -> Vec<Entry> {
+pub(super) fn entries(document: &Document) -> Vec<OutlineEntry> {
     let Ok(table) = document.get_toc() else {
         return Vec::new();
     };
@@ -22,7 +22,7 @@ pub(super) fn entries(document: &Document) -> Vec<Entry> {
         .toc
         .into_iter()
         .take(MAX_ENTRIES)
-        .map(|entry| Entry {
+        .map(|entry| OutlineEntry {
             level: entry.level,
             title: entry.title.split_whitespace().collect::<Vec<_>>().join(" "),
             page: entry.page,

@@ -1,5 +1,5 @@
 use super::extraction::extract;
-use super::outline::Entry;
+use super::outline::OutlineEntry;
 use super::page::{Line, Page};
 use super::*;
 
@@ -146,7 +146,7 @@ fn running_titles_and_page_numbers_are_left_out() {
 
 #[test]
 fn the_outline_gives_headings_and_their_levels() {
-    let entry = |level, title: &str, page| Entry {
+    let entry = |level, title: &str, page| OutlineEntry {
         level,
         title: title.to_owned(),
         page,

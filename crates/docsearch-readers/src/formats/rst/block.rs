@@ -1,7 +1,7 @@
 //! Body elements: sections, paragraphs, lists, literal blocks.
 
-use super::identifier::Place;
-use super::label::Elsewhere;
+use super::identifier::DefinitionContext;
+use super::label::FolderLabels;
 use super::line::{adornment, dedent, fence, indentation, indented_extent, outdent};
 use super::reference::References;
 use super::{directive, inline, table};
@@ -73,7 +73,7 @@ struct SectionStyle {
 
 /// The state of reading one page.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct PageReader {
     pub(super) references: References,
     styles: Vec<SectionStyle>,
     level: usize,
@@ -81,21 +81,21 @@ pub(super) struct Reader {
     pub(super) language: String,
     /// Number of the last item of an enumerated list.
     enumerator: usize,
-    pub(super) place: Place,
+    pub(super) place: DefinitionContext,
 }
 
 /// Consumed lines, and their Markdown blocks.
 pub(super) type Step = (usize, Vec<String>);
 
-impl Reader {
-    pub(super) fn new(lines: &[String], elsewhere: Elsewhere) -> Self {
+impl PageReader {
+    pub(super) fn new(lines: &[String], folder_labels: FolderLabels) -> Self {
         Self {
-            references: References::collect(lines).with(elsewhere),
+            references: References::collect(lines).with(folder_labels),
             styles: Vec::new(),
             level: 0,
             language: String::new(),
             enumerator: 0,
-            place: Place::default(),
+            place: DefinitionContext::default(),
         }
     }
 

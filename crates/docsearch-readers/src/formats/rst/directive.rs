@@ -1,6 +1,6 @@
 //! Explicit markup: directives, targets, footnotes, comments.
 
-use super::block::{Reader, Scope, Step, is_item};
+use super::block::{PageReader, Scope, Step, is_item};
 use super::line::{adornment, dedent, fence, indentation, indented_extent};
 use super::{identifier, reference, table};
 use crate::text::{markdown_text, target};
@@ -33,7 +33,7 @@ impl Directive {
 }
 
 /// Converts the element that starts with `..` on the first of `lines`.
-pub(super) fn explicit_markup(reader: &mut Reader, lines: &[String], scope: &Scope) -> Step {
+pub(super) fn explicit_markup(reader: &mut PageReader, lines: &[String], scope: &Scope) -> Step {
     let markup = lines[0].get(3..).unwrap_or_default().trim_start();
     if lines[0] == ".." && lines.get(1).is_none_or(|next| next.is_empty()) {
         return (1, Vec::new());
@@ -110,7 +110,7 @@ fn footnote(markup: &str) -> Option<(&str, &str)> {
     Some((label.trim_start_matches('#'), text.trim()))
 }
 
-fn render(reader: &mut Reader, directive: &Directive, following: &[String], scope: &Scope) -> Vec<String> {
+fn render(reader: &mut PageReader, directive: &Directive, following: &[String], scope: &Scope) -> Vec<String> {
     let name = directive.name.as_str();
     match name {
         "code-block" | "code" | "sourcecode" | "highlight-block" => code(directive, &directive.argument()),
@@ -176,7 +176,7 @@ fn language_of(directive: &str) -> &str {
     }
 }
 
-fn module(reader: &Reader, directive: &Directive) -> Vec<String> {
+fn module(reader: &PageReader, directive: &Directive) -> Vec<String> {
     let name = markdown_text::code(&directive.argument());
     let synopsis = directive
         .option("synopsis")
@@ -206,7 +206,7 @@ fn admonition_label(name: &str) -> Option<&'static str> {
 }
 
 /// A bold label and the text, in one paragraph if the text starts with one.
-fn admonition(reader: &mut Reader, directive: &Directive, scope: &Scope) -> Vec<String> {
+fn admonition(reader: &mut PageReader, directive: &Directive, scope: &Scope) -> Vec<String> {
     let label = admonition_label(&directive.name).unwrap_or_default();
     let is_version = label.ends_with("version");
     let argument = directive.argument();
@@ -297,7 +297,7 @@ fn is_named_kind(name: &str) -> bool {
     )
 }
 
-fn definition(reader: &mut Reader, directive: &Directive, following: &[String], scope: &Scope) -> Vec<String> {
+fn definition(reader: &mut PageReader, directive: &Directive, following: &[String], scope: &Scope) -> Vec<String> {
     let Some(first) = directive.arguments.first() else {
         return reader.blocks(&directive.content, &scope.nested());
     };
@@ -377,7 +377,7 @@ fn heading_follows(lines: &[String], signature: &str) -> bool {
     adornment(underline).is_some() && (text.contains(name) || name.ends_with(heading))
 }
 
-fn container(reader: &mut Reader, directive: &Directive, scope: &Scope) -> Vec<String> {
+fn container(reader: &mut PageReader, directive: &Directive, scope: &Scope) -> Vec<String> {
     let argument = directive.argument();
     let mut blocks = Vec::new();
     if directive.name.starts_with("auto") {

@@ -2,7 +2,7 @@
 
 /// The context of definitions.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(super) struct DefinitionContext {
     /// Set by `module` and `currentmodule`.
     pub(super) module: Option<String>,
     /// Set by `program`.
@@ -11,7 +11,7 @@ pub(super) struct Place {
 
 /// The identifier of the definition of `name`, a qualified name, by the directive `kind` of `domain`; `None` for a
 /// directive of a project's own.
-pub(super) fn of(place: &Place, domain: &str, kind: &str, name: &str) -> Option<String> {
+pub(super) fn of(place: &DefinitionContext, domain: &str, kind: &str, name: &str) -> Option<String> {
     let id = match (domain, kind) {
         ("c" | "cpp", _) => format!("c.{name}"),
         (_, "option" | "cmdoption") => {
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn definitions_are_called_as_sphinx_calls_them() {
-        let place = Place {
+        let place = DefinitionContext {
             module: Some("kit".to_owned()),
             program: Some("kiln".to_owned()),
         };
@@ -66,7 +66,7 @@ mod tests {
         ] {
             assert_eq!(of(&place, domain, kind, name).as_deref(), id, "{kind} {name}");
         }
-        let place = Place::default();
+        let place = DefinitionContext::default();
         assert_eq!(
             of(&place, "", "option", "--port <path>").as_deref(),
             Some("cmdoption-port")

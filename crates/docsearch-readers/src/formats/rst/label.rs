@@ -38,13 +38,13 @@ impl Labels {
 
 /// The labels of a folder, seen from one of its pages.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Elsewhere {
+pub(crate) struct FolderLabels {
     pub(super) labels: Arc<Labels>,
     /// The folder of the page.
     pub(super) folder: PathBuf,
 }
 
-impl Elsewhere {
+impl FolderLabels {
     /// The heading at a label, and the link to it from the page.
     pub(super) fn find(&self, name: &str) -> Option<(Option<&str>, String)> {
         let label = self.labels.by_name.get(name)?;

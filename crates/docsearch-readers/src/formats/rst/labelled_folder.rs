@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::label::{Elsewhere, Labels};
+use super::label::{FolderLabels, Labels};
 use super::line;
 use super::reference::{References, heading_after};
 use crate::bytes::encoding;
@@ -31,13 +31,13 @@ impl LabelledFolders {
     }
 
     /// The labels of a folder for the page at `path` in it.
-    pub(super) fn of(&self, root: &Path, path: &Path) -> Elsewhere {
+    pub(super) fn of(&self, root: &Path, path: &Path) -> FolderLabels {
         let text = |page: &PathBuf| {
             let bytes = file::read(root, page, Links::Inside, MAX_BYTES).ok()?;
             Some((page.clone(), encoding::decode_text(bytes, None).ok()?))
         };
         let labels = |pages: &[PathBuf]| labels_of(pages.iter().take(MAX_PAGES).filter_map(text));
-        Elsewhere {
+        FolderLabels {
             labels: self.pages.of(root, labels),
             folder: path.parent().map(Path::to_owned).unwrap_or_default(),
         }
@@ -66,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    fn elsewhere(page: &str) -> Elsewhere {
+    fn folder_labels(page: &str) -> FolderLabels {
         let pages = [
             ("index.rst", "Top\n===\n\n.. _start here:\n\nStart\n-----\n\nText.\n"),
             (
@@ -75,7 +75,7 @@ mod tests {
             ),
         ];
         let pages = pages.map(|(page, text)| (PathBuf::from(page), text.to_owned()));
-        Elsewhere {
+        FolderLabels {
             labels: Arc::new(labels_of(pages.into_iter())),
             folder: Path::new(page).parent().unwrap().to_owned(),
         }
@@ -95,7 +95,7 @@ mod tests {
                  gone away.\n",
             ),
         ] {
-            assert_eq!(super::super::to_markdown_in(text, elsewhere(page)), expected);
+            assert_eq!(super::super::to_markdown_in(text, folder_labels(page)), expected);
         }
     }
 
@@ -103,7 +103,7 @@ mod tests {
     fn references_to_pages_show_their_titles() {
         let text = "See :doc:`fire`, :doc:`/index`, :doc:`../index`, :doc:`the start <../index>` and :doc:`gone`.";
         assert_eq!(
-            super::super::to_markdown_in(text, elsewhere("guide/glaze.rst")),
+            super::super::to_markdown_in(text, folder_labels("guide/glaze.rst")),
             "See [Fire at *night*](fire), [Top](/index), [Top](../index), [the start](../index) and [gone](gone).\n"
         );
     }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::identifier::identifier;
-use super::label::Elsewhere;
+use super::label::FolderLabels;
 use super::line::adornment;
 
 /// Maximum lines between a label and its heading.
@@ -18,7 +18,7 @@ pub(super) struct References {
     /// Titles of sections, which are targets, too.
     headings: HashSet<String>,
     substitutions: HashMap<String, String>,
-    elsewhere: Elsewhere,
+    folder_labels: FolderLabels,
 }
 
 impl References {
@@ -47,8 +47,8 @@ impl References {
     }
 
     /// Adds the labels of the other pages of a folder.
-    pub(super) fn with(self, elsewhere: Elsewhere) -> Self {
-        Self { elsewhere, ..self }
+    pub(super) fn with(self, folder_labels: FolderLabels) -> Self {
+        Self { folder_labels, ..self }
     }
 
     /// The labels by their normalised names, with the headings after them.
@@ -76,13 +76,13 @@ impl References {
         let name = normalise(label);
         match self.labels.get(&name) {
             Some(heading) => Some((heading.as_deref(), fragment(&name))),
-            None => self.elsewhere.find(&name),
+            None => self.folder_labels.find(&name),
         }
     }
 
     /// The title of another page of the folder.
     pub(super) fn title(&self, page: &str) -> Option<&str> {
-        self.elsewhere.title(page)
+        self.folder_labels.title(page)
     }
 
     /// The fragment of the section with this title.

@@ -1,12 +1,12 @@
 //! Converts tables to Markdown tables.
 
-use super::block::{Reader, Scope, Step};
+use super::block::{PageReader, Scope, Step};
 use super::line::{dedent, fence};
 
 type Row = Vec<String>;
 
 /// A simple table, whose columns are given by rules of `=`. `None` if the lines are not such a table.
-pub(super) fn simple(reader: &mut Reader, lines: &[String]) -> Option<Step> {
+pub(super) fn simple(reader: &mut PageReader, lines: &[String]) -> Option<Step> {
     let columns = rule_columns(&lines[0])?;
     let is_rule = |line: &str| rule_columns(line).is_some();
     let end =
@@ -69,7 +69,7 @@ fn append(row: &mut Row, cells: &[String]) {
 
 /// A grid table, drawn with `+`, `-` and `|`. It stays as it is if cells span columns. `None` if the lines are not such
 /// a table.
-pub(super) fn grid(reader: &mut Reader, lines: &[String]) -> Option<Step> {
+pub(super) fn grid(reader: &mut PageReader, lines: &[String]) -> Option<Step> {
     if !lines[0].starts_with("+-") || !lines[0].ends_with('+') {
         return None;
     }
@@ -119,7 +119,7 @@ fn grid_rows(lines: &[String]) -> Option<(Vec<Row>, usize)> {
 }
 
 /// The `list-table` directive: a list of rows, each a list of cells.
-pub(super) fn from_lists(reader: &mut Reader, content: &[String]) -> Vec<String> {
+pub(super) fn from_lists(reader: &mut PageReader, content: &[String]) -> Vec<String> {
     let mut rows: Vec<Row> = Vec::new();
     for line in content {
         let text = line.trim_start();
@@ -145,7 +145,7 @@ pub(super) fn from_lists(reader: &mut Reader, content: &[String]) -> Vec<String>
 }
 
 /// A Markdown table has one header row: several are joined, and it is empty if there is none.
-fn markdown(reader: &Reader, rows: &[Row], head_rows: usize) -> String {
+fn markdown(reader: &PageReader, rows: &[Row], head_rows: usize) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let mut head = vec![String::new(); columns];
     for row in &rows[..head_rows] {

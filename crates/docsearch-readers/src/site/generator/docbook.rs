@@ -3,7 +3,7 @@
 use super::{BuiltPage, Generator};
 
 pub(crate) static GENERATOR: Generator = Generator {
-    no_page,
+    exclusion,
     containers: &["#docContent"],
     noise: &[".navheader", ".navfooter"],
     admonition_titles: &[
@@ -16,6 +16,6 @@ pub(crate) static GENERATOR: Generator = Generator {
     ..Generator::new("DocBook")
 };
 
-fn no_page(page: &BuiltPage<'_>) -> Option<&'static str> {
+fn exclusion(page: &BuiltPage<'_>) -> Option<&'static str> {
     (page.generator.starts_with("docbook") && page.has("body > div.index")).then_some("index of names")
 }

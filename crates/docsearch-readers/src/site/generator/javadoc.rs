@@ -3,7 +3,7 @@
 use super::{BuiltPage, Generator};
 
 pub(crate) static GENERATOR: Generator = Generator {
-    no_page,
+    exclusion,
     // Of older versions.
     containers: &[".contentContainer"],
     noise: &[".topNav", ".bottomNav", ".subNav", ".skipNav", ".skip-nav", ".sub-nav"],
@@ -31,7 +31,7 @@ const LISTS: [&str; 15] = [
     "serialized-form",
 ];
 
-fn no_page(page: &BuiltPage<'_>) -> Option<&'static str> {
+fn exclusion(page: &BuiltPage<'_>) -> Option<&'static str> {
     let is_javadoc = || page.generator.starts_with("javadoc") || page.has("script[src$='member-search-index.js']");
     let is_list = LISTS.contains(&page.stem) && is_javadoc();
     let is_use = page.path.components().any(|part| part.as_os_str() == "class-use");

@@ -25,7 +25,7 @@ pub(crate) static GENERATOR: Generator = Generator {
         ".nav-wide-wrapper",
         ".mobile-nav-chapters",
     ],
-    no_page,
+    exclusion,
     ..Generator::new("mdBook")
 };
 
@@ -58,7 +58,7 @@ fn listed(summary: &str) -> Vec<PathBuf> {
     targets.collect()
 }
 
-fn no_page(page: &BuiltPage<'_>) -> Option<&'static str> {
+fn exclusion(page: &BuiltPage<'_>) -> Option<&'static str> {
     let is_book = || page.has("script[src$='book.js'], script[src*='/book-'], script[src^='book-']");
     (matches!(page.stem, "print" | "toc") && is_book()).then_some("all pages in one")
 }

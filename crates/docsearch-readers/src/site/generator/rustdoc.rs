@@ -3,7 +3,7 @@
 use super::{BuiltPage, Generator};
 
 pub(crate) static GENERATOR: Generator = Generator {
-    no_page,
+    exclusion,
     containers: &["#main-content"],
     noise: &[
         "#copy-path",
@@ -32,7 +32,7 @@ pub(crate) static GENERATOR: Generator = Generator {
     ..Generator::new("rustdoc")
 };
 
-fn no_page(page: &BuiltPage<'_>) -> Option<&'static str> {
+fn exclusion(page: &BuiltPage<'_>) -> Option<&'static str> {
     if page.generator == "rustdoc" && matches!(page.stem, "all" | "settings" | "help" | "scrape-examples-help") {
         return Some("index of names");
     }

@@ -66,7 +66,7 @@ pub(super) fn no_documentation_in(page: &Document, path: &Path) -> Option<&'stat
         stem,
         generator: &generator.to_lowercase(),
     };
-    if let Some(reason) = GENERATORS.iter().find_map(|generator| (generator.no_page)(&built)) {
+    if let Some(reason) = GENERATORS.iter().find_map(|generator| (generator.exclusion)(&built)) {
         return Some(reason);
     }
     let is_search = stem == "search"

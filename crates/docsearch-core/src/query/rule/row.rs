@@ -94,12 +94,20 @@ impl Tables {
             Rule::BeforeVerbWord { word: before } => {
                 set(&mut self.before_verb, word("word before a verb", &before)?, enabled)
             }
-            Rule::InfinitiveWord { word: before } => {
-                set(&mut self.infinitive, word("infinitive word", &before)?, enabled)
+            Rule::InfinitiveWord { word: before } => set(
+                &mut self.infinitive,
+                word("word before an infinitive", &before)?,
+                enabled,
+            ),
+            Rule::ArticleWord { word: article } => {
+                set(&mut self.articles, word("grammatical article", &article)?, enabled)
             }
-            Rule::ArticleWord { word: article } => set(&mut self.articles, word("article", &article)?, enabled),
-            Rule::OpeningPattern { word: pattern } => set(&mut self.openings, word("opening", &pattern)?, enabled),
-            Rule::ClosingPattern { word: pattern } => set(&mut self.closings, word("closing", &pattern)?, enabled),
+            Rule::OpeningPattern { word: pattern } => {
+                set(&mut self.openings, word("pattern before a task", &pattern)?, enabled)
+            }
+            Rule::ClosingPattern { word: pattern } => {
+                set(&mut self.closings, word("pattern after a task", &pattern)?, enabled)
+            }
             Rule::SearchTip { number, tip } => {
                 if tip.trim().is_empty() {
                     return Err(RuleError::Blank("tip"));

@@ -55,9 +55,8 @@ impl<'a> Outline<'a> {
     ///
     /// 1. the section with this anchor;
     /// 2. the one whose anchor `aliases` has for it; an empty one is the beginning;
-    /// 3. the one where HTML outside of code has this as an `id`, or a link as its `name`. It is the next one if
-    /// nothing but
-    ///    the next heading follows;
+    /// 3. the one where HTML outside of code has this as an `id`, or a link as its `name`. It is the next one if only the
+    ///    next heading follows;
     /// 4. the first one with this heading or heading path (`Button > Styling`), in any case;
     /// 5. the only one whose anchor, or else whose heading, has the same letters and digits, in any case.
     pub fn find_with<'b>(&self, wanted: &str, aliases: impl Fn(&str) -> Option<&'b str>) -> Option<usize> {

@@ -68,11 +68,17 @@ struct LoadedSection<'a> {
     next: Option<String>,
 }
 
-/// A document as an object: `project`, `slug`, `reference` (of the section, if one is asked for), `title`, `summary`;
-/// with [`Shape::metadata`] `category`, `kind`, `version`, `url` (of the section, too), `source_urls`, `keywords`, `metadata`, `published_at`,
-/// `created_at`, `updated_at` and, if there are any, `questions` (of the section and those below it, if one is asked for); `tokens` of its text, 4 characters each; `sections` in order, with `anchor`, `level`,
-/// `title` and `tokens` (those below included); `section`, if one is asked for, with the same and the references
-/// `parent`, `previous` and `next`, and of a page that was grouped its `source_path`; `content`, the Markdown of [`super::render`]; and whether that is `truncated`.
+/// A document as an object:
+///
+/// - `project`, `slug`, `reference` (of the wanted section, if any), `title` and `summary`;
+/// - with [`Shape::metadata`], also `category`, `kind`, `version`, `url` (of the wanted section, if any), `source_urls`,
+///   `keywords`, `metadata`, `published_at`, `created_at`, `updated_at`, and `questions`, if there are any, of the document
+///   or of the wanted section with its subsections;
+/// - `tokens` of its text, 4 characters each;
+/// - `sections` in order, with `anchor`, `level`, `title` and `tokens`, subsections included;
+/// - `section`, if one is wanted, with the same, the references `parent`, `previous` and `next`, and the `source_path` of a
+///   grouped page;
+/// - `content`, the Markdown of [`super::render`], and whether it is `truncated`.
 ///
 /// # Errors
 ///

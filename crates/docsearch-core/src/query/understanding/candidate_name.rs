@@ -68,7 +68,7 @@ pub struct Subject {
 pub struct CandidateName {
     /// The text.
     pub text: String,
-    /// Its [`name::key`].
+    /// Its [`crate::text::name::key`].
     pub key: String,
     /// Its origin.
     pub role: NameRole,

@@ -6,21 +6,21 @@ use crate::index::bm25::Frequencies;
 use crate::index::corpus::Corpora;
 use crate::values::id::{DocumentId, Map};
 
-/// Scores of a document as a whole, as [`rank`] computes them.
+/// Scores of a document as a whole, as [`super::rank`] computes them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DocumentScore {
     /// Which document.
     pub document: DocumentId,
-    /// [`ScoredDocument::similarity`].
+    /// [`super::ScoredDocument::similarity`].
     pub similarity: Option<f32>,
     /// Its questions.
     best_question: BestQuestion,
-    /// [`ScoredDocument::lexical`].
+    /// [`super::ScoredDocument::lexical`].
     pub lexical: f32,
 }
 
 impl DocumentScore {
-    /// [`ScoredDocument::dense`]; `unknown` is the similarity to assume if none was compared.
+    /// [`super::ScoredDocument::dense`]; `unknown` is the similarity to assume if none was compared.
     pub fn dense(&self, unknown: Option<f32>, mix: &Mix) -> f32 {
         self.best_question.of_document(self.similarity.or(unknown), mix)
     }
@@ -37,7 +37,7 @@ struct Sum {
     from: usize,
 }
 
-/// The scores of all candidates that have a section, in no order: those of [`rank`].
+/// The scores of all candidates that have a section, in no order: those of [`super::rank`].
 pub fn document_scores(evidence: &Evidence, corpora: &Corpora, mix: &Mix) -> Vec<DocumentScore> {
     let mut places: Map<DocumentId, usize> = Map::default();
     let mut sums: Vec<(DocumentId, Sum)> = Vec::new();

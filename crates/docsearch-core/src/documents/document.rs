@@ -164,7 +164,7 @@ fn write(document: &Document, outline: &Outline<'_>, section: Option<usize>, sha
         if let Some(category) = &document.category {
             text.push_str(&format!("\n**Category:** {}", in_one_line(category)));
         }
-        let anchor = section.and_then(|place| outline.sections().get(place));
+        let anchor = section.and_then(|index| outline.sections().get(index));
         let sources = document.sources(anchor.map_or("", |section| &section.anchor));
         if !sources.is_empty() {
             text.push_str(&format!("\n**Sources:** {}", in_one_line(&sources.join(", "))));
@@ -189,26 +189,26 @@ fn write(document: &Document, outline: &Outline<'_>, section: Option<usize>, sha
         None => {
             let summary = document.summary.as_deref().filter(|summary| !summary.is_empty());
             let rest = markdown::without_title(&document.body, &document.title);
-            let place = match shape.sections {
+            let index = match shape.sections {
                 true => summary.map_or(SummaryPlace::Apart, |summary| {
                     SummaryPlace::of(summary, &document.body[rest.clone()])
                 }),
                 false => SummaryPlace::Apart,
             };
-            if let Some(summary) = summary.filter(|_| place == SummaryPlace::Apart) {
+            if let Some(summary) = summary.filter(|_| index == SummaryPlace::Apart) {
                 text.push_str(&format!("\n## Summary\n\n{summary}\n"));
             }
             if shape.sections {
-                let head = match place {
+                let head = match index {
                     SummaryPlace::Beginning(_) => "\n## Summary\n\n",
                     SummaryPlace::Apart | SummaryPlace::Within => SECTIONS,
                 };
                 text.push_str(head);
-                let second = match place {
+                let second = match index {
                     SummaryPlace::Beginning(_) => SECTIONS.len(),
                     SummaryPlace::Apart | SummaryPlace::Within => 0,
                 };
-                let beginning = match place {
+                let beginning = match index {
                     SummaryPlace::Beginning(end) => &document.body[rest.start..rest.start + end],
                     SummaryPlace::Apart | SummaryPlace::Within => "",
                 };

@@ -91,13 +91,13 @@ impl<'a> Outline<'a> {
         let after = self
             .sections
             .partition_point(|section| section.range.start <= target.at);
-        let place = after.checked_sub(1)?;
-        let section = self.sections.get(place)?;
+        let index = after.checked_sub(1)?;
+        let section = self.sections.get(index)?;
         let is_last = target.at >= section.body_start && target.silent_to >= section.range.end;
         Some(if is_last && after < self.sections.len() {
             after
         } else {
-            place
+            index
         })
     }
 
@@ -214,7 +214,7 @@ impl<'a> Outline<'a> {
 
     fn is_heading(&self, at: usize) -> bool {
         let before = self.sections.partition_point(|section| section.range.start <= at);
-        let section = before.checked_sub(1).and_then(|place| self.sections.get(place));
+        let section = before.checked_sub(1).and_then(|index| self.sections.get(index));
         section.is_some_and(|section| section.level > 0 && at < section.body_start)
     }
 }
@@ -229,7 +229,7 @@ fn letters(text: &str) -> String {
 
 /// Index of the only true value.
 fn only(are_so: impl Iterator<Item = bool>) -> Option<usize> {
-    let mut places = are_so.enumerate().filter_map(|(place, is_so)| is_so.then_some(place));
+    let mut places = are_so.enumerate().filter_map(|(index, is_so)| is_so.then_some(index));
     places.next().filter(|_| places.next().is_none())
 }
 
@@ -413,11 +413,11 @@ mod tests {
             let page = parts.concat();
             let outline = Outline::new(&page);
             let found = outline.find_with(&wanted, |_| alias.as_deref());
-            prop_assert!(found.is_none_or(|place| place < outline.sections().len()));
-            for (place, section) in outline.sections().iter().enumerate().filter(|(_, section)| section.level > 0) {
+            prop_assert!(found.is_none_or(|index| index < outline.sections().len()));
+            for (index, section) in outline.sections().iter().enumerate().filter(|(_, section)| section.level > 0) {
                 let anchor = section.anchor.as_str();
                 prop_assume!(anchor == anchor.trim() && !anchor.starts_with('#'));
-                prop_assert_eq!(outline.find_with(anchor, |_| alias.as_deref()), Some(place));
+                prop_assert_eq!(outline.find_with(anchor, |_| alias.as_deref()), Some(index));
             }
         }
 
@@ -429,8 +429,8 @@ mod tests {
             tag in "a|span|custom-tag|Component",
         ) {
             let at = at % titles.len();
-            let section = |(place, title): (usize, &String)| {
-                let target = if place == at { format!("\n\n<{tag} id=\"target\"></{tag}>") } else { String::new() };
+            let section = |(index, title): (usize, &String)| {
+                let target = if index == at { format!("\n\n<{tag} id=\"target\"></{tag}>") } else { String::new() };
                 let text = if has_text { "\n\nMore text." } else { "" };
                 format!("# {title}\n\nText.{target}{text}\n\n")
             };

@@ -8,14 +8,14 @@ const OF_CHUNK: i32 = 1 << 10;
 const HEADINGS: i32 = 1_000;
 
 /// The chunk number of a question, by the chunk with the beginning of its section, and its index in the document.
-pub fn chunk_number(section: usize, place: usize) -> Option<i32> {
-    let (section, place) = (i32::try_from(section).ok()?, i32::try_from(place).ok()?);
-    (section < FIRST && place < OF_CHUNK).then(|| FIRST + section * OF_CHUNK + place)
+pub fn chunk_number(section: usize, index: usize) -> Option<i32> {
+    let (section, index) = (i32::try_from(section).ok()?, i32::try_from(index).ok()?);
+    (section < FIRST && index < OF_CHUNK).then(|| FIRST + section * OF_CHUNK + index)
 }
 
 /// The chunk number of a heading that is a question, in the same way.
-pub fn heading_number(section: usize, place: usize) -> Option<i32> {
-    chunk_number(section, usize::try_from(HEADINGS).ok()? + place)
+pub fn heading_number(section: usize, index: usize) -> Option<i32> {
+    chunk_number(section, usize::try_from(HEADINGS).ok()? + index)
 }
 
 /// Whether a chunk number is that of a heading that is a question.

@@ -201,16 +201,16 @@ impl<'a> Lexical<'a> {
         let Some(pairs) = self.written.len().checked_sub(1).filter(|&pairs| pairs > 0) else {
             return 0.0;
         };
-        let places = self.written.iter().map(|&term| self.positions(term, vector));
+        let positions = self.written.iter().map(|&term| self.positions(term, vector));
         let mut near = 0;
         let mut before: Vec<u16> = Vec::new();
-        for (at, places) in places.enumerate() {
-            let follows = |&place: &u16| {
-                let from = before.partition_point(|&other| other + NEAR_WORDS < place);
-                before.get(from).is_some_and(|&other| other <= place + NEAR_WORDS)
+        for (at, positions) in positions.enumerate() {
+            let follows = |&position: &u16| {
+                let from = before.partition_point(|&other| other + NEAR_WORDS < position);
+                before.get(from).is_some_and(|&other| other <= position + NEAR_WORDS)
             };
-            near += usize::from(at > 0 && places.iter().any(follows));
-            before = places;
+            near += usize::from(at > 0 && positions.iter().any(follows));
+            before = positions;
         }
         near as f32 / pairs as f32
     }
@@ -218,11 +218,11 @@ impl<'a> Lexical<'a> {
     /// Positions of a term or its expansions, ascending.
     fn positions(&self, term: usize, vector: &TsVector<'_>) -> Vec<u16> {
         let own = self.lexemes.iter().filter(|lexeme| lexeme.term == term);
-        let mut places: Vec<u16> = own
+        let mut positions: Vec<u16> = own
             .flat_map(|own| vector.positions(own.text).map(|(at, _)| at))
             .collect();
-        places.sort_unstable();
-        places
+        positions.sort_unstable();
+        positions
     }
 }
 
@@ -330,10 +330,10 @@ mod tests {
             let bytes = encode(words);
             lexical.read(&TsVector::new(&bytes).expect("a vector"), 7.0, 70.0)
         };
-        let place: &[(u16, Weight)] = &[(1, Weight::D)];
+        let position: &[(u16, Weight)] = &[(1, Weight::D)];
         let found = Map::from_iter([
-            (chunk(0), read(&[("a", place)])),
-            (chunk(1), read(&[("a", place), ("b", place)])),
+            (chunk(0), read(&[("a", position)])),
+            (chunk(1), read(&[("a", position), ("b", position)])),
         ]);
         assert_eq!((found[&chunk(0)].length, found[&chunk(0)].document_length), (7.0, 70.0));
         assert_eq!(lexical.with_every_word(&found, 100), Some(vec![chunk(1)]));
@@ -358,7 +358,7 @@ mod tests {
             let bytes = encode(words);
             lexical.read(&TsVector::new(&bytes).expect("a vector"), 9.0, 90.0).near
         };
-        let at = |place: u16| [(place, Weight::D)];
+        let at = |position: u16| [(position, Weight::D)];
         assert_eq!(near(&[("current", &at(3)), ("path", &at(2)), ("search", &at(1))]), 1.0);
         assert_eq!(near(&[("current", &at(9)), ("path", &at(4)), ("search", &at(7))]), 0.5);
         assert_eq!(near(&[("path", &at(4)), ("search", &at(8))]), 0.0, "too far apart");

@@ -198,7 +198,7 @@ pub struct Sections<'a> {
     markdown: &'a str,
     sections: Vec<Section>,
     /// By their anchors.
-    places: HashMap<String, usize>,
+    indexes: HashMap<String, usize>,
 }
 
 impl<'a> Sections<'a> {
@@ -207,32 +207,32 @@ impl<'a> Sections<'a> {
         let sections = sections(markdown);
         let anchors = sections.iter().map(|section| section.anchor.clone()).enumerate();
         Self {
-            places: anchors.map(|(place, anchor)| (anchor, place)).collect(),
+            indexes: anchors.map(|(index, anchor)| (anchor, index)).collect(),
             markdown,
             sections,
         }
     }
 
-    fn place(&self, anchor: &str) -> Option<usize> {
+    fn index(&self, anchor: &str) -> Option<usize> {
         match anchor {
             "" => (!self.sections.is_empty()).then_some(0),
-            anchor => self.places.get(anchor).copied(),
+            anchor => self.indexes.get(anchor).copied(),
         }
     }
 
     /// Whether there is a section with this anchor; the page as a whole is one.
     pub fn has(&self, anchor: &str) -> bool {
-        anchor.is_empty() || self.place(anchor).is_some()
+        anchor.is_empty() || self.index(anchor).is_some()
     }
 
     /// The sections with enough text and without any of these anchors, in order.
     pub fn without<'q>(&self, anchors: impl IntoIterator<Item = &'q str>) -> Vec<SectionText<'_>> {
-        let places: HashSet<usize> = anchors.into_iter().filter_map(|anchor| self.place(anchor)).collect();
-        let is_missing = |(place, section): &(usize, &Section)| {
+        let indexes: HashSet<usize> = anchors.into_iter().filter_map(|anchor| self.index(anchor)).collect();
+        let is_missing = |(index, section): &(usize, &Section)| {
             let own = &self.markdown[section.body_start.min(section.range.end)..section.range.end];
             let letters = own.chars().filter(|letter| letter.is_alphanumeric());
             let has_anchor = section.anchor.len() <= ANCHOR_BYTES && !section.anchor.contains(char::is_control);
-            !places.contains(place) && has_anchor && letters.take(MIN_SECTION_LETTERS).count() == MIN_SECTION_LETTERS
+            !indexes.contains(index) && has_anchor && letters.take(MIN_SECTION_LETTERS).count() == MIN_SECTION_LETTERS
         };
         let missing = self.sections.iter().enumerate().filter(is_missing);
         let texts = missing.map(|(_, section)| SectionText {
@@ -270,8 +270,8 @@ impl<'a> Sections<'a> {
     /// SHA-256, in hexadecimal, of the words of a section without its subsections. For an empty anchor, of the text
     /// before the first heading. Empty if there is no such section.
     pub fn hash(&self, anchor: &str) -> String {
-        match self.place(anchor) {
-            Some(place) => digest(&[&words(&self.markdown[self.sections[place].range.clone()])]),
+        match self.index(anchor) {
+            Some(index) => digest(&[&words(&self.markdown[self.sections[index].range.clone()])]),
             None if anchor.is_empty() => digest(&[""]),
             None => String::new(),
         }
@@ -279,7 +279,7 @@ impl<'a> Sections<'a> {
 
     /// The headings of a section, outermost first, without one that repeats the title, as chunks have them.
     pub fn path(&self, anchor: &str, title: &str) -> Vec<String> {
-        let Some(section) = self.place(anchor).filter(|_| !anchor.is_empty()) else {
+        let Some(section) = self.index(anchor).filter(|_| !anchor.is_empty()) else {
             return Vec::new();
         };
         let path = &self.sections[section].heading_path;
@@ -290,8 +290,8 @@ impl<'a> Sections<'a> {
     /// The chunks in which sections begin. A chunk of several small sections has the anchor of the first.
     pub fn in_chunks(&self, chunks: &[Chunk]) -> SectionChunks<'_> {
         let mut first: HashMap<&str, usize> = HashMap::new();
-        for (place, chunk) in chunks.iter().enumerate().filter(|(_, chunk)| !chunk.anchor.is_empty()) {
-            first.entry(&chunk.anchor).or_insert(place);
+        for (index, chunk) in chunks.iter().enumerate().filter(|(_, chunk)| !chunk.anchor.is_empty()) {
+            first.entry(&chunk.anchor).or_insert(index);
         }
         let mut last = 0;
         let of_sections = self.sections.iter().map(|section| {

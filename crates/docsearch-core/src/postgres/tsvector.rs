@@ -84,7 +84,7 @@ impl<'a> TsVector<'a> {
     /// The same for lexemes in ascending order. `from` is where the search begins, 0 for the first, and is then set
     /// for the next.
     pub fn positions_from(&self, from: &mut usize, lexeme: &str) -> impl Iterator<Item = (u16, Weight)> + use<'a> {
-        places(self.find(from, lexeme.as_bytes()).unwrap_or_default())
+        positions(self.find(from, lexeme.as_bytes()).unwrap_or_default())
     }
 
     /// The lexemes with their positions, in order, without invalid UTF-8.
@@ -93,7 +93,7 @@ impl<'a> TsVector<'a> {
         (0..self.len()).filter_map(move |index| {
             let entry = vector.entry(index)?;
             let lexeme = std::str::from_utf8(vector.lexeme(&entry)?).ok()?;
-            Some((lexeme, places(vector.stored_positions(&entry).unwrap_or_default())))
+            Some((lexeme, positions(vector.stored_positions(&entry).unwrap_or_default())))
         })
     }
 
@@ -143,7 +143,7 @@ impl<'a> TsVector<'a> {
     }
 }
 
-fn places(stored: &[u8]) -> impl Iterator<Item = (u16, Weight)> + use<'_> {
+fn positions(stored: &[u8]) -> impl Iterator<Item = (u16, Weight)> + use<'_> {
     stored.chunks_exact(2).map(|bytes| {
         let bits = u16::from_le_bytes([bytes[0], bytes[1]]);
         (bits & 0x3FFF, Weight::from_bits(bits >> 14))

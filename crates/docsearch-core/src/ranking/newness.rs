@@ -119,8 +119,8 @@ impl Newness {
             versioned.extend(others);
         }
         let mut rank = 0.0;
-        for (place, (at, release)) in versioned.iter().enumerate() {
-            if place > 0 && versioned[place - 1].1.cmp(release).is_ne() {
+        for (index, (at, release)) in versioned.iter().enumerate() {
+            if index > 0 && versioned[index - 1].1.cmp(release).is_ne() {
                 rank += VERSION_STEP;
             }
             let share = least + (most - least) / (1.0 + rank);

@@ -160,7 +160,7 @@ impl SubjectQuery<'_> {
         let words: Vec<&str> = tokens(text).map(|token| &text[token.range]).collect();
         let is_own = |term: &LookupTerm| words.iter().any(|word| term.text.eq_ignore_ascii_case(word));
         let own = self.terms.iter().enumerate().filter(|(_, term)| is_own(term));
-        own.map(|(place, _)| place).collect()
+        own.map(|(index, _)| index).collect()
     }
 
     /// The first two names that the query compares.
@@ -172,16 +172,16 @@ impl SubjectQuery<'_> {
         let compares = |first: &SubjectCandidate<'_>, second: &SubjectCandidate<'_>| {
             sentence.compares(self.key(first), self.key(second), self.rules)
         };
-        found.iter().enumerate().find_map(|(place, &first)| {
-            let second = found[place + 1..].iter().find(|second| compares(first, second))?;
+        found.iter().enumerate().find_map(|(index, &first)| {
+            let second = found[index + 1..].iter().find(|second| compares(first, second))?;
             Some([first, *second])
         })
     }
 
     /// Whether the words beside a name, except those at the indexes `beside`, only frame it.
     fn is_framed(&self, candidate: &SubjectCandidate<'_>, beside: &[usize], evidence: &Evidence) -> bool {
-        let place = self.understanding.container.as_deref();
-        let place = place.map_or_else(Vec::new, |place| self.terms_of(place));
+        let container = self.understanding.container.as_deref();
+        let in_container = container.map_or_else(Vec::new, |container| self.terms_of(container));
         let as_name = candidate.own.iter().any(|&at| self.terms[at].name);
         let is_general = !as_name && self.is_general(&self.candidate_names[candidate.index].text);
         // "module object" is no question about object.
@@ -189,7 +189,7 @@ impl SubjectQuery<'_> {
         let says_more =
             |term: &LookupTerm| term.written && term.whole && !term.stop_word && !frames(&term.text.to_lowercase());
         let others: Vec<usize> = (0..self.terms.len())
-            .filter(|at| !candidate.own.contains(at) && !beside.contains(at) && !place.contains(at))
+            .filter(|at| !candidate.own.contains(at) && !beside.contains(at) && !in_container.contains(at))
             .filter(|&at| says_more(&self.terms[at]))
             .collect();
         if others.is_empty() {

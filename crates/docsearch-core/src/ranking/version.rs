@@ -242,7 +242,7 @@ pub fn superseded<D: Copy>(documents: &[DocumentVersion<'_, D>]) -> Vec<(D, usiz
     }
     let mut newest: HashMap<(i64, Vec<&str>), (&Version, usize)> = HashMap::new();
     let mut versions = Vec::with_capacity(documents.len());
-    for (place, document) in documents.iter().enumerate() {
+    for (index, document) in documents.iter().enumerate() {
         let Some(version) = read[document.version]
             .as_ref()
             .filter(|_| of_project[&document.project].1)
@@ -250,15 +250,15 @@ pub fn superseded<D: Copy>(documents: &[DocumentVersion<'_, D>]) -> Vec<(D, usiz
             continue;
         };
         let page = (document.project, version.page(document.slug));
-        let known = newest.entry(page.clone()).or_insert((version, place));
+        let known = newest.entry(page.clone()).or_insert((version, index));
         if version > known.0 {
-            *known = (version, place);
+            *known = (version, index);
         }
         versions.push((document.document, page, version));
     }
     let older = versions.into_iter().filter_map(|(document, page, version)| {
-        let (newest, place) = newest.get(&page)?;
-        (version < *newest).then_some((document, *place))
+        let (newest, index) = newest.get(&page)?;
+        (version < *newest).then_some((document, *index))
     });
     older.collect()
 }
@@ -298,8 +298,8 @@ mod tests {
             "99999999999999999999999999",
             "latest",
         ];
-        for (place, a) in rising.iter().enumerate() {
-            for b in &rising[place + 1..] {
+        for (index, a) in rising.iter().enumerate() {
+            for b in &rising[index + 1..] {
                 assert!(version(a) < version(b), "{a} is older than {b}");
             }
         }

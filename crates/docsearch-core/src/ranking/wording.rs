@@ -273,9 +273,9 @@ impl MergedRanking {
     /// of all others.
     pub fn explain(&mut self, wordings: &[&str], explained: usize, focus: Option<DocumentId>) {
         let mut steps = std::mem::take(&mut self.found.steps);
-        for (place, ranked) in self.found.ranked.iter().enumerate() {
+        for (index, ranked) in self.found.ranked.iter().enumerate() {
             let document = ranked.document.document;
-            if (place < explained || focus == Some(document))
+            if (index < explained || focus == Some(document))
                 && let Some(mut own) = steps.remove(&document)
             {
                 own.extend(self.steps(document, ranked.score, wordings));

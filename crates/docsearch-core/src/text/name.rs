@@ -196,20 +196,20 @@ fn unprefixed(name: &str) -> Option<&str> {
 /// slugs and aliases.
 pub fn unique_names<'a>(pages: impl IntoIterator<Item = (&'a str, &'a str, Vec<&'a str>)>) -> Vec<(usize, String)> {
     let mut pages_by_key: BTreeMap<String, Option<(usize, NameKind, String)>> = BTreeMap::new();
-    for (place, (title, slug, aliases)) in pages.into_iter().enumerate() {
+    for (index, (title, slug, aliases)) in pages.into_iter().enumerate() {
         let names = written_names(title, slug, aliases);
         for (text, Name { key, kind }) in names.into_iter().filter(|(_, name)| name.kind != NameKind::Unprefixed) {
             pages_by_key
                 .entry(key)
                 .and_modify(|page| *page = None)
-                .or_insert(Some((place, kind, text)));
+                .or_insert(Some((index, kind, text)));
         }
     }
     pages_by_key
         .into_values()
         .flatten()
         .filter(|(_, kind, _)| matches!(kind, NameKind::Title | NameKind::Symbol | NameKind::Slug))
-        .map(|(place, _, text)| (place, text))
+        .map(|(index, _, text)| (index, text))
         .collect()
 }
 

@@ -187,7 +187,7 @@ impl Notice {
     pub fn vector_recalled(reason: &str) -> Self {
         Self::new(
             NoticeCode::VectorRecalled,
-            format!("With the vector of the same query before, since {reason}"),
+            format!("With the vector of an earlier equal query, since {reason}"),
         )
     }
 

@@ -87,10 +87,10 @@ pub fn to_json(document: &Document, section: Option<&str>, shape: Shape) -> Resu
     let outline = Outline::new(&document.body);
     let section = find(document, &outline, section)?;
     let rendering = write(document, &outline, section, shape);
-    let loaded = section.and_then(|place| {
-        let around = outline.neighbours(place);
+    let loaded = section.and_then(|index| {
+        let around = outline.neighbours(index);
         let reference = |anchor: Option<&str>| anchor.map(|anchor| document.reference(Some(anchor)));
-        let heading = Heading::of(&outline, place)?;
+        let heading = Heading::of(&outline, index)?;
         let page = page_at(&document.pages, heading.anchor);
         Some(LoadedSection {
             source_path: page.and_then(|(page, _)| page.source_path.as_deref()),
@@ -113,7 +113,7 @@ pub fn to_json(document: &Document, section: Option<&str>, shape: Shape) -> Resu
         }),
         tokens: estimated_tokens(document.body.chars().count()),
         sections: (0..outline.sections().len())
-            .filter_map(|place| Heading::of(&outline, place))
+            .filter_map(|index| Heading::of(&outline, index))
             .collect(),
         section: loaded,
         content: rendering.markdown,
@@ -124,10 +124,10 @@ pub fn to_json(document: &Document, section: Option<&str>, shape: Shape) -> Resu
 
 /// The questions of a document, or of a section and its subsections.
 fn answered<'a>(document: &'a Document, outline: &Outline<'_>, section: Option<usize>) -> Vec<&'a AnsweredQuestion> {
-    let Some(place) = section else {
+    let Some(index) = section else {
         return document.questions.iter().collect();
     };
-    let range = outline.range(place);
+    let range = outline.range(index);
     let within = outline
         .sections()
         .iter()
@@ -158,13 +158,13 @@ impl<'a> Metadata<'a> {
 
 impl<'a> Heading<'a> {
     /// The section at an index of the outline; `None` for the text before the first heading.
-    fn of(outline: &'a Outline<'_>, place: usize) -> Option<Self> {
-        let section = outline.sections().get(place).filter(|section| section.level > 0)?;
+    fn of(outline: &'a Outline<'_>, index: usize) -> Option<Self> {
+        let section = outline.sections().get(index).filter(|section| section.level > 0)?;
         Some(Self {
             anchor: &section.anchor,
             level: section.level,
             title: section.heading_path.last().map_or("", String::as_str),
-            tokens: estimated_tokens(outline.text(place).chars().count()),
+            tokens: estimated_tokens(outline.text(index).chars().count()),
         })
     }
 }

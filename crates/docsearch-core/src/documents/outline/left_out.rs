@@ -30,15 +30,15 @@ impl<'a> LeftOut<'a> {
         for step in text.as_bytes().chunks(STEP) {
             counts.push(counts.last().unwrap_or(&0) + characters(step));
         }
-        let covers = |place: usize, section: &Section| {
-            let next = || sections[place + 1..].iter().find(|next| next.level <= section.level);
+        let covers = |index: usize, section: &Section| {
+            let next = || sections[index + 1..].iter().find(|next| next.level <= section.level);
             section.range.start <= range.start && next().is_none_or(|next| next.range.start >= range.end)
         };
         let sections = sections
             .iter()
             .enumerate()
             // Loading a section with all of this text would give the same again.
-            .filter(|(place, section)| section.level > 0 && !covers(*place, section))
+            .filter(|(index, section)| section.level > 0 && !covers(*index, section))
             .filter_map(|(_, section)| {
                 let start = section.range.start.max(range.start);
                 let part = markdown.get(start..section.range.end.min(range.end))?.trim_end();
@@ -116,12 +116,12 @@ mod tests {
                 let note = left_out.note(at, max_chars);
                 let counted = format!("[{} of {} tokens", tokens(&text[at..]), tokens(text));
                 prop_assert!(note.starts_with(&counted), "{} at {}: {}", counted, at, note);
-                let named = sections.iter().enumerate().filter(|(place, section)| {
+                let named = sections.iter().enumerate().filter(|(index, section)| {
                     let rest = section.range.start.max(start + at)..section.range.end;
                     let is_rest = page.get(rest).is_some_and(|rest| !rest.trim().is_empty());
                     // A section with the whole text is no part of it.
                     let holds_all = section.range.start <= start
-                        && sections[place + 1..].iter().all(|next| next.level > section.level);
+                        && sections[index + 1..].iter().all(|next| next.level > section.level);
                     section.level > 0 && is_rest && !holds_all
                 });
                 let named = named.map(|(_, section)| section);

@@ -21,7 +21,7 @@ pub struct Postings<'a> {
 }
 
 /// Positions of a word, by section.
-type Places = Vec<(usize, u16)>;
+type Occurrences = Vec<(usize, u16)>;
 
 /// A document in a segment.
 struct Found {
@@ -30,7 +30,7 @@ struct Found {
     best: ChunkId,
     segment: usize,
     /// Range of its sections among those of the segment with a score.
-    places: Range<usize>,
+    sections: Range<usize>,
 }
 
 /// Sections of a segment, ascending, with their scores.
@@ -87,8 +87,11 @@ impl<'a> Postings<'a> {
             let is_seen = |found: &&mut Found| seen.as_ref().is_none_or(|seen| seen.contains(&found.best.document));
             for document in next.iter_mut().filter(is_seen).take(left) {
                 let of_segment = &scores[document.segment];
-                let with_words = document.places.clone().filter(|&place| of_segment.scores[place] > 0.0);
-                wanted[document.segment].extend(with_words.map(|place| of_segment.numbers[place]));
+                let with_words = document
+                    .sections
+                    .clone()
+                    .filter(|&index| of_segment.scores[index] > 0.0);
+                wanted[document.segment].extend(with_words.map(|index| of_segment.numbers[index]));
                 left -= 1;
             }
         }
@@ -116,7 +119,7 @@ impl<'a> Postings<'a> {
                 for list in &lists {
                     match &left {
                         None => list.each(|number, _| found.push(number)),
-                        Some(left) => list.each_of(left, false, |place, _, _| found.push(left[place])),
+                        Some(left) => list.each_of(left, false, |index, _, _| found.push(left[index])),
                     }
                 }
                 if lists.len() > 1 {
@@ -181,8 +184,8 @@ impl<'a> Postings<'a> {
         for (term, weight) in corpus.terms.iter().enumerate() {
             interrupt::check();
             let most = bm25.attainable(weight.idf) / attainable;
-            let mut add = |place: usize, share: f32, frequency: f32| {
-                scores[place] += share * frequency / (frequency + norms[place]);
+            let mut add = |index: usize, share: f32, frequency: f32| {
+                scores[index] += share * frequency / (frequency + norms[index]);
             };
             let lists = self.lexical.of_term(term);
             let mut lists = lists.filter_map(|lexeme| Some((lexeme.closeness, reader.list(lexeme.text)?)));
@@ -191,18 +194,18 @@ impl<'a> Postings<'a> {
             };
             let Some(second) = lists.next() else {
                 let share = closeness * most;
-                first.each_of(&numbers, false, |place, counts, _| {
-                    add(place, share, counts.weighted(bm25))
+                first.each_of(&numbers, false, |index, counts, _| {
+                    add(index, share, counts.weighted(bm25))
                 });
                 continue;
             };
             several.clear();
             for (closeness, list) in [(closeness, first), second].into_iter().chain(lists) {
-                list.each_of(&numbers, false, |place, counts, _| {
-                    several.push((place, counts.frequencies(closeness)));
+                list.each_of(&numbers, false, |index, counts, _| {
+                    several.push((index, counts.frequencies(closeness)));
                 });
             }
-            several.sort_unstable_by_key(|(place, _)| *place);
+            several.sort_unstable_by_key(|(index, _)| *index);
             for same in several.chunk_by(|a, b| a.0 == b.0) {
                 let mut sum = Frequencies::default();
                 same.iter().for_each(|(_, found)| sum.add(found));
@@ -221,14 +224,14 @@ impl<'a> Postings<'a> {
             .numbers
             .chunk_by(|&a, &b| section(a).document == section(b).document)
         {
-            let places = from..from + numbers.len();
-            from = places.end;
-            let own = of_segment.scores[places.clone()].iter().enumerate();
+            let sections = from..from + numbers.len();
+            from = sections.end;
+            let own = of_segment.scores[sections.clone()].iter().enumerate();
             let best = own.reduce(|a, b| if *b.1 > *a.1 { b } else { a });
-            let Some((place, &score)) = best.filter(|(_, score)| **score > 0.0) else {
+            let Some((index, &score)) = best.filter(|(_, score)| **score > 0.0) else {
                 continue;
             };
-            let best = section_id(*project, &section(numbers[place]));
+            let best = section_id(*project, &section(numbers[index]));
             if self.pending.contains(&best.document) || !reader.counts(best.document.document) {
                 continue;
             }
@@ -236,7 +239,7 @@ impl<'a> Postings<'a> {
                 score: score.min(1.0),
                 best,
                 segment,
-                places,
+                sections,
             });
         }
     }
@@ -266,30 +269,30 @@ impl<'a> Postings<'a> {
             })
             .collect();
         // Positions of a term and of the one before it in the query, by section, ascending.
-        let (mut places, mut before) = (Places::new(), Places::new());
+        let (mut occurrences, mut before) = (Occurrences::new(), Occurrences::new());
         let mut written = self.lexical.written().iter().copied().peekable();
         let pairs = self.lexical.written().len().saturating_sub(1);
         for term in 0..self.lexical.term_count() {
             interrupt::check();
-            places.clear();
+            occurrences.clear();
             let is_written = written.next_if_eq(&term).is_some();
             let mut lists = 0;
             for lexeme in self.lexical.of_term(term) {
                 let Some(list) = reader.list(lexeme.text) else { continue };
                 lists += 1;
-                list.each_of(wanted, is_written && pairs > 0, |place, counts, positions| {
-                    found[place].frequencies[term].add(&counts.frequencies(lexeme.closeness));
-                    places.extend(positions.iter().map(|&position| (place, position)));
+                list.each_of(wanted, is_written && pairs > 0, |index, counts, positions| {
+                    found[index].frequencies[term].add(&counts.frequencies(lexeme.closeness));
+                    occurrences.extend(positions.iter().map(|&position| (index, position)));
                 });
             }
             if !is_written {
                 continue;
             }
             if lists > 1 {
-                places.sort_unstable();
+                occurrences.sort_unstable();
             }
-            each_near(&before, &places, |place| found[place].near += 1.0);
-            std::mem::swap(&mut places, &mut before);
+            each_near(&before, &occurrences, |index| found[index].near += 1.0);
+            std::mem::swap(&mut occurrences, &mut before);
         }
         if pairs > 0 {
             found.iter_mut().for_each(|found| found.near /= pairs as f32);
@@ -320,20 +323,25 @@ fn best_first(found: &mut [Found], most: usize) -> usize {
 }
 
 /// Calls back with each section where two words are near each other. Both lists are ascending.
-fn each_near(before: &[(usize, u16)], places: &[(usize, u16)], mut call: impl FnMut(usize)) {
+fn each_near(before: &[(usize, u16)], occurrences: &[(usize, u16)], mut call: impl FnMut(usize)) {
     let mut others = before.chunk_by(|a, b| a.0 == b.0).peekable();
-    for own in places.chunk_by(|a, b| a.0 == b.0) {
+    for own in occurrences.chunk_by(|a, b| a.0 == b.0) {
         let section = own[0].0;
         while others.next_if(|others| others[0].0 < section).is_some() {}
         let Some(others) = others.next_if(|others| others[0].0 == section) else {
             continue;
         };
         let mut from = 0;
-        let is_near = own.iter().any(|&(_, place)| {
-            while others.get(from).is_some_and(|&(_, other)| other + NEAR_WORDS < place) {
+        let is_near = own.iter().any(|&(_, position)| {
+            while others
+                .get(from)
+                .is_some_and(|&(_, other)| other + NEAR_WORDS < position)
+            {
                 from += 1;
             }
-            others.get(from).is_some_and(|&(_, other)| other <= place + NEAR_WORDS)
+            others
+                .get(from)
+                .is_some_and(|&(_, other)| other <= position + NEAR_WORDS)
         });
         if is_near {
             call(section);

@@ -94,15 +94,15 @@ pub(super) fn attach(
 ) {
     let base = |question: &ScoredQuestion| chunk_base(question.similarity, question.lexical, mix);
     questions.sort_by(|a, b| base(b).total_cmp(&base(a)).then(a.id.cmp(&b.id)));
-    let mut places: Map<i32, usize> = Map::default();
-    places.extend(chunks.iter().enumerate().map(|(place, chunk)| (chunk.id.chunk, place)));
+    let mut indexes: Map<i32, usize> = Map::default();
+    indexes.extend(chunks.iter().enumerate().map(|(index, chunk)| (chunk.id.chunk, index)));
     for question in questions {
         let chunk = section_chunk(question.id.chunk);
-        let place = *places.entry(chunk).or_insert_with(|| {
+        let index = *indexes.entry(chunk).or_insert_with(|| {
             chunks.push(ScoredChunk::unread(document, chunk));
             chunks.len() - 1
         });
-        let chunk = &mut chunks[place];
+        let chunk = &mut chunks[index];
         let best = BestQuestion {
             similarity: question.similarity,
             lexical: Some(question.lexical),

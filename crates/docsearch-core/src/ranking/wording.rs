@@ -1,4 +1,4 @@
-//! Several wordings of one question: which there are, how far each is trusted, and what they find together.
+//! Several wordings of one question: how much each is trusted, and their merged results.
 //!
 //! ```text
 //! link(a, b) = 1 / (1 + exp(-(10 * likeness + 10 * agreement - 12.5)))
@@ -7,11 +7,11 @@
 //! score      = sum of share * min(score, EVIDENCE_CAP)
 //! ```
 //!
-//! `likeness` is the calibrated cosine of the vectors of two wordings, `agreement` the greatest sum of both scores of one
-//! document over the sum of the greatest scores of both: 1 where both put the same document first. (The correlation of their
-//! scores says less the more documents there are: what one finds the other does not, though both mean the same.) The numbers
-//! were chosen on 45 questions with two wordings each over six documentations, one by one and together with nine others, beside
-//! wordings of other questions (docs/decisions/0035-wordings.md).
+//! `likeness` is the calibrated cosine of the vectors of two wordings. `agreement` is the greatest sum of both scores
+//! of one document over the sum of both greatest scores: 1 if both put the same document first. (The correlation of
+//! their scores means less the more documents there are: wordings of one meaning find different documents.) The
+//! numbers were chosen on 45 questions with two wordings each over six manuals, one by one and together with nine
+//! others, beside wordings of other questions (docs/decisions/0035-wordings.md).
 
 use crate::query::input::{MAX_QUERY_CHARS, Query};
 use crate::query::mention::excludes_only;

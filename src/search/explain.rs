@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use docsearch_core::ranking::page::Page;
 use docsearch_core::ranking::rank::ScoredQuestion;
-use docsearch_core::ranking::rerank::Ranked;
+use docsearch_core::ranking::rerank::RankedDocument;
 use docsearch_core::ranking::score::Step;
 use docsearch_core::values::id::{DocumentId, Map};
 use pgrx::datum::DatumWithOid;
@@ -82,7 +82,7 @@ fn retriever_step(rule: &'static str, matched: String, raw: f32) -> Step {
 
 /// The question of the document that matches best: its similarity, or else its keyword score. The document has to be
 /// visible.
-fn question_step(caller: &mut Caller, ranked: &Ranked) -> Result<Option<Step>> {
+fn question_step(caller: &mut Caller, ranked: &RankedDocument) -> Result<Option<Step>> {
     let questions = ranked.document.chunks.iter().filter_map(|chunk| chunk.question);
     let value = |question: &ScoredQuestion| question.similarity.unwrap_or(question.lexical);
     let Some(best) = questions.max_by(|a, b| value(a).total_cmp(&value(b)).then(b.id.cmp(&a.id))) else {
@@ -103,7 +103,7 @@ fn question_step(caller: &mut Caller, ranked: &Ranked) -> Result<Option<Step>> {
 }
 
 /// What each retriever found of the document. These steps are not part of the score.
-fn retriever_steps(ranked: &Ranked, group: &Group<'_>) -> Vec<Step> {
+fn retriever_steps(ranked: &RankedDocument, group: &Group<'_>) -> Vec<Step> {
     let words = |whole: bool| {
         let terms = group.terms.iter().filter(|term| term.whole == whole);
         let words: Vec<String> = terms

@@ -9,7 +9,7 @@ use docsearch_core::query::understanding::NameRole;
 use docsearch_core::ranking::fusion::{SectionEntry, TargetSection};
 use docsearch_core::ranking::page::Page;
 use docsearch_core::ranking::rank::ScoredDocument;
-use docsearch_core::ranking::rerank::Ranked;
+use docsearch_core::ranking::rerank::RankedDocument;
 use docsearch_core::ranking::retrievers::RetrieverResults;
 use docsearch_core::values::address::{Address, address_key};
 use docsearch_core::values::id::{ChunkId, DocumentId, Map};
@@ -69,7 +69,7 @@ pub(crate) fn target_sections(
     group: &Group<'_>,
     retrieved: &RetrieverResults,
     pages: &Map<DocumentId, Page>,
-    shown: &[Ranked],
+    shown: &[RankedDocument],
 ) -> Result<Map<DocumentId, TargetSection>> {
     let shown = || shown.iter().take(MAX_DOCUMENTS).map(|ranked| &ranked.document);
     let role = |id: &DocumentId| {

@@ -9,7 +9,7 @@ use docsearch_core::models::prompt;
 use docsearch_core::query::input::Query;
 use docsearch_core::query::transformation::{self, Need, Transformation, Usage, has_acronym, need, related, telling};
 use docsearch_core::query::understanding::Class;
-use docsearch_core::ranking::rerank::Ranked;
+use docsearch_core::ranking::rerank::RankedDocument;
 use docsearch_core::ranking::score::EVIDENCE_CAP;
 use docsearch_core::text::name;
 use docsearch_core::values::calendar::Day;
@@ -240,7 +240,7 @@ fn description(caller: &Caller, retrieval: &Retrieval<'_>, projects: &[Project])
 }
 
 /// Keywords of the best visible documents.
-fn keywords(caller: &Caller, projects: &[Project], ranked: &[Ranked]) -> Result<Vec<Vec<String>>> {
+fn keywords(caller: &Caller, projects: &[Project], ranked: &[RankedDocument]) -> Result<Vec<Vec<String>>> {
     let projects = Projects::new(projects);
     let best = ranked.iter().take(KEYWORD_DOCUMENTS);
     let best: Vec<i64> = best.map(|ranked| ranked.document.document.document).collect();

@@ -21,7 +21,7 @@ mod tip;
 pub use answer::{Answer, SearchResult, SectionMatch};
 pub use budget::{Budget, BudgetError, DEFAULT_MAX_CHARS, MIN_MAX_CHARS, MIN_MAX_TOKENS, shares};
 pub use confidence::{Confidence, Thresholds};
-pub use dedup::{Dedup, DedupedChunk, Deduplication};
+pub use dedup::{Dedup, Deduplication, SelectedChunk};
 pub use notice::{Notice, NoticeCode, SIMILAR_SPREAD};
 pub use reference::{reference_in_brackets, reference_range, with_brackets, without_references};
 pub use syntax::{MAX_OFFSET, MCP_MAX_TOKENS, Syntax};

@@ -5,7 +5,7 @@ use crate::answer::delivery::{Deduplication, Notice};
 use crate::answer::grade::OfText;
 use crate::ranking::fusion::{RankedDocuments, SectionEntry, TargetSection};
 use crate::ranking::rank::{ScoredChunk, ScoredDocument};
-use crate::ranking::rerank::Ranked;
+use crate::ranking::rerank::RankedDocument;
 use crate::ranking::score::{EVIDENCE_CAP, Step};
 use crate::values::cosine::cosine;
 use crate::values::id::{ChunkId, DocumentId, Map};
@@ -55,7 +55,7 @@ pub struct Hit {
 
 impl Hit {
     /// Scores to grade by, if an untrusted wording found the document.
-    fn of_trusted(&self, trusted: &Ranked) -> OfText {
+    fn of_trusted(&self, trusted: &RankedDocument) -> OfText {
         let whole = of_text(&trusted.document, trusted.score);
         let guessed = self.score > EVIDENCE_CAP && trusted.score <= EVIDENCE_CAP;
         if self.index == 0 {
@@ -186,8 +186,8 @@ fn by_heading(chunk: &ScoredChunk) -> f32 {
 }
 
 /// The document with the greatest score, and its lead over the next; `None` without documents.
-fn lead(ranked: &[Ranked]) -> (Option<DocumentId>, f32) {
-    let mut best: Option<&Ranked> = None;
+fn lead(ranked: &[RankedDocument]) -> (Option<DocumentId>, f32) {
+    let mut best: Option<&RankedDocument> = None;
     let mut next: Option<f32> = None;
     for ranked in ranked {
         match best {
@@ -206,13 +206,13 @@ fn lead(ranked: &[Ranked]) -> (Option<DocumentId>, f32) {
 
 /// The sections of a document that may become results, best first. There is at least one.
 fn of_document(
-    ranked: Ranked,
+    ranked: RankedDocument,
     target: Option<TargetSection>,
     wanted: usize,
     beside: usize,
     steps: Option<Vec<Step>>,
 ) -> Vec<Hit> {
-    let Ranked { mut document, score } = ranked;
+    let RankedDocument { mut document, score } = ranked;
     let best_base = document.chunks.first().map_or(0.0, |best| best.base);
     document.chunks.sort_by(|a, b| by_heading(b).total_cmp(&by_heading(a)));
     // A query for a page by its name gets the beginning of the page, not the section that has the name most often.

@@ -93,7 +93,7 @@ pub struct Chunk {
 
 /// The chunks of one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chunked {
+pub struct DocumentChunks {
     /// The summary and then the text, in order; never empty.
     pub chunks: Vec<Chunk>,
     /// Number of chunks that were left out because an earlier one, other than the summary, has the same body.
@@ -107,7 +107,7 @@ pub fn chunk_document(
     summary: Option<&str>,
     counter: &dyn TokenCounter,
     limits: &ChunkLimits,
-) -> Chunked {
+) -> DocumentChunks {
     chunk_pages(title, markdown, summary, &HashSet::new(), counter, limits)
 }
 
@@ -126,7 +126,7 @@ pub fn chunk_pages(
     pages: &HashSet<&str>,
     counter: &dyn TokenCounter,
     limits: &ChunkLimits,
-) -> Chunked {
+) -> DocumentChunks {
     let measure = Measure::new(counter, limits.max_tokens.saturating_mul(unit::WHOLE_BLOCK_BUDGETS + 1));
     let text = markdown::close_fences(markdown);
     let sections = markdown::sections(&text);
@@ -344,8 +344,8 @@ impl Collector {
         }
     }
 
-    fn finish(self) -> Chunked {
-        Chunked {
+    fn finish(self) -> DocumentChunks {
+        DocumentChunks {
             chunks: self.chunks,
             duplicates: self.duplicates,
         }

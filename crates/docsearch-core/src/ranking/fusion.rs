@@ -1,7 +1,7 @@
 //! Fuses the results of two searches for one question.
 
 use crate::query::transformation::fused;
-use crate::ranking::rerank::Ranked;
+use crate::ranking::rerank::RankedDocument;
 use crate::ranking::score::{EVIDENCE_CAP, Step};
 use crate::values::id::{DocumentId, Map, Set};
 
@@ -9,7 +9,7 @@ use crate::values::id::{DocumentId, Map, Set};
 #[derive(Clone, Debug, Default)]
 pub struct RankedDocuments {
     /// Documents, best first.
-    pub ranked: Vec<Ranked>,
+    pub ranked: Vec<RankedDocument>,
     /// Steps of the documents that are explained.
     pub steps: Map<DocumentId, Vec<Step>>,
     /// Sections that the query names, by document.
@@ -18,7 +18,7 @@ pub struct RankedDocuments {
     /// written.
     pub wordings: Map<DocumentId, usize>,
     /// How trusted wordings found a document, if the one that found it best is not trusted.
-    pub trusted: Map<DocumentId, Ranked>,
+    pub trusted: Map<DocumentId, RankedDocument>,
 }
 
 /// A section that a query names.
@@ -54,7 +54,7 @@ impl RankedDocuments {
     /// Adds the results of another search: its documents, and a share of what it scores higher, see [`fused`]. Exact
     /// names stay above all else.
     pub fn fuse(&mut self, found: RankedDocuments, other: SecondSearch<'_>) {
-        let mut theirs: Map<DocumentId, Ranked> = found
+        let mut theirs: Map<DocumentId, RankedDocument> = found
             .ranked
             .into_iter()
             .map(|ranked| (ranked.document.document, ranked))
@@ -80,7 +80,7 @@ impl RankedDocuments {
             ranked.score = fuse(explained, 0.0, ranked.score);
             self.ranked.push(ranked);
         }
-        self.ranked.sort_by(Ranked::by_score);
+        self.ranked.sort_by(RankedDocument::by_score);
         for (document, section) in found.sections {
             self.sections.entry(document).or_insert(section);
         }
@@ -99,7 +99,7 @@ impl RankedDocuments {
     pub fn append(&mut self, further: Self) {
         let known: Set<DocumentId> = self.ranked.iter().map(|ranked| ranked.document.document).collect();
         let last = self.ranked.last().map_or(1.0, |ranked| ranked.score);
-        let new = further.ranked.into_iter().map(|ranked| Ranked {
+        let new = further.ranked.into_iter().map(|ranked| RankedDocument {
             score: ranked.score.min(last),
             ..ranked
         });
@@ -120,7 +120,7 @@ impl RankedDocuments {
 impl RankedDocuments {
     /// Documents with these scores and nothing else, each with steps.
     pub(crate) fn of_scores(scores: impl Iterator<Item = (DocumentId, f32)> + Clone) -> Self {
-        let ranked = scores.clone().map(|(document, score)| Ranked {
+        let ranked = scores.clone().map(|(document, score)| RankedDocument {
             document: crate::ranking::rank::ScoredDocument {
                 document,
                 similarity: None,

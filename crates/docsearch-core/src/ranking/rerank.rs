@@ -39,14 +39,14 @@ pub fn mark_older_versions(pages: &mut Map<DocumentId, Page>) {
 
 /// A document with its final score.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ranked {
+pub struct RankedDocument {
     /// The document with its base scores.
     pub document: ScoredDocument,
     /// Final score, 0 to 1.
     pub score: f32,
 }
 
-impl Ranked {
+impl RankedDocument {
     /// Greater scores first. Of equal scores, the better base score, then the smaller id.
     pub fn by_score(a: &Self, b: &Self) -> std::cmp::Ordering {
         let base = b.document.base.total_cmp(&a.document.base);
@@ -72,7 +72,7 @@ struct PageWithFeatures<'a> {
 
 /// Pages that are compared with each other.
 #[derive(PartialEq, Eq, Hash)]
-enum Kind<'a> {
+enum ComparedPages<'a> {
     /// Pages of one project.
     Project(&'a str),
     /// Pages of one project with the same `kind`.
@@ -81,7 +81,7 @@ enum Kind<'a> {
     Named(&'a str),
 }
 
-impl<'a> Kind<'a> {
+impl<'a> ComparedPages<'a> {
     /// The kind whose share of verbs counts for a page. In a question, pages with names as titles are compared with
     /// the whole project: ray-docs-pages loses .009 of nDCG@10 if they are compared with each other.
     fn of(page: &'a Page, named: bool, is_question: bool) -> Self {
@@ -115,9 +115,9 @@ impl<'a> Reranker<'a> {
         };
         let mut pages: Map<DocumentId, PageWithFeatures<'_>> =
             pages.iter().map(|(&id, page)| (id, read(page))).collect();
-        let mut kinds: Map<Kind<'_>, (usize, usize)> = Map::default();
+        let mut kinds: Map<ComparedPages<'_>, (usize, usize)> = Map::default();
         for read in pages.values() {
-            for kind in Kind::all(read.page, read.found.named) {
+            for kind in ComparedPages::all(read.page, read.found.named) {
                 let (all, named) = kinds.entry(kind).or_default();
                 *all += 1;
                 *named += usize::from(read.found.names_action);
@@ -130,7 +130,7 @@ impl<'a> Reranker<'a> {
         }
         for read in pages.values_mut() {
             read.found.closest_task = tasks[read.page.project.as_str()];
-            let (all, named) = kinds[&Kind::of(read.page, read.found.named, scorer.is_question())];
+            let (all, named) = kinds[&ComparedPages::of(read.page, read.found.named, scorer.is_question())];
             let share = named as f32 / all.max(MIN_OF_KIND) as f32;
             read.found.intent = ((share - ACTION_NAMES.0) / (ACTION_NAMES.1 - ACTION_NAMES.0)).clamp(0.0, 1.0);
         }
@@ -199,15 +199,15 @@ impl<'a> Reranker<'a> {
     }
 
     /// Final scores of the documents that the caller may see, best first.
-    pub fn rerank(&self, documents: Vec<ScoredDocument>) -> Vec<Ranked> {
-        let mut ranked: Vec<Ranked> = documents
+    pub fn rerank(&self, documents: Vec<ScoredDocument>) -> Vec<RankedDocument> {
+        let mut ranked: Vec<RankedDocument> = documents
             .into_iter()
             .filter_map(|document| {
                 let score = self.score(&document)?;
-                Some(Ranked { document, score })
+                Some(RankedDocument { document, score })
             })
             .collect();
-        ranked.sort_by(Ranked::by_score);
+        ranked.sort_by(RankedDocument::by_score);
         ranked
     }
 }

@@ -16,7 +16,7 @@
 use crate::query::input::{MAX_QUERY_CHARS, Query};
 use crate::query::mention::excludes_only;
 use crate::ranking::fusion::{RankedDocuments, TargetSection};
-use crate::ranking::rerank::Ranked;
+use crate::ranking::rerank::RankedDocument;
 use crate::ranking::score::{EVIDENCE_CAP, Step};
 use crate::values::cosine::{cosine, dense_score};
 use crate::values::id::{DocumentId, Map};
@@ -219,8 +219,8 @@ pub fn merge_wordings(worded: Vec<WordingRanking>, baseline: f32, added: Option<
         }
     }
     // For each document, the best wording and its result, and the same among trusted wordings.
-    let mut best: Map<DocumentId, (usize, Ranked)> = Map::default();
-    let mut best_trusted: Map<DocumentId, (f32, Ranked)> = Map::default();
+    let mut best: Map<DocumentId, (usize, RankedDocument)> = Map::default();
+    let mut best_trusted: Map<DocumentId, (f32, RankedDocument)> = Map::default();
     let mut sections: Vec<Map<DocumentId, TargetSection>> = Vec::new();
     let mut found = RankedDocuments::default();
     for (wording, WordingRanking { found: own, .. }) in worded.into_iter().enumerate() {
@@ -257,14 +257,14 @@ pub fn merge_wordings(worded: Vec<WordingRanking>, baseline: f32, added: Option<
             });
             let of_trusted: Vec<f32> = of_trusted.collect();
             let score = together(&of_trusted, &trust, &shares);
-            found.trusted.insert(document, Ranked { score, ..trusted });
+            found.trusted.insert(document, RankedDocument { score, ..trusted });
         }
-        found.ranked.push(Ranked {
+        found.ranked.push(RankedDocument {
             score: together(&scores[&document], &trust, &shares),
             ..ranked
         });
     }
-    found.ranked.sort_by(Ranked::by_score);
+    found.ranked.sort_by(RankedDocument::by_score);
     MergedRanking { found, shares, scores }
 }
 

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use docsearch_core::answer::snippet::{Match, snippet};
-use docsearch_core::documents::chunk::{ChunkLimits, Chunked, chunk_document};
+use docsearch_core::documents::chunk::{ChunkLimits, DocumentChunks, chunk_document};
 use docsearch_core::documents::outline::Outline;
 use docsearch_core::documents::passage::{context, document_passage, embedded_text, passage};
 use docsearch_core::documents::{definition, keyword, markdown as core};
@@ -43,7 +43,7 @@ pub(crate) fn chunks(input: &[u8]) {
     let limits = ChunkLimits::default();
     // About the number of tokens of a model for English.
     let tokens = |text: &str| text.len().div_ceil(4);
-    let Chunked { chunks, .. } = chunk_document(title, body, None, &tokens, &limits);
+    let DocumentChunks { chunks, .. } = chunk_document(title, body, None, &tokens, &limits);
     assert!(!chunks.is_empty());
     let mut size = 0;
     for (number, chunk) in chunks.iter().enumerate() {

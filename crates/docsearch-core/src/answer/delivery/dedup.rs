@@ -26,7 +26,7 @@ impl Dedup {
 
 /// A chunk that became a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DedupedChunk<T> {
+pub struct SelectedChunk<T> {
     /// The chunk.
     pub chunk: T,
     /// Whether a chunk of the same document comes before it. Always false with [`Dedup::None`].
@@ -56,8 +56,8 @@ impl Deduplication {
         ranked: impl IntoIterator<Item = T>,
         document: impl Fn(&T) -> D,
         mut similarity: impl FnMut(&T, &T) -> Option<f32>,
-    ) -> Vec<DedupedChunk<T>> {
-        let mut selected: Vec<DedupedChunk<T>> = Vec::new();
+    ) -> Vec<SelectedChunk<T>> {
+        let mut selected: Vec<SelectedChunk<T>> = Vec::new();
         let mut passed_over = Vec::new();
         let mut places: HashMap<D, Vec<usize>> = HashMap::new();
         for chunk in ranked {
@@ -75,13 +75,13 @@ impl Deduplication {
             if wanted {
                 let additional = self.mode != Dedup::None && !siblings.is_empty();
                 siblings.push(selected.len());
-                selected.push(DedupedChunk { chunk, additional });
+                selected.push(SelectedChunk { chunk, additional });
             } else if passed_over.len() < self.limit {
                 passed_over.push(chunk);
             }
         }
         let free = self.limit - selected.len();
-        selected.extend(passed_over.into_iter().take(free).map(|chunk| DedupedChunk {
+        selected.extend(passed_over.into_iter().take(free).map(|chunk| SelectedChunk {
             chunk,
             additional: true,
         }));

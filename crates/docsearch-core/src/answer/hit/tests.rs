@@ -4,7 +4,7 @@ use super::*;
 use crate::answer::delivery::Dedup;
 use crate::ranking::rank::TextScore;
 
-fn ranked(number: i64, score: f32, bases: &[f32]) -> Ranked {
+fn ranked(number: i64, score: f32, bases: &[f32]) -> RankedDocument {
     let document = DocumentId {
         project: 1,
         document: number,
@@ -19,7 +19,7 @@ fn ranked(number: i64, score: f32, bases: &[f32]) -> Ranked {
         base,
         question: None,
     });
-    Ranked {
+    RankedDocument {
         document: ScoredDocument {
             document,
             similarity: Some(0.9),
@@ -39,7 +39,7 @@ fn shown(hits: &[Hit]) -> Vec<(i64, i32)> {
         .collect()
 }
 
-fn all(ranked: Vec<Ranked>, wanted: usize, beside: usize) -> Vec<Hit> {
+fn all(ranked: Vec<RankedDocument>, wanted: usize, beside: usize) -> Vec<Hit> {
     let found = RankedDocuments {
         ranked,
         ..RankedDocuments::default()
@@ -186,7 +186,7 @@ proptest! {
     fn no_section_comes_before_its_documents_best(
         documents in proptest::collection::vec((0.0f32..1.0, proptest::collection::vec(0.0f32..1.0, 1..5)), 1..6),
     ) {
-        let ranked: Vec<Ranked> = (0..)
+        let ranked: Vec<RankedDocument> = (0..)
             .zip(documents)
             .map(|(number, (score, mut bases))| {
                 bases.sort_by(|a, b| b.total_cmp(a));

@@ -14,7 +14,7 @@ fn words(text: &str) -> usize {
     text.split_whitespace().count()
 }
 
-fn chunked(title: &str, markdown: &str) -> Chunked {
+fn chunked(title: &str, markdown: &str) -> DocumentChunks {
     chunk_document(title, markdown, None, &words, &SMALL)
 }
 
@@ -22,7 +22,7 @@ fn sentences(count: usize) -> String {
     (0..count).map(|n| format!("Sentence {n} has five words. ")).collect()
 }
 
-fn bodies(chunked: &Chunked) -> Vec<&str> {
+fn bodies(chunked: &DocumentChunks) -> Vec<&str> {
     chunked.chunks.iter().map(|chunk| chunk.body.as_str()).collect()
 }
 
@@ -34,7 +34,7 @@ fn vocabulary(text: &str) -> HashSet<String> {
         .collect()
 }
 
-fn lost_words(title: &str, markdown: &str, chunked: &Chunked) -> Vec<String> {
+fn lost_words(title: &str, markdown: &str, chunked: &DocumentChunks) -> Vec<String> {
     let mut known = vocabulary(title);
     for chunk in &chunked.chunks {
         known.extend(vocabulary(&plain_text(&chunk.body)));

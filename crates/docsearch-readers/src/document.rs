@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn front_matter_goes_before_path_and_heading() {
+    fn front_matter_takes_precedence_over_path_and_heading() {
         let text = b"---\ntitle: Start here\nslug: /begin\ncategory: Basics\n---\n# Other\n";
         let document = read_bytes("guides/start.md", text).unwrap();
         assert_eq!(document.slug, "kit/begin");
@@ -365,14 +365,14 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_heading_is_called_like_its_file() {
+    fn a_page_without_heading_is_named_after_its_file() {
         let document = read_bytes("notes.txt", b"Just a note.").unwrap();
         assert_eq!(document.title, "notes");
         assert_eq!(document.category, None);
     }
 
     #[test]
-    fn files_that_are_no_text_are_refused_with_the_reason() {
+    fn binary_files_are_refused_with_the_reason() {
         assert!(matches!(read_bytes("a.md", b"ab\xff"), Err(Unreadable::NotUtf8(2))));
         assert!(matches!(read_bytes("a.md", b"a\0b"), Err(Unreadable::Binary(1))));
         assert!(matches!(
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_read_by_its_type_and_named_by_its_path() {
+    fn a_response_is_read_by_its_type_and_named_by_its_path() {
         let url = "https://docs.example.test/guide/v1.2/?page=2#top";
         let page = respond(
             url,
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_no_text_is_refused() {
+    fn a_response_that_is_not_text_is_refused() {
         assert!(matches!(
             respond("https://docs.example.test/logo", Some("image/png"), ""),
             Err(Unreadable::ContentType(_))

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_regular_files_are_read_and_only_so_far() {
+    fn only_regular_files_are_read_up_to_the_limit() {
         let place = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(place.path()).unwrap();
         mkfifo(&root.join("pipe.md"), Mode::S_IRWXU).unwrap();

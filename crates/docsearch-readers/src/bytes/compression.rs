@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_file_holds_is_bounded() {
+    fn the_content_of_a_file_is_bounded() {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         encoder.write_all(&[b'a'; 5000]).unwrap();
         let bytes = encoder.finish().unwrap();

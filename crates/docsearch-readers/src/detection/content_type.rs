@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_that_are_no_text_have_types_of_their_own() {
+    fn binary_documents_have_types_of_their_own() {
         let format = |header: &str, path: &str| ContentType::parse(header).format(Path::new(path)).ok().flatten();
         assert_eq!(format("application/pdf", "/get?id=1"), Some(&pdf::FORMAT));
         assert_eq!(format("application/epub+zip", "/book"), Some(&epub::FORMAT));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_media_type_is_taken_as_far_as_it_goes() {
+    fn invalid_media_types_are_read_up_to_the_parameters() {
         for (header, essence) in [
             ("", ""),
             ("HTML", "html"),

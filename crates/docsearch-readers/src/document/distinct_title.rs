@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_page_says_of_its_place_goes_first() {
+    fn the_parent_that_a_page_names_takes_precedence() {
         let mut titles = Titles::default();
         for name in ["gin", "gist"] {
             titles.add(&Document {

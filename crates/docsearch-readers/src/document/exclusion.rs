@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_pages_are_no_pages() {
+    fn parts_of_pages_are_left_out() {
         let reason = |path: &str| by_path(Path::new(path), None);
         assert_eq!(reason("guide/_install.md"), Some("part of other pages"));
         assert_eq!(reason("_includes/note.md"), Some("part of other pages"));
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn authors_say_what_is_not_to_be_found() {
+    fn front_matter_can_hide_a_page() {
         let reason = |matter: Value| {
             let Value::Object(metadata) = matter else { panic!() };
             by_front_matter(&FrontMatter {
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_only_point_elsewhere_say_nothing() {
+    fn pages_that_only_point_elsewhere_are_left_out() {
         let old = "# Ownership\n\nThere is a new edition of the book and this is an old link.\n\n> You can read \
                    [the same chapter](../new/ch04.html) in the new one, or [stay](old.html) with the old.\n";
         assert_eq!(by_text_of(old), Some("points elsewhere"));
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_repeats_another_is_left_to_it() {
+    fn a_page_that_repeats_another_is_left_out() {
         let matter = FrontMatter {
             title: Some("Link".to_owned()),
             metadata: json!({"source": "app/api/link"}).as_object().unwrap().clone(),

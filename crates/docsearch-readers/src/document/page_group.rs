@@ -119,7 +119,7 @@ impl<'a> Groups<'a> {
     pub fn of(&self, page: &Document) -> Option<(Group, usize)> {
         let path = Path::new(page.source_path.as_deref()?);
         self.rules.iter().enumerate().find_map(|(number, (rule, globs))| {
-            let (name, place) = match &rule.front_matter {
+            let (name, position) = match &rule.front_matter {
                 Some(key) => (named(page, key)?, 0),
                 None => matching_name(rule, globs, path)?,
             };
@@ -128,7 +128,7 @@ impl<'a> Groups<'a> {
                 source_root: page.source_root.clone(),
                 name,
             };
-            Some((group, place))
+            Some((group, position))
         })
     }
 
@@ -155,7 +155,7 @@ fn matching_name(rule: &GroupRule, globs: &GlobSet, path: &Path) -> Option<(Stri
             .matches(path)
             .into_iter()
             .min()
-            .map(|place| (String::new(), place));
+            .map(|position| (String::new(), position));
     }
     let mut folders: Vec<&Path> = path.ancestors().skip(1).collect();
     folders.reverse();

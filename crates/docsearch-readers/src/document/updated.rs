@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_commit_counts_where_the_author_says_nothing() {
+    fn the_last_commit_counts_without_a_date_in_front_matter() {
         let (metadata, published) = noted(json!({"level": 1}), None, Some(COMMITTED));
         assert_eq!(metadata, json!({"level": 1, "updated": COMMITTED}));
         assert_eq!(published.as_deref(), Some(COMMITTED));
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_author_goes_before_the_commit_and_publishing_stays_what_it_is() {
+    fn front_matter_takes_precedence_over_the_commit_and_published_at_stays() {
         let date = "2023-02-01";
         for metadata in [
             json!({"updated": date}),
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_stays_as_it_was_written() {
+    fn invalid_dates_stay_text() {
         let (metadata, published) = noted(json!({"updated": "May 2024"}), None, Some(COMMITTED));
         assert_eq!(metadata["updated"], "May 2024");
         assert_eq!(published.as_deref(), Some(COMMITTED));

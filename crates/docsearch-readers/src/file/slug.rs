@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_without_extension_in_its_own_case() {
+    fn the_slug_is_the_path_without_extension_in_its_own_case() {
         assert_eq!(slug("ref/models/QuerySet.txt"), "ref/models/QuerySet");
         assert_eq!(slug("releases/4.2.1.txt"), "releases/4.2.1");
         assert_eq!(slug("User Guide/Getting  Started.md"), "User-Guide/Getting-Started");
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn folder_pages_take_the_folder() {
+    fn folder_pages_get_the_slug_of_the_folder() {
         assert_eq!(slug("guide/index.md"), "guide");
         assert_eq!(slug("guide/README.md"), "guide");
         assert_eq!(slug("guide/_index.md"), "guide");

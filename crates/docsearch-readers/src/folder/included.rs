@@ -46,8 +46,10 @@ fn included_by(root: &Path, path: &Path) -> Vec<PathBuf> {
         return Vec::new();
     }
     let targets = inclusion::targets(&String::from_utf8_lossy(&bytes));
-    let places = targets.iter().flat_map(|target| inclusion::places(target, path));
-    places.flatten().filter(|place| place != path).collect()
+    let candidates = targets
+        .iter()
+        .flat_map(|target| inclusion::candidate_paths(target, path));
+    candidates.flatten().filter(|candidate| candidate != path).collect()
 }
 
 #[cfg(test)]
@@ -57,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_included_by_another_in_whichever_markup() {
+    fn includes_of_all_languages_are_found() {
         let place = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(place.path()).unwrap();
         let files = [

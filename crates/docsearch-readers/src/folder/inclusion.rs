@@ -168,16 +168,17 @@ impl Inclusion<'_> {
             return Err("too many files");
         }
         let (file, part) = part_of(target);
-        let places = places(file, path);
-        if places.iter().all(Option::is_none) {
+        let candidates = candidate_paths(file, path);
+        if candidates.iter().all(Option::is_none) {
             return Err("outside the folder");
         }
         let left = MAX_BYTES.saturating_sub(self.bytes);
-        let read = |place: &PathBuf| file::read(&self.folder.root, place, self.folder.links, left as u64 + 1).ok();
-        let (place, bytes) = places
+        let read =
+            |candidate: &PathBuf| file::read(&self.folder.root, candidate, self.folder.links, left as u64 + 1).ok();
+        let (found, bytes) = candidates
             .into_iter()
             .flatten()
-            .find_map(|place| read(&place).map(|bytes| (place, bytes)))
+            .find_map(|candidate| read(&candidate).map(|bytes| (candidate, bytes)))
             .ok_or("cannot be read")?;
         if bytes.len() > left {
             return Err("too many bytes");
@@ -188,7 +189,7 @@ impl Inclusion<'_> {
             Some(part) => cut(&text, part).ok_or("no such part")?,
             None => without_marks(front_matter::split(&text).body),
         };
-        Ok(self.page(&text, &place, depth + 1))
+        Ok(self.page(&text, &found, depth + 1))
     }
 }
 
@@ -214,7 +215,7 @@ pub(crate) fn targets(text: &str) -> Vec<String> {
 }
 
 /// The paths that an include may mean: relative to the page, or to the folder.
-pub(crate) fn places(file: &str, path: &Path) -> [Option<PathBuf>; 2] {
+pub(crate) fn candidate_paths(file: &str, path: &Path) -> [Option<PathBuf>; 2] {
     let from_top = file.trim_start_matches('@').trim_start_matches('/');
     let parent = path.parent().unwrap_or(Path::new(""));
     [
@@ -360,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn markdown_has_what_it_includes() {
+    fn includes_of_markdown_are_replaced() {
         let text = |page: &str| {
             let (text, warning) = expanded(page, Language::Markdown);
             assert_eq!(warning, None, "{page}");
@@ -382,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn restructured_text_has_what_it_includes() {
+    fn includes_of_restructured_text_are_replaced() {
         let page =
             "A\n\n.. include:: part.rst\n   :start-line: 1\n\n.. literalinclude:: code/a.rs\n   :language: rust\n\nB\n";
         let (text, warning) = expanded(page, Language::ReStructuredText);

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_folder_is_looked_at_once() {
+    fn each_folder_is_examined_once() {
         let files = [("/a", "x"), ("/b", "y"), ("/a", "z")];
         let folders = PerFolder::new(files.iter().map(|(root, file)| (Path::new(*root), Path::new(*file))));
         let count = |files: &[PathBuf]| files.len();

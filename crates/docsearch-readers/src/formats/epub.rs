@@ -64,16 +64,16 @@ fn read(bytes: &[u8]) -> Result<Vec<Draft>, Unreadable> {
     let container = archive
         .read_xml("META-INF/container.xml")?
         .ok_or_else(|| missing("META-INF/container.xml"))?;
-    let place = container
+    let package_path = container
         .child("rootfiles")
         .and_then(|files| files.child("rootfile")?.attribute("full-path"))
         .ok_or_else(|| missing("package"))?;
-    let package = archive.read_xml(place)?.ok_or_else(|| missing("package"))?;
+    let package = archive.read_xml(package_path)?.ok_or_else(|| missing("package"))?;
     let encrypted = encrypted(&mut archive)?;
     let book = Book::of(&package);
     let mut drafts = Vec::new();
     let mut failed = 0;
-    let chapters = chapters(place, &package);
+    let chapters = chapters(package_path, &package);
     for chapter in &chapters {
         match read_chapter(&mut archive, chapter, &encrypted) {
             Ok(draft) => drafts.push(book.chapter(draft, chapter)),
@@ -109,7 +109,7 @@ fn encrypted<R: Read + Seek>(archive: &mut Archive<R>) -> Result<HashSet<String>
 }
 
 /// The paths of the chapters in reading order.
-fn chapters(place: &str, package: &Element) -> Vec<String> {
+fn chapters(package_path: &str, package: &Element) -> Vec<String> {
     let mut items = HashMap::new();
     for item in package.child("manifest").into_iter().flat_map(Element::elements) {
         let properties = item.attribute("properties").unwrap_or_default();
@@ -119,7 +119,7 @@ fn chapters(place: &str, package: &Element) -> Vec<String> {
             .is_some_and(|media_type| html::FORMAT.media_types.contains(&media_type));
         if let (Some(id), Some(address), true) = (item.attribute("id"), item.attribute("href"), is_html && !is_contents)
         {
-            items.insert(id, resolve(place, address));
+            items.insert(id, resolve(package_path, address));
         }
     }
     let mut seen = HashSet::new();

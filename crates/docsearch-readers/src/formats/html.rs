@@ -107,8 +107,8 @@ pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame
     let vocabulary = Vocabulary::of(&page);
     let main = main_content::find(&page, &vocabulary, content, frame);
     noise::remove(&main, &vocabulary);
-    heading::free_from_lists(&main);
-    heading::carry_anchors(&main);
+    heading::unwrap_layout_lists(&main);
+    heading::append_anchors(&main);
     target::mark_all(&main);
     code_block::normalise(&main);
     table::normalise(&main);

@@ -63,9 +63,9 @@ pub(crate) fn read(path: &Path, text: &str) -> Vec<Draft> {
     let mut taken = HashMap::new();
     let mut drafts: Vec<Draft> = pages.into_iter().filter_map(page).collect();
     for draft in &mut drafts {
-        let place = draft.matter.slug.as_mut().or(draft.below.as_mut());
-        if let Some(place) = place {
-            number(place, &mut taken);
+        let slug = draft.matter.slug.as_mut().or(draft.below.as_mut());
+        if let Some(slug) = slug {
+            number(slug, &mut taken);
         }
     }
     drafts
@@ -235,11 +235,11 @@ fn slug_of(location: &str) -> Option<String> {
 }
 
 /// Numbers pages of the same name.
-fn number(place: &mut String, taken: &mut HashMap<String, usize>) {
-    let count = taken.entry(place.clone()).or_insert(0);
+fn number(slug: &mut String, taken: &mut HashMap<String, usize>) {
+    let count = taken.entry(slug.clone()).or_insert(0);
     *count += 1;
     if *count > 1 {
-        *place = format!("{place}-{count}");
+        *slug = format!("{slug}-{count}");
     }
 }
 
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_of_level_one_open_pages_where_nothing_else_does() {
+    fn headings_of_level_one_open_pages_if_nothing_else_does() {
         let drafts =
             full("Preface\n\n# Install\n\na\n\n---\n\n# Use it\n\nb\n\n```sh\n# comment\n```\n\n# Use it\n\nc\n");
         assert_eq!(slugs(&drafts), ["page", "install", "use-it", "use-it-2"]);

@@ -30,8 +30,8 @@ pub(crate) fn read(given: &Value, title: &str, body: &str) -> (Vec<Question>, Op
         }
     };
     let (mut questions, mut known, mut problems) = (Vec::new(), HashSet::new(), Vec::new());
-    for (place, item) in items.iter().enumerate() {
-        let number = place + 1;
+    for (index, item) in items.iter().enumerate() {
+        let number = index + 1;
         match question(item).and_then(|(heading, question)| FileQuestion::new(number, heading, question)) {
             Ok(one) if !known.insert(one.clone().into_content()) => {}
             Ok(_) if questions.len() == MAX_QUESTIONS_PER_DOCUMENT => {
@@ -76,8 +76,8 @@ fn question(item: &Value) -> Result<(String, String), String> {
         return Err(shape());
     }
     let question = table.get("question").and_then(text).ok_or_else(shape)?;
-    let place = |key: &str| place(table, key).ok_or_else(shape);
-    match (place("heading")?, place("anchor")?) {
+    let string = |key: &str| string_at(table, key).ok_or_else(shape);
+    match (string("heading")?, string("anchor")?) {
         (heading, anchor) if anchor.is_empty() => Ok((heading, question)),
         (heading, anchor) if heading.is_empty() => {
             Ok((format!("#{}", anchor.strip_prefix('#').unwrap_or(&anchor)), question))
@@ -87,7 +87,7 @@ fn question(item: &Value) -> Result<(String, String), String> {
 }
 
 /// A text, empty if missing; `None` if it is something else.
-fn place(table: &Map<String, Value>, key: &str) -> Option<String> {
+fn string_at(table: &Map<String, Value>, key: &str) -> Option<String> {
     match table.get(key) {
         None | Some(Value::Null) => Some(String::new()),
         Some(value) => text(value),
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_question_is_left_out_alone_and_said_once() {
+    fn only_invalid_questions_are_left_out_with_one_warning() {
         let given = json!(["kept", " ", {"how do I": "begin"}, true, null, ["a"], {"heading": "Options"}, {"question": 1.5, "anchor": []},
                            {"question": "a", "anchor": "setup", "heading": "Options"}, {"question": "b", "heading": "Optoins"},
                            {"question": "c", "anchor": "gone"}, "x".repeat(MAX_STORED_QUESTION_CHARS + 1), {"question": "last", "heading": "Options"}]);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_is_left_out() {
+    fn surplus_questions_are_left_out() {
         let many: Vec<String> = (0..MAX_QUESTIONS_PER_SECTION + 6)
             .map(|number| format!("q{number}"))
             .collect();

@@ -57,8 +57,8 @@ impl<'a> Headings<'a> {
             if wanted == self.title_key {
                 return Some("");
             }
-            let place = self.keys.iter().position(|key| *key == wanted)?;
-            Some(self.sections[place].anchor.as_str())
+            let index = self.keys.iter().position(|key| *key == wanted)?;
+            Some(self.sections[index].anchor.as_str())
         })
     }
 
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_for_a_section_leads_back_to_it() {
+    fn the_heading_written_for_a_section_finds_it() {
         let headings = Headings::new("Kit", BODY);
         assert_eq!(headings.heading("options"), "Options");
         assert_eq!(headings.heading("options-1"), "#options-1");

@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_for_a_section_is_left_out() {
+    fn surplus_questions_of_a_section_are_left_out() {
         let line = |number: usize| format!("{{\"file\":\"a\",\"question\":\"q{number}\"}}\n");
         let text: String = (0..=MAX_QUESTIONS_PER_SECTION).map(line).collect();
         let (file, _) = QuestionFile::read(text.as_bytes());

@@ -12,8 +12,8 @@ use super::headings::Headings;
 pub fn problem(given: &Value, title: &str, body: &str) -> Option<LeftOut> {
     let items = given.as_array()?;
     let (mut headings, mut count, mut problems) = (None, 0, Vec::new());
-    for (place, item) in items.iter().enumerate() {
-        let number = place + 1;
+    for (index, item) in items.iter().enumerate() {
+        let number = index + 1;
         let Ok(read) = question::read(Value::Array(vec![item.clone()])) else {
             return None;
         };
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_database_refuses_is_left_to_it() {
+    fn values_that_the_database_rejects_are_passed_on() {
         for refused in [
             json!("text"),
             json!([3]),

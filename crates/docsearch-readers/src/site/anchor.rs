@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_in_quotations_are_places() {
+    fn headings_in_quotations_are_link_targets() {
         let page = "# Memory\n\n> ### The Stack\n>\n> Text.\n\n```\n> # code\n```\n";
         let (text, anchors) = target::take(&AnchorRule::default().mark_quoted(page));
         assert_eq!(text, page);

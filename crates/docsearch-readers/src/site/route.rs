@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_published_where_their_generator_puts_them() {
+    fn each_generator_has_its_routes() {
         let none = || Value::Object(Map::new());
         for (generator, path, own, matter, expected) in [
             ("Docusaurus", "01-basics/02-first.md", None, none(), "basics/first"),

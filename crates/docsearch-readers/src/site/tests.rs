@@ -131,7 +131,7 @@ fn the_configuration_gives_the_urls_of_pages() {
 }
 
 #[test]
-fn what_lies_outside_of_the_pages_belongs_to_no_site() {
+fn files_outside_the_pages_are_of_no_site() {
     assert_eq!(
         place(("mkdocs.yml", "site_url: https://a.test/"), "", "README.md"),
         (None, None, AnchorRule::default())
@@ -143,7 +143,7 @@ fn what_lies_outside_of_the_pages_belongs_to_no_site() {
 }
 
 #[test]
-fn what_the_user_says_goes_first() {
+fn options_override_the_configuration() {
     let folder = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(folder.path()).unwrap();
     write(&root, "guide/a b.md", "# A\n");
@@ -159,7 +159,7 @@ fn what_the_user_says_goes_first() {
 }
 
 #[test]
-fn a_book_holds_what_its_contents_name() {
+fn a_book_has_the_pages_of_its_summary() {
     let folder = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(folder.path()).unwrap();
     write(&root, "book.toml", "[book]\nsrc = \"text\"\n");

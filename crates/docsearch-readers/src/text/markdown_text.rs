@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn links_show_their_address_where_they_have_no_text() {
+    fn links_without_text_show_their_url() {
         assert_eq!(link("a", "b c(d)"), "[a](<b%20c(d)>)");
         assert_eq!(link("", "https://a.test/x_y_"), "<https://a.test/x_y_>");
         assert_eq!(link("a", "b.html#c"), "[a](b.html#c)");

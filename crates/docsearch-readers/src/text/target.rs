@@ -37,7 +37,7 @@ pub(crate) fn take(markdown: &str) -> (String, BTreeMap<String, String>) {
         return (markdown.to_owned(), BTreeMap::new());
     }
     let mut text = String::with_capacity(markdown.len());
-    let mut places: Vec<(usize, String)> = Vec::new();
+    let mut targets: Vec<(usize, String)> = Vec::new();
     let mut is_after_bare = false;
     for line in markdown.split_inclusive('\n') {
         if std::mem::take(&mut is_after_bare) && line.trim().is_empty() {
@@ -50,8 +50,8 @@ pub(crate) fn take(markdown: &str) -> (String, BTreeMap<String, String>) {
                 break;
             };
             text.push_str(before);
-            if places.len() < MAX_TARGETS {
-                places.push((text.len(), reveal(hidden)));
+            if targets.len() < MAX_TARGETS {
+                targets.push((text.len(), reveal(hidden)));
             }
             rest = after;
         }
@@ -65,7 +65,7 @@ pub(crate) fn take(markdown: &str) -> (String, BTreeMap<String, String>) {
     }
     let sections = sections(&text);
     let mut anchors = BTreeMap::new();
-    for (at, name) in places {
+    for (at, name) in targets {
         if let Some(section) = section_at(&text, &sections, at.min(text.len()))
             && !sections.iter().any(|section| section.anchor == name)
         {
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_become_anchors_of_the_section_where_they_stand() {
+    fn marks_become_anchors_of_their_section() {
         let page = format!(
             "Intro {}here.\n\n# One\n\n{}Text and `code`.\n\n{}\n\n## Two\n\nMore{}.\n",
             mark("top"),

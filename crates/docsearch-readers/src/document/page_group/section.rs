@@ -82,7 +82,7 @@ pub(super) fn page_section(page: &Document, key: &str) -> Option<PageSection> {
     let ended = |end: &str| format!("{}\n{end}", markdown.trim_end()).trim_end().to_owned() + "\n\n";
     let markdown = ENDS.iter().map(|end| ended(end)).find(|text| is_followed(text, key))?;
     let title_anchor = title.map_or("", |title| &title.anchor);
-    let place = |anchor: &str| match anchor == title_anchor {
+    let anchor_in_document = |anchor: &str| match anchor == title_anchor {
         true => key.to_owned(),
         false => anchor_below(key, anchor),
     };
@@ -95,7 +95,7 @@ pub(super) fn page_section(page: &Document, key: &str) -> Option<PageSection> {
                 if anchor.is_empty() {
                     key.to_owned()
                 } else {
-                    place(anchor)
+                    anchor_in_document(anchor)
                 },
             )
         })
@@ -106,7 +106,7 @@ pub(super) fn page_section(page: &Document, key: &str) -> Option<PageSection> {
     let questions = page.own_questions().into_iter().map(|question| Question {
         anchor: match question.anchor.is_empty() {
             true => key.to_owned(),
-            false => place(&question.anchor),
+            false => anchor_in_document(&question.anchor),
         },
         ..question
     });
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_page_leaves_open_is_closed_behind_it() {
+    fn blocks_that_a_page_leaves_open_are_closed() {
         for (body, end) in [
             ("```sh\nls", "ls\n```\n\n"),
             ("<!-- to be written", "written\n-->\n\n"),

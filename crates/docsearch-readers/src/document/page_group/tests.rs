@@ -192,7 +192,7 @@ fn questions_of_pages_stay_with_their_sections() {
 }
 
 #[test]
-fn what_is_too_large_for_a_document_is_no_group() {
+fn a_group_that_is_too_large_is_an_error() {
     let mut large = page("menus/a.md", "A");
     large.body = "word ".repeat(1 << 19);
     let rules = rules("[[groups]]\nfolder = 'menus'");

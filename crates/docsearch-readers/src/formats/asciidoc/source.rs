@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_take_too_long_is_refused() {
+    fn quadratic_input_is_refused() {
         assert!(prepare(&"word ".repeat(20_000), true).is_err());
         assert!(prepare(&"word word\n\n".repeat(20_000), true).is_ok());
     }

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sources_and_assets_lie_beside_the_pages_of_a_site() {
+    fn sources_and_assets_of_a_site_are_left_out() {
         let folder = tempfile::tempdir().unwrap();
         let reason = |path: &str| no_documentation(folder.path(), Path::new(path));
         assert_eq!(reason("_static/style.md"), None);

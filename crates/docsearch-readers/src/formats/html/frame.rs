@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_lose_what_all_end_in() {
+    fn titles_lose_their_common_end() {
         let frame = Frame::of(&site(&["alpha", "beta", "gamma"]));
         assert_eq!(
             frame.own_title("16 Options (The Kit manual)").as_deref(),

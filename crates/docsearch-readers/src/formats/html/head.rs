@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_have_to_be_complete() {
+    fn urls_have_to_be_absolute() {
         let head = read(&Document::from(
             "<link rel=canonical href='../x'><meta property='og:url' content='https://a.test/x'><meta name=keywords content='a, b c,,'>",
         ));

@@ -32,7 +32,7 @@ pub(super) fn only_of_level_one(main: &NodeRef<'_>) -> Option<String> {
 }
 
 /// A heading in a list opens no section: such lists are layout.
-pub(super) fn free_from_lists(main: &NodeRef<'_>) {
+pub(super) fn unwrap_layout_lists(main: &NodeRef<'_>) {
     let headings: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| level(node).is_some()).collect();
     for heading in headings {
         let around: Vec<NodeRef<'_>> = heading
@@ -54,7 +54,7 @@ pub(super) fn free_from_lists(main: &NodeRef<'_>) {
 }
 
 /// Appends its anchor to each heading.
-pub(super) fn carry_anchors(main: &NodeRef<'_>) {
+pub(super) fn append_anchors(main: &NodeRef<'_>) {
     let headings: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| level(node).is_some()).collect();
     for heading in headings {
         let id = anchor(&heading, main);

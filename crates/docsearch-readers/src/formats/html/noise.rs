@@ -80,7 +80,7 @@ const MIN_CHARACTERS_BESIDE_CONTENTS: usize = 200;
 pub(super) fn remove(main: &NodeRef<'_>, vocabulary: &Vocabulary) {
     let main = dom_query::Selection::from(*main);
     show_formulas(&main);
-    keep_text_of_permalinks_away(&main);
+    remove_permalinks(&main);
     let of_generators = GENERATORS.iter().flat_map(|generator| generator.noise).copied();
     if let Some(noise) = vocabulary.selector(NOISE.into_iter().chain(of_generators)) {
         main.select(&noise).remove();
@@ -111,7 +111,7 @@ fn simplify_links(main: &dom_query::Selection<'_>) {
 }
 
 /// Removes permalinks; a heading without an id gets the target of its permalink.
-fn keep_text_of_permalinks_away(main: &dom_query::Selection<'_>) {
+fn remove_permalinks(main: &dom_query::Selection<'_>) {
     for link in main.select("a[href*='#']").nodes() {
         let text = link.text();
         // Docusaurus uses a zero-width space as the text of permalinks.

@@ -86,9 +86,9 @@ fn fill_spans(table: &NodeRef<'_>) {
         let mut column = 0;
         let mut below = Vec::new();
         for cell in row.children_it(false).filter(is_cell).collect::<Vec<_>>() {
-            while let Some(place) = reaching.iter().position(|(at, _)| *at == column) {
+            while let Some(index) = reaching.iter().position(|(at, _)| *at == column) {
                 cell.insert_before(&empty_cell(&cell).id);
-                let (at, left) = reaching.swap_remove(place);
+                let (at, left) = reaching.swap_remove(index);
                 if left > 1 {
                     below.push((at, left - 1));
                 }

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_where_names_do_not_tell_is_refused() {
+    fn deep_nesting_is_refused() {
         let bomb = format!("<math>{}", "<a>".repeat(100_000));
         assert!(matches!(parse(&bomb), Err(Unreadable::Malformed { .. })));
     }

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_page_does_not_name_is_left_out() {
+    fn selectors_that_cannot_match_are_left_out() {
         let page = Document::from("<main id=top><p class='note  big' hidden>x</p></main>");
         let vocabulary = Vocabulary::of(&page);
         assert_eq!(

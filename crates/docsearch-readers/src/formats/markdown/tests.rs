@@ -65,7 +65,7 @@ fn directives_of_myst_are_text() {
 }
 
 #[test]
-fn shortcodes_leave_what_is_seen_of_them() {
+fn shortcodes_leave_their_visible_text() {
     assert_eq!(
         read(
             "{{< alert title=\"Careful\" >}}\nHot.\n{{< /alert >}}\n\n{{< highlight go \"linenos=table\" >}}\nx := `{{< y >}}`\n{{< /highlight >}}\n\nSee [it]({{< ref \"oven.md\" >}}) and `{{< ref >}}`.\n"

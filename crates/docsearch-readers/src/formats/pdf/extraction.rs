@@ -114,7 +114,7 @@ impl OutputDev for Writer {
 
     fn output_character(
         &mut self,
-        place: &Transform,
+        transform: &Transform,
         width: f64,
         _: f64,
         font_size: f64,
@@ -122,16 +122,19 @@ impl OutputDev for Writer {
     ) -> Result<(), OutputError> {
         self.characters += 1;
         // Rotated text is a label of a figure or a watermark.
-        let is_turned = place.m12.abs() > place.m11.abs();
-        let size = font_size * (place.m11 * place.m22 - place.m12 * place.m21).abs().sqrt();
-        let (x, y) = (place.m31, self.height - (place.m32 - self.bottom));
+        let is_turned = transform.m12.abs() > transform.m11.abs();
+        let size = font_size
+            * (transform.m11 * transform.m22 - transform.m12 * transform.m21)
+                .abs()
+                .sqrt();
+        let (x, y) = (transform.m31, self.height - (transform.m32 - self.bottom));
         if is_turned || !(x.is_finite() && y.is_finite() && size.is_finite()) || self.characters > MAX_CHARACTERS {
             return Ok(());
         }
-        let goes_on = self.lines.last().is_some_and(|line| {
+        let continues = self.lines.last().is_some_and(|line| {
             (line.y - y).abs() < 0.5 * size.max(line.size) && x > line.end - 1.5 * size && !line.text.is_empty()
         });
-        if !goes_on {
+        if !continues {
             self.end_line_of_text();
             self.lines.push(Line {
                 y,

@@ -279,7 +279,7 @@ impl Writer {
         }
         self.end_code();
         if let Some(last) = self.paragraph.last()
-            && !goes_on(last, line, self.paragraph.first().unwrap_or(last))
+            && !continues(last, line, self.paragraph.first().unwrap_or(last))
         {
             self.end_paragraph();
         }
@@ -352,7 +352,7 @@ impl Writer {
 }
 
 /// Whether a line continues the paragraph whose last line is `last` and whose first is `first`.
-fn goes_on(last: &Line, line: &Line, first: &Line) -> bool {
+fn continues(last: &Line, line: &Line, first: &Line) -> bool {
     let distance = line.y - last.y;
     let is_new_column = distance < -line.size;
     let opens = line.text.trim_start().starts_with(['•', '◦', '▪', '‣', '●']);

@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_and_registers_are_followed() {
+    fn strings_and_registers_are_expanded() {
         assert_eq!(
             read(".ds X a b\\\" comment\n.nr n 3\nIt is \\*X, \\*(Aq, \\n(.g\\nn"),
             ["It is a b, ', 13"]
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn macros_of_the_page_are_followed_so_far() {
+    fn macros_of_the_page_are_expanded_up_to_the_limit() {
         assert_eq!(
             read(".de opt\n.B \\\\$1\n\\\\$2\n..\n.opt -a all\n.ig\nno\n..\nend"),
             [".B -a", "all", "end"]

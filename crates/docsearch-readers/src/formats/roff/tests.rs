@@ -93,7 +93,7 @@ Prose.
 }
 
 #[test]
-fn a_line_above_what_is_indented_is_its_term() {
+fn a_line_above_indented_text_is_its_term() {
     let page = "\
 .TH X 1
 .SH OPTIONS

@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_in_bold_with_placeholders_is_code() {
+    fn bold_text_with_placeholders_is_code() {
         assert!(parsed("\\fB\\-m\\fR \\fImsg\\fR, \\fB\\-\\-message\\fR").is_code());
         assert!(!parsed("A \\fBbold\\fR word").is_code());
     }

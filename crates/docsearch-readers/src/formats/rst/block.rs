@@ -81,7 +81,7 @@ pub(super) struct PageReader {
     pub(super) language: String,
     /// Number of the last item of an enumerated list.
     enumerator: usize,
-    pub(super) place: DefinitionContext,
+    pub(super) definition_context: DefinitionContext,
 }
 
 /// Consumed lines, and their Markdown blocks.
@@ -95,7 +95,7 @@ impl PageReader {
             level: 0,
             language: String::new(),
             enumerator: 0,
-            place: DefinitionContext::default(),
+            definition_context: DefinitionContext::default(),
         }
     }
 

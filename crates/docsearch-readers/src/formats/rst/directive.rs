@@ -48,7 +48,7 @@ pub(super) fn explicit_markup(reader: &mut PageReader, lines: &[String], scope: 
         let text = reader.blocks(&content, &scope.nested()).join("\n\n");
         return (extent, vec![format!("[{label}] {text}")]);
     }
-    let marks: String = reference::places(markup)
+    let marks: String = reference::target_names(markup)
         .iter()
         .map(|name| target::mark(name))
         .collect();
@@ -124,7 +124,8 @@ fn render(reader: &mut PageReader, directive: &Directive, following: &[String], 
         | "sectionauthor" | "moduleauthor" | "tabularcolumns" | "default-role" | "todo" | "role" | "highlightlang"
         | "testsetup" | "testcleanup" | "rst-class" => Vec::new(),
         "currentmodule" => {
-            reader.place.module = Some(directive.argument()).filter(|name| !name.is_empty() && name != "None");
+            reader.definition_context.module =
+                Some(directive.argument()).filter(|name| !name.is_empty() && name != "None");
             Vec::new()
         }
         "program" => {
@@ -133,11 +134,11 @@ fn render(reader: &mut PageReader, directive: &Directive, following: &[String], 
                 .iter()
                 .flat_map(|line| line.split_whitespace())
                 .collect();
-            reader.place.program = Some(words.join("-")).filter(|name| !name.is_empty() && name != "None");
+            reader.definition_context.program = Some(words.join("-")).filter(|name| !name.is_empty() && name != "None");
             Vec::new()
         }
         "module" => {
-            reader.place.module = Some(directive.argument()).filter(|name| !name.is_empty());
+            reader.definition_context.module = Some(directive.argument()).filter(|name| !name.is_empty());
             module(reader, directive)
         }
         "rubric" | "centered" => vec![format!("**{}**", reader.inline(&directive.argument()))],
@@ -302,7 +303,7 @@ fn definition(reader: &mut PageReader, directive: &Directive, following: &[Strin
         return reader.blocks(&directive.content, &scope.nested());
     };
     let name = qualified(definition_name(first), scope.owner.as_deref());
-    let id = identifier::of(&reader.place, &directive.domain, &directive.name, &name);
+    let id = identifier::of(&reader.definition_context, &directive.domain, &directive.name, &name);
     let mark = id.as_deref().map(target::mark).unwrap_or_default();
     if directive.content.is_empty() && heading_follows(following, first) {
         return vec![mark];

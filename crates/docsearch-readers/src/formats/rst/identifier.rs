@@ -11,14 +11,14 @@ pub(super) struct DefinitionContext {
 
 /// The identifier of the definition of `name`, a qualified name, by the directive `kind` of `domain`; `None` for a
 /// directive of a project's own.
-pub(super) fn of(place: &DefinitionContext, domain: &str, kind: &str, name: &str) -> Option<String> {
+pub(super) fn of(context: &DefinitionContext, domain: &str, kind: &str, name: &str) -> Option<String> {
     let id = match (domain, kind) {
         ("c" | "cpp", _) => format!("c.{name}"),
         (_, "option" | "cmdoption") => {
             let first = name.split(',').next().unwrap_or_default();
             let word = first.split([' ', '=', '[']).find(|word| !word.is_empty())?;
             let option = word.trim_start_matches(['-', '+', '/']);
-            match &place.program {
+            match &context.program {
                 Some(program) => format!("cmdoption-{program}-{option}"),
                 None => format!("cmdoption-{option}"),
             }
@@ -28,7 +28,7 @@ pub(super) fn of(place: &DefinitionContext, domain: &str, kind: &str, name: &str
             "" | "py",
             "function" | "class" | "method" | "attribute" | "data" | "exception" | "property" | "staticmethod"
             | "classmethod" | "decorator" | "decoratormethod",
-        ) => match &place.module {
+        ) => match &context.module {
             Some(module) if name != module && !name.starts_with(&format!("{module}.")) => format!("{module}.{name}"),
             _ => name.to_owned(),
         },
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn definitions_are_called_as_sphinx_calls_them() {
-        let place = DefinitionContext {
+        let context = DefinitionContext {
             module: Some("kit".to_owned()),
             program: Some("kiln".to_owned()),
         };
@@ -64,11 +64,11 @@ mod tests {
             ("c", "function", "kit_open", Some("c.kit_open")),
             ("", "setting", "DEBUG", None),
         ] {
-            assert_eq!(of(&place, domain, kind, name).as_deref(), id, "{kind} {name}");
+            assert_eq!(of(&context, domain, kind, name).as_deref(), id, "{kind} {name}");
         }
-        let place = DefinitionContext::default();
+        let context = DefinitionContext::default();
         assert_eq!(
-            of(&place, "", "option", "--port <path>").as_deref(),
+            of(&context, "", "option", "--port <path>").as_deref(),
             Some("cmdoption-port")
         );
     }

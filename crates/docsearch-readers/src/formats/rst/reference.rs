@@ -98,7 +98,7 @@ impl References {
 }
 
 /// The names of an internal target such as `_label:`; none for another element.
-pub(super) fn places(markup: &str) -> Vec<String> {
+pub(super) fn target_names(markup: &str) -> Vec<String> {
     match markup.strip_prefix('_').and_then(target) {
         Some((name, url)) if url.is_empty() && name != "_" => {
             let name = normalise(&name);

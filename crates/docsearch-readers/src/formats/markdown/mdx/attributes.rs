@@ -73,8 +73,8 @@ fn string_values(source: &str) -> Vec<(&str, &str, bool)> {
             let name = before[..before.len() - 1].trim_end();
             let start = name
                 .rfind(|character: char| !(character.is_alphanumeric() || character == '_'))
-                .map_or(0, |place| {
-                    place + name[place..].chars().next().map_or(1, char::len_utf8)
+                .map_or(0, |offset| {
+                    offset + name[offset..].chars().next().map_or(1, char::len_utf8)
                 });
             values.push((&name[start..], &source[open + 1..open + 1 + length], in_object));
         }

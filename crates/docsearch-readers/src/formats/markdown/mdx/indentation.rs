@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_keep_their_nesting_wherever_they_stand() {
+    fn lists_keep_their_nesting_everywhere() {
         let mut indentation = Indentation::default();
         let lines = ["- a", "- b", "text", "1. c", "text", "out"];
         let columns = [4, 6, 8, 8, 11, 4];
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_is_taken_by_columns() {
+    fn white_space_is_measured_in_columns() {
         assert_eq!(split("\tx"), (4, "x"));
         assert_eq!(split("  \tx"), (4, "x"));
         assert_eq!(strip("    x", 2), "  x");

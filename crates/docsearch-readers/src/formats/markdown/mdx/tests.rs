@@ -98,7 +98,7 @@ fn indented_code_is_code_in_markdown_and_not_in_mdx() {
 }
 
 #[test]
-fn what_a_page_is_written_in_shows() {
+fn the_dialect_of_a_page_is_detected() {
     for (page, expected) in [
         ("import A from './a'\n\n# T\n", Some(Dialect::Mdx)),
         ("# T {/*t*/}\n", Some(Dialect::Mdx)),

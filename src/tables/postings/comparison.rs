@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use docsearch_core::index::posting_merge::SegmentState;
 use docsearch_core::index::postings::{
-    Counts, SECTIONS_BUCKET, Section, Words, are_in_their_buckets, bucket_of, read_all,
+    Counts, SECTIONS_BUCKET, Section, SectionWords, are_in_their_buckets, bucket_of, read_all,
 };
 use docsearch_core::postgres::tsvector::TsVector;
 use pgrx::datum::DatumWithOid;
@@ -196,7 +196,7 @@ fn words(
     segment: i32,
     buckets: &Range<i32>,
     bucket_count: u32,
-) -> Result<Option<Vec<(Section, Words)>>> {
+) -> Result<Option<Vec<(Section, SectionWords)>>> {
     let rows = statement::rows(
         owner,
         "SELECT x.bucket, x.bytes FROM docsearch.posting x
@@ -216,8 +216,8 @@ fn words(
 }
 
 /// The words of a chunk that belong in its segment.
-fn lexemes(terms: &TsVector<'_>, wanted: impl Fn(&str) -> bool) -> Words {
-    let mut lexemes = Words::new();
+fn lexemes(terms: &TsVector<'_>, wanted: impl Fn(&str) -> bool) -> SectionWords {
+    let mut lexemes = SectionWords::new();
     for (lexeme, places) in terms.entries().filter(|(lexeme, _)| wanted(lexeme)) {
         let mut positions = Vec::new();
         let counts = Counts::of(places, &mut positions);

@@ -12,7 +12,7 @@ use measure::Measure;
 use merge::Part;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use unit::{Source, Unit};
+use unit::{MeasuredText, Unit};
 
 /// Counts the tokens of a model.
 pub trait TokenCounter {
@@ -133,7 +133,7 @@ pub fn chunk_pages(
     let boundaries = sections
         .iter()
         .flat_map(|section| [section.range.start, section.body_start]);
-    let source = Source::new(&text, boundaries, measure);
+    let source = MeasuredText::new(&text, boundaries, measure);
     let document = Document {
         title,
         title_tokens: measure.tokens(title),
@@ -161,7 +161,7 @@ pub fn chunk_pages(
 struct Document<'a> {
     title: &'a str,
     title_tokens: usize,
-    source: Source<'a>,
+    source: MeasuredText<'a>,
     measure: Measure<'a>,
     limits: &'a ChunkLimits,
     pages: &'a HashSet<&'a str>,

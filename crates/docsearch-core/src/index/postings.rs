@@ -22,7 +22,7 @@ mod reader;
 mod search;
 
 pub use builder::SegmentBuilder;
-pub use reader::{SectionList, SegmentReader, Words, are_in_their_buckets, read_all};
+pub use reader::{SectionList, SectionWords, SegmentReader, are_in_their_buckets, read_all};
 pub use search::Postings;
 
 use crate::index::bm25::{Bm25, Frequencies};

@@ -23,7 +23,7 @@ pub(super) struct Unit<'a> {
 }
 
 /// A document with its blocks and token counts.
-pub(super) struct Source<'a> {
+pub(super) struct MeasuredText<'a> {
     pub(super) text: &'a str,
     blocks: Vec<Block>,
     costs: Costs,
@@ -38,7 +38,7 @@ struct Tile<'o> {
     nested: bool,
 }
 
-impl<'a> Source<'a> {
+impl<'a> MeasuredText<'a> {
     /// `offsets` are further positions, such as section starts, from which tokens will be counted.
     pub(super) fn new(text: &'a str, offsets: impl Iterator<Item = usize>, measure: Measure<'a>) -> Self {
         let blocks = markdown::blocks(text);

@@ -157,7 +157,7 @@ impl<'a> List<'a> {
                 continue;
             }
             let mut places = run.positions;
-            let mut reading = Reading {
+            let mut reading = RunReader {
                 counts: run.counts,
                 left: run.postings,
                 number: run.before,
@@ -183,7 +183,7 @@ impl<'a> List<'a> {
 }
 
 /// A run that is being read.
-struct Reading<'a> {
+struct RunReader<'a> {
     counts: &'a [u8],
     left: u32,
     /// Number of the last posting.
@@ -192,7 +192,7 @@ struct Reading<'a> {
     passed: usize,
 }
 
-impl Reading<'_> {
+impl RunReader<'_> {
     fn pass(&mut self, counts: Counts) {
         self.passed = self.passed.saturating_add(counts.all() as usize);
     }

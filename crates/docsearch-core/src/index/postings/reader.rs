@@ -175,14 +175,14 @@ pub fn are_in_their_buckets<'a>(rows: impl IntoIterator<Item = (i32, &'a [u8])>,
 }
 
 /// Lexemes of a section, with their occurrences and positions.
-pub type Words = Vec<(String, Counts, Vec<u16>)>;
+pub type SectionWords = Vec<(String, Counts, Vec<u16>)>;
 
 /// For checks: every section of a segment with its lexemes, ascending, their occurrences and positions. Rows come in
 /// the order of bucket and part. `None` if they are no segment.
-pub fn read_all<'a>(rows: impl IntoIterator<Item = (i32, &'a [u8])>) -> Option<Vec<(Section, Words)>> {
+pub fn read_all<'a>(rows: impl IntoIterator<Item = (i32, &'a [u8])>) -> Option<Vec<(Section, SectionWords)>> {
     let mut reader = SegmentReader::default();
     rows.into_iter().for_each(|(bucket, bytes)| reader.push(bucket, bytes));
-    let mut all: Vec<(Section, Words)> = reader.sections.iter().map(|section| (section, Vec::new())).collect();
+    let mut all: Vec<(Section, SectionWords)> = reader.sections.iter().map(|section| (section, Vec::new())).collect();
     let numbers: Vec<u32> = (0..u32::try_from(all.len()).ok()?).collect();
     for (lexeme, list) in reader.buckets.values().interruptible().flat_map(|bucket| lists(bucket)) {
         let lexeme = std::str::from_utf8(lexeme).ok()?;

@@ -24,7 +24,7 @@ pub struct Postings<'a> {
 type Occurrences = Vec<(usize, u16)>;
 
 /// A document in a segment.
-struct Found {
+struct SegmentDocument {
     /// The score of its best section.
     score: f32,
     best: ChunkId,
@@ -66,7 +66,7 @@ impl<'a> Postings<'a> {
         mut seen: impl FnMut(&[DocumentId]) -> Result<Option<Set<DocumentId>>, E>,
     ) -> Result<Map<ChunkId, ChunkTerms>, E> {
         let rarer: Set<&str> = self.lexical.within_budget(budget).into_iter().collect();
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<SegmentDocument> = Vec::new();
         let mut scores: Vec<Scores> = Vec::new();
         for (segment, (project, reader)) in self.segments.iter().enumerate() {
             let of_segment = match self.lexical.corpora.get(project) {
@@ -84,7 +84,8 @@ impl<'a> Postings<'a> {
             (next, rest) = rest.split_at_mut(count);
             let ids: Vec<DocumentId> = next.iter().map(|found| found.best.document).collect();
             let seen = seen(&ids)?;
-            let is_seen = |found: &&mut Found| seen.as_ref().is_none_or(|seen| seen.contains(&found.best.document));
+            let is_seen =
+                |found: &&mut SegmentDocument| seen.as_ref().is_none_or(|seen| seen.contains(&found.best.document));
             for document in next.iter_mut().filter(is_seen).take(left) {
                 let of_segment = &scores[document.segment];
                 let with_words = document
@@ -216,7 +217,7 @@ impl<'a> Postings<'a> {
     }
 
     /// The documents of a segment that count and have one of the words.
-    fn documents(&self, segment: usize, of_segment: &Scores, found: &mut Vec<Found>) {
+    fn documents(&self, segment: usize, of_segment: &Scores, found: &mut Vec<SegmentDocument>) {
         let (project, reader) = &self.segments[segment];
         let section = |number: u32| reader.sections().at(number);
         let mut from = 0;
@@ -235,7 +236,7 @@ impl<'a> Postings<'a> {
             if self.pending.contains(&best.document) || !reader.counts(best.document.document) {
                 continue;
             }
-            found.push(Found {
+            found.push(SegmentDocument {
                 score: score.min(1.0),
                 best,
                 segment,
@@ -312,8 +313,8 @@ fn section_id(project: i64, section: &Section) -> ChunkId {
 }
 
 /// Moves the best to the front, in order. Returns their number: `most`, or all.
-fn best_first(found: &mut [Found], most: usize) -> usize {
-    let order = |a: &Found, b: &Found| b.score.total_cmp(&a.score).then(a.best.cmp(&b.best));
+fn best_first(found: &mut [SegmentDocument], most: usize) -> usize {
+    let order = |a: &SegmentDocument, b: &SegmentDocument| b.score.total_cmp(&a.score).then(a.best.cmp(&b.best));
     let count = most.clamp(1, found.len());
     if count < found.len() {
         found.select_nth_unstable_by(count - 1, order);

@@ -190,7 +190,7 @@ proptest! {
             });
             (section, words.collect())
         });
-        let wanted: Vec<(Section, super::Words)> = wanted.collect();
+        let wanted: Vec<(Section, super::SectionWords)> = wanted.collect();
         prop_assert_eq!(all, wanted);
     }
 

@@ -26,7 +26,7 @@ const QUOTES: [char; 7] = ['"', '\'', '`', '“', '”', '‘', '’'];
 
 /// Consecutive words of a query that may be a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct WordRun {
     /// As written, without punctuation around it.
     pub(crate) text: String,
     /// Its [`name::key`].
@@ -39,7 +39,7 @@ pub(crate) struct Run {
 #[derive(Clone, Debug)]
 pub(crate) struct Sentence {
     /// Possible names. None begins or ends with a stop word.
-    pub(crate) runs: Vec<Run>,
+    pub(crate) runs: Vec<WordRun>,
     /// The words, in lower case.
     words: Vec<String>,
     /// Indexes of words that are written as code.
@@ -76,7 +76,7 @@ impl Sentence {
                     name[to - from - 1] = uncontracted(last);
                     let text = name.join(" ");
                     let key = name::key(&text);
-                    runs.extend((!key.is_empty()).then_some(Run {
+                    runs.extend((!key.is_empty()).then_some(WordRun {
                         text,
                         key,
                         words: from..to,
@@ -148,7 +148,7 @@ impl Sentence {
             && between.iter().all(|word| rules.is_stop_word(word))
     }
 
-    fn run(&self, key: &str) -> Option<&Run> {
+    fn run(&self, key: &str) -> Option<&WordRun> {
         self.runs.iter().find(|run| run.key == key)
     }
 

@@ -88,9 +88,9 @@ COMMENT ON FUNCTION docsearch.page_keys(text, text, text) IS
 COMMENT ON FUNCTION docsearch.migrate() IS
     'upgrades the tables to the version of the extension, and returns this version. Call it after ALTER EXTENSION pg_docsearch UPDATE';
 COMMENT ON FUNCTION docsearch.grant_usage(text, boolean) IS
-    'grants a role the rights to search and, with write, to index. Policies on docsearch.document decide which documents the role sees';
+    'grants a role the privileges to search and, with write, to index. Policies on docsearch.document decide which documents the role sees';
 COMMENT ON FUNCTION docsearch.revoke_usage(text) IS
-    'revokes all rights on schema docsearch, its tables and its models from a role';
+    'revokes all privileges on schema docsearch, its tables and its models from a role';
 COMMENT ON FUNCTION docsearch.drop_all(text) IS
     'drops everything that DROP EXTENSION leaves behind, including all documents. confirm is the name of the database';
 COMMENT ON FUNCTION docsearch.check(text) IS
@@ -115,7 +115,7 @@ COMMENT ON FUNCTION docsearch.code_parser_types(internal) IS
 COMMENT ON FUNCTION docsearch.status() IS
     'returns the state of inference, its counters, and the versions of the software';
 COMMENT ON FUNCTION docsearch.restart_inference() IS
-    'restarts the inference program, and returns its process id';
+    'restarts the inference program, and returns its process ID';
 COMMENT ON FUNCTION docsearch.index_progress(text) IS
     'returns the progress of background indexing, a row for each project';
 COMMENT ON FUNCTION docsearch.wait_for_index(interval) IS

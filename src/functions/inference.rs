@@ -99,7 +99,7 @@ mod docsearch {
         Ok(TableIterator::once(row))
     }
 
-    /// Restarts the inference program, and returns its process id.
+    /// Restarts the inference program, and returns its process ID.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn restart_inference() -> Result<i32> {

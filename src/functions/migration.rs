@@ -20,7 +20,7 @@ mod docsearch {
         migration::migrate(caller)
     }
 
-    /// Grants a role the rights to search and, with write, to index.
+    /// Grants a role the privileges to search and, with write, to index.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn grant_usage(role: Text<'_>, write: default!(bool, false)) -> Result<()> {
@@ -31,7 +31,7 @@ mod docsearch {
         grant::usage(caller, role, write)
     }
 
-    /// Revokes all rights on schema docsearch, its tables and its models from a role.
+    /// Revokes all privileges on schema docsearch, its tables and its models from a role.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn revoke_usage(role: Text<'_>) -> Result<()> {

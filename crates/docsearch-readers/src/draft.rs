@@ -10,7 +10,7 @@ use front_matter::FrontMatter;
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     /// Appended to the slug, for a file that contains several documents.
-    pub(crate) below: Option<String>,
+    pub(crate) slug_suffix: Option<String>,
     pub(crate) matter: FrontMatter,
     /// Markdown.
     pub(crate) body: String,

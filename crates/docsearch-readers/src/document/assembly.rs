@@ -21,7 +21,7 @@ pub(super) fn assemble(
     options: &ReadOptions,
 ) -> Result<ReaderOutput, Unreadable> {
     let Draft {
-        below,
+        slug_suffix,
         matter,
         body,
         parent,
@@ -41,8 +41,8 @@ pub(super) fn assemble(
         None => PageAddress::default(),
     };
     let mut slug = slug(origin, &matter, address.slug, options)?;
-    if let Some(below) = below {
-        slug = format!("{slug}/{}", slug::normalise(&below));
+    if let Some(slug_suffix) = slug_suffix {
+        slug = format!("{slug}/{}", slug::normalise(&slug_suffix));
     }
     let rule = origin.anchors();
     let body = match format.anchors {

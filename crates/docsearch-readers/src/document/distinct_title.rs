@@ -85,19 +85,19 @@ fn add_parents(pages: &[&TitledPage], by_slug: &HashMap<&str, &TitledPage>, dist
         }
     }
     let is_own = |parent: &&String| counts.get(&key(parent)) == Some(&1);
-    let mut alike = Vec::new();
+    let mut ambiguous = Vec::new();
     for (page, parents) in pages.iter().zip(&parents) {
         match parents.iter().find(is_own) {
             Some(parent) => {
                 distinct.insert(page.slug.clone(), format!("{} ({parent})", page.title));
             }
-            None => alike.push(page),
+            None => ambiguous.push(page),
         }
     }
-    if alike.len() < 2 {
+    if ambiguous.len() < 2 {
         return;
     }
-    for page in alike {
+    for page in ambiguous {
         let leaf = slug_leaf(&page.slug);
         if !slug::is_folder_page(leaf) && key(leaf) != key(&page.title) {
             distinct.insert(page.slug.clone(), format!("{} ({leaf})", page.title));

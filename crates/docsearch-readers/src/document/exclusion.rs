@@ -12,7 +12,7 @@ use crate::draft::front_matter::FrontMatter;
 use crate::site::{GENERATORS, Generator};
 
 /// Text of a page that has moved, in lower case. The first two phrases are conclusive.
-const GONE: [&str; 17] = [
+const MOVED_PHRASES: [&str; 17] = [
     "this is an old link",
     "came here via a link",
     "has moved",
@@ -234,15 +234,15 @@ impl Content {
     }
 
     fn is_stub(&self) -> bool {
-        let Some(said) = GONE.iter().find(|said| self.text.contains(*said)) else {
+        let Some(phrase) = MOVED_PHRASES.iter().find(|phrase| self.text.contains(*phrase)) else {
             return false;
         };
-        let most = if GONE[..2].contains(said) {
+        let max_words = if MOVED_PHRASES[..2].contains(phrase) {
             MAX_OLD_LINK_WORDS
         } else {
             MAX_STUB_WORDS
         };
-        self.links > 0 && !self.has_code && self.words() <= most
+        self.links > 0 && !self.has_code && self.words() <= max_words
     }
 
     fn is_list_of_names(&self) -> bool {

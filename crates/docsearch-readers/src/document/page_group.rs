@@ -173,12 +173,15 @@ fn matching_name(rule: &GroupRule, globs: &GlobSet, path: &Path) -> Option<(Stri
 
 /// The value of a key in the front matter of a page.
 fn named(page: &Document, key: &str) -> Option<String> {
-    let said = match key {
+    let value = match key {
         "category" => page.category.as_deref(),
         "kind" => page.kind.as_deref(),
         _ => page.metadata.get(key)?.as_str(),
     };
-    said.map(str::trim).filter(|said| !said.is_empty()).map(str::to_owned)
+    value
+        .map(str::trim)
+        .filter(|value| !value.is_empty())
+        .map(str::to_owned)
 }
 
 /// The path of a folder without leading and trailing slashes.

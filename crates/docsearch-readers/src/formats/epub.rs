@@ -208,7 +208,7 @@ impl Book {
             }
         }
         matter.metadata.insert("chapter_path".to_owned(), Value::from(path));
-        draft.below = Some(Path::new(path).with_extension("").to_string_lossy().into_owned());
+        draft.slug_suffix = Some(Path::new(path).with_extension("").to_string_lossy().into_owned());
         draft
     }
 }

@@ -63,7 +63,7 @@ pub(crate) fn read(path: &Path, text: &str) -> Vec<Draft> {
     let mut taken = HashMap::new();
     let mut drafts: Vec<Draft> = pages.into_iter().filter_map(page).collect();
     for draft in &mut drafts {
-        let slug = draft.matter.slug.as_mut().or(draft.below.as_mut());
+        let slug = draft.matter.slug.as_mut().or(draft.slug_suffix.as_mut());
         if let Some(slug) = slug {
             number(slug, &mut taken);
         }
@@ -194,17 +194,17 @@ fn page(text: &str) -> Option<Draft> {
         return None;
     }
     let title = matter.title.clone().or_else(|| heading::first_heading(&body));
-    let mut below = None;
+    let mut slug_suffix = None;
     if matter.slug.is_none() {
         matter.slug = location.as_deref().and_then(slug_of);
         if matter.slug.is_none() {
-            below = Some(slug::from_title(title.as_deref().unwrap_or("page")));
+            slug_suffix = Some(slug::from_title(title.as_deref().unwrap_or("page")));
         }
     }
     matter.title = title;
     matter.source_urls.extend(location.filter(|url| !url.starts_with('/')));
     Some(Draft {
-        below,
+        slug_suffix,
         body,
         warning: page.problem.map(|reason| format!("front matter ignored: {reason}")),
         ..Draft::new(matter)
@@ -250,7 +250,7 @@ mod tests {
     fn slugs(drafts: &[Draft]) -> Vec<&str> {
         drafts
             .iter()
-            .filter_map(|draft| draft.matter.slug.as_deref().or(draft.below.as_deref()))
+            .filter_map(|draft| draft.matter.slug.as_deref().or(draft.slug_suffix.as_deref()))
             .collect()
     }
 

@@ -179,9 +179,9 @@ mod tests {
     #[test]
     fn a_question_whose_section_is_not_there_is_of_the_page() {
         let given = json!(["a", {"question": "b", "heading": "Optoins"}, {"question": "c", "anchor": "gone"}]);
-        let (questions, said) = of(&given);
+        let (questions, left_out) = of(&given);
         assert_eq!(questions, pairs(&[("", "a"), ("", "b"), ("", "c")]));
-        let (count, reason) = said.unwrap();
+        let (count, reason) = left_out.unwrap();
         assert_eq!(count, 0);
         assert!(
             reason.starts_with("front matter: question 2: the page has no heading \"Optoins\"; ")

@@ -369,12 +369,12 @@ mod tests {
                 "must be strings",
             ),
         ] {
-            let (is_damaged, said) = of(line);
-            assert!(is_damaged && said.contains(reason), "{line}: {said}");
-            assert!(said.contains("HINT:  Each line is an object"), "{said}");
+            let (is_damaged, reported) = of(line);
+            assert!(is_damaged && reported.contains(reason), "{line}: {reported}");
+            assert!(reported.contains("HINT:  Each line is an object"), "{reported}");
         }
-        let (is_damaged, said) = of("{\"file\": \"a.md\", \"question\": \" \"}");
-        assert!(!is_damaged && !said.is_empty());
+        let (is_damaged, reported) = of("{\"file\": \"a.md\", \"question\": \" \"}");
+        assert!(!is_damaged && !reported.is_empty());
     }
 
     #[test]

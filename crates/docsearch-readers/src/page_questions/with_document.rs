@@ -52,7 +52,7 @@ mod tests {
 
     const BODY: &str = "# Kit\n\nText.\n\n## Set it up {#setup}\n\nA.\n\n## Options\n\nB.\n";
 
-    fn said(given: &Value) -> Option<(usize, String)> {
+    fn problem_of(given: &Value) -> Option<(usize, String)> {
         problem(given, "Kit", BODY).map(|problem| (problem.count, problem.reason))
     }
 
@@ -60,7 +60,7 @@ mod tests {
     fn an_anchor_that_is_not_there_is_named_with_the_nearest() {
         let given =
             json!(["what is it", {"anchor": "optoins", "question": "which"}, {"anchor": "setup", "question": "how"}]);
-        let (count, reason) = said(&given).unwrap();
+        let (count, reason) = problem_of(&given).unwrap();
         assert_eq!(count, 0);
         assert!(
             reason.starts_with("question 2: the page has no anchor \"optoins\"; ")
@@ -68,7 +68,7 @@ mod tests {
             "{reason}"
         );
         assert_eq!(
-            said(&json!([{"anchor": "options", "question": "which"}, "x", {"anchor": "", "question": "y"}])),
+            problem_of(&json!([{"anchor": "options", "question": "which"}, "x", {"anchor": "", "question": "y"}])),
             None
         );
         let bare = problem(&json!([{"anchor": "a", "question": "b"}]), "T", "Text.").unwrap();
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn questions_without_text_are_counted_as_left_out() {
-        let (count, reason) = said(&json!([" ", {"anchor": "gone", "question": "x"}, "\u{200b}"])).unwrap();
+        let (count, reason) = problem_of(&json!([" ", {"anchor": "gone", "question": "x"}, "\u{200b}"])).unwrap();
         assert_eq!(count, 2);
         assert!(
             reason.starts_with("3 of 3 questions: question 1 is empty, and left out"),
@@ -93,7 +93,7 @@ mod tests {
             json!([{"heading": "Kit", "question": "x"}, " "]),
             json!(null),
         ] {
-            assert_eq!(said(&refused), None);
+            assert_eq!(problem_of(&refused), None);
         }
     }
 }

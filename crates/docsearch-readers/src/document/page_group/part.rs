@@ -64,9 +64,9 @@ pub fn parts(body: &str, anchors: &BTreeMap<String, String>, pages: &[GroupedPag
             part.headings.push_str(&format!("## {text} {{#{fragment}}}\n\n"));
             continue;
         }
-        let said = own_heading(&body[section.body_start..section.range.end]);
+        let original = own_heading(&body[section.body_start..section.range.end]);
         for beginning in &part.beginnings {
-            let text = said.unwrap_or(&text);
+            let text = original.unwrap_or(&text);
             part.headings.push_str(&format!("# {text} {{#{beginning}}}\n\n"));
         }
         part.title = text;

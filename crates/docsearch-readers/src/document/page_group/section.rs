@@ -51,10 +51,10 @@ pub(super) fn page_section(page: &Document, key: &str) -> Option<PageSection> {
     let below: Vec<&Section> = sections.iter().filter(is_below).collect();
     let shift = u8::from(below.iter().any(|section| section.level == 1));
     let mut markdown = format!("# {} {{#{key}}}\n\n", page_title.trim());
-    if let Some(said) = title.and_then(|title| title.heading_path.last())
-        && !is_repeated_by(&page_title, said)
+    if let Some(heading) = title.and_then(|title| title.heading_path.last())
+        && !is_repeated_by(&page_title, heading)
     {
-        markdown.push_str(&format!("**{said}**\n\n"));
+        markdown.push_str(&format!("**{heading}**\n\n"));
     }
     if let Some(summary) = page.summary.as_deref().filter(|summary| !body.contains(summary)) {
         markdown.push_str(&format!("{}\n\n", title_in_one_line(summary).trim()));

@@ -52,11 +52,11 @@ pub fn synthesise(
     if body.len() > MAX_BODY_BYTES {
         return Err(format!("{} bytes are too many for one document", body.len()));
     }
-    let said = rule
+    let own_summary = rule
         .summary
         .as_deref()
         .or_else(|| own.and_then(|page| page.summary.as_deref()));
-    let summary = summary(said, &title, pages, &sections);
+    let summary = summary(own_summary, &title, pages, &sections);
     let grouped = pages.iter().zip(keys).map(|(page, anchor)| GroupedPage {
         anchor,
         slug: Some(page.slug.clone()),
@@ -152,8 +152,8 @@ fn key_of(page: &str, document: &str, taken: &mut HashSet<String>) -> String {
 }
 
 /// The summary of the document, and a sentence for each page with its keywords, or else its headings.
-fn summary(said: Option<&str>, title: &str, pages: &[Document], sections: &[PageSection]) -> String {
-    let mut text = said.map(|said| format!("{}\n\n", said.trim())).unwrap_or_default();
+fn summary(own_summary: Option<&str>, title: &str, pages: &[Document], sections: &[PageSection]) -> String {
+    let mut text = own_summary.map(|own| format!("{}\n\n", own.trim())).unwrap_or_default();
     for (page, section) in pages.iter().zip(sections) {
         let words = match page.keywords.is_empty() {
             true => &section.headings,
@@ -209,11 +209,11 @@ fn within<'a>(texts: impl Iterator<Item = &'a String>) -> impl Iterator<Item = S
 }
 
 /// The value that all pages share, if they do.
-fn common(pages: &[Document], said: impl Fn(&Document) -> Option<&String>) -> Option<String> {
-    let first = said(pages.first()?)?;
+fn common(pages: &[Document], value: impl Fn(&Document) -> Option<&String>) -> Option<String> {
+    let first = value(pages.first()?)?;
     pages
         .iter()
-        .all(|page| said(page) == Some(first))
+        .all(|page| value(page) == Some(first))
         .then(|| first.clone())
 }
 

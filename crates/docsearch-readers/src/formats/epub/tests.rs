@@ -43,7 +43,7 @@ fn chapters_are_documents_in_the_order_of_the_spine() {
     assert_eq!(titles, ["Building", "Flying"]);
     assert!(drafts[0].body.contains("# Building {#build}"));
     assert!(drafts[1].body.contains("wind  --up") && drafts[1].body.contains("Let it go."));
-    assert_eq!(drafts[1].below.as_deref(), Some("OPS/text/one a"));
+    assert_eq!(drafts[1].slug_suffix.as_deref(), Some("OPS/text/one a"));
     assert_eq!(drafts[1].matter.metadata["book"], "The Book");
     assert_eq!(drafts[1].matter.published_at.as_deref(), Some("2024-05-06"));
 }

@@ -63,15 +63,15 @@ impl<'a> Operation<'a> {
     /// Makes the document; `taken` has the slugs of the documents before it.
     pub(super) fn draft(&self, api: &Api<'a>, taken: &mut HashSet<String>) -> Draft {
         let by_path = slug::from_title(&format!("{} {}", self.method, self.path));
-        let mut below = self.id().map_or_else(|| by_path.clone(), slug::normalise);
-        if below.is_empty() || taken.contains(&below) {
-            below = by_path;
+        let mut slug_suffix = self.id().map_or_else(|| by_path.clone(), slug::normalise);
+        if slug_suffix.is_empty() || taken.contains(&slug_suffix) {
+            slug_suffix = by_path;
         }
         let mut number = 1;
-        let base = below.clone();
-        while !taken.insert(below.clone()) {
+        let base = slug_suffix.clone();
+        while !taken.insert(slug_suffix.clone()) {
             number += 1;
-            below = format!("{base}-{number}");
+            slug_suffix = format!("{base}-{number}");
         }
         let mut keywords = vec![self.line()];
         keywords.extend(self.id().map(str::to_owned));
@@ -97,7 +97,7 @@ impl<'a> Operation<'a> {
             ..FrontMatter::default()
         };
         Draft {
-            below: Some(below),
+            slug_suffix: Some(slug_suffix),
             body: self.body(api, &title),
             ..Draft::new(matter)
         }

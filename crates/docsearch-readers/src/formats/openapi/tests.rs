@@ -59,8 +59,8 @@ components:
 #[test]
 fn every_operation_is_a_document() {
     let drafts = read(PETS).unwrap();
-    let places: Vec<Option<&str>> = drafts.iter().map(|draft| draft.below.as_deref()).collect();
-    assert_eq!(places, [None, Some("getPet"), Some("delete-pets-id")]);
+    let suffixes: Vec<Option<&str>> = drafts.iter().map(|draft| draft.slug_suffix.as_deref()).collect();
+    assert_eq!(suffixes, [None, Some("getPet"), Some("delete-pets-id")]);
     let get = &drafts[1];
     assert_eq!(get.matter.title.as_deref(), Some("getPet"));
     assert_eq!(get.matter.summary.as_deref(), Some("Find a pet"));
@@ -114,7 +114,7 @@ fn swagger_in_json() {
     .unwrap();
     let body = &drafts[1].body;
     assert_eq!(drafts[1].matter.title.as_deref(), Some("POST /users"));
-    assert_eq!(drafts[1].below.as_deref(), Some("post-users"));
+    assert_eq!(drafts[1].slug_suffix.as_deref(), Some("post-users"));
     assert_eq!(drafts[1].matter.metadata["server"], "http://api.test/v1");
     assert!(body.contains("| `dry` | query | boolean | no | Default: `false`. |"));
     assert!(body.contains("## Request body\n\nType: `User`\n\n- `id` (integer)"));

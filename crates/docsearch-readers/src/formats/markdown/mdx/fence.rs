@@ -9,7 +9,7 @@ pub(super) struct Fence<'a> {
     /// Columns of its indentation in the source, after the marker of an item.
     column: usize,
     /// Columns that its lines keep in the output.
-    kept: usize,
+    output_indentation: usize,
     is_quoted: bool,
 }
 
@@ -29,7 +29,7 @@ impl<'a> Fence<'a> {
         let fence = Self {
             marker,
             column: column + width,
-            kept: before + width,
+            output_indentation: before + width,
             is_quoted,
         };
         Some((fence, " ".repeat(before) + text))
@@ -40,13 +40,13 @@ impl<'a> Fence<'a> {
         if self.is_quoted {
             let text = line.trim_start();
             let code = text.strip_prefix('>')?.trim();
-            return Some((" ".repeat(self.kept) + text, self.closes(code)));
+            return Some((" ".repeat(self.output_indentation) + text, self.closes(code)));
         }
         let code = indentation::strip(line, self.column);
         let closes = self.closes(code.trim());
         let shown = match code.is_empty() {
             true => code,
-            false => " ".repeat(self.kept) + &code,
+            false => " ".repeat(self.output_indentation) + &code,
         };
         Some((shown, closes))
     }

@@ -233,7 +233,7 @@ weights! {
         "Factor of the penalties in the table intent_conflict.",
         "S2.9: the rules give 20 to 30 %";
     penalty_elsewhere: f32 = 0.25 in 0.0..=1.0, "share of the score",
-        "Share of the score that a page loses which says that it belongs to another framework than the Y of X in Y.",
+        "Share of the score that a page loses if it says that it belongs to another framework than the Y of X in Y.",
         "decision 8";
     penalty_older_version: f32 = 0.05 in 0.0..=1.0, "share of the score",
         "Share of the score that a page loses if a newer version of it was found.",

@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::values::address::{Address, address_key, decoded, split_question};
 
 /// Origin of a candidate name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NameRole {
     /// The query as it is.
     Whole,
@@ -64,7 +63,7 @@ pub struct Subject {
 }
 
 /// A text that may be the name of a page.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CandidateName {
     /// The text.
     pub text: String,
@@ -73,7 +72,6 @@ pub struct CandidateName {
     /// Its origin.
     pub role: NameRole,
     /// The only project that may have it: that of a reference `project/slug`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<i64>,
 }
 

@@ -116,7 +116,7 @@ weights! {
         "Share of vectors in the base score: 0 is keywords alone, 1 vectors alone, -1 the share for the class of the query.",
         "off: classes of queries differ";
     hybrid_weight_identifier: f32 = 0.5 in 0.0..=1.0, "share",
-        "Share of vectors in the base score where the query is a name of code.",
+        "Share of vectors in the base score where the query is an identifier of code.",
         "from 0.2 over 0.3 and 0.4 to 0.5, P@1 of python-docs symbol rises from .875 to .911 and of postgres-docs identifier from .776 to .816; at 0.6 the latter is .803";
     hybrid_weight_in_pattern: f32 = 0.5 in 0.0..=1.0, "share",
         "Share of vectors in the base score where the query is X in Y, and Y is known.",

@@ -322,7 +322,7 @@ def test_readers_wait_for_a_lock_of_a_writer_only_so_long(database, locked, kept
         reader.execute("SET docsearch.lock_timeout = '20ms'")
         try:
             for read in READS:
-                with pytest.raises(psycopg.errors.LockNotAvailable, match=f"keeps a lock on docsearch.{locked}") as refused:
+                with pytest.raises(psycopg.errors.LockNotAvailable, match=f"holds a lock on docsearch.{locked}") as refused:
                     reader.execute(read)
                 assert "Waited 20 ms" in refused.value.diag.message_detail
                 holders = reader.execute(refused.value.diag.message_hint.split(" shows ")[0]).fetchall()

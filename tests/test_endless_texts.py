@@ -109,5 +109,5 @@ def test_a_text_that_takes_too_long_fails_and_others_continue(site, database, pl
     # Nothing else ends the busy threads.
     wait_until(lambda: former not in programs(site))
     assert uses_vectors(database)
-    assert "not come back" in answered(database)["last_error"]
+    assert "a thread is stuck" in answered(database)["last_error"]
 

@@ -35,7 +35,7 @@ def test_links_do_not_loop_and_stay_inside(database, folder):
     done = index(database, folder, "links", status=PARTIAL)
     assert slugs(database, "links") == ["alias", "good", "part/other"]
     assert "skipped: out.md: a link to a file outside the folder" in done.stderr
-    assert "HINT:  --follow-links" in done.stderr
+    assert "HINT:  Read it with --follow-links." in done.stderr
     assert summary(done) == {"added": 3, "skipped": 3}
 
     # Each folder is read once, whatever the number of links to it.

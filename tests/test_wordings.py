@@ -64,7 +64,7 @@ def test_s4_42_on_the_command_line(documented: Database) -> None:
     for wordings, hint in REFUSED:
         for command in (["search", GOAL], ["explain", GOAL, WANTED]):
             said = ask(documented, *command, *options(*wordings), status=FAILED)
-            assert "HINT:  Give" in said and hint in said, said
+            assert "HINT:  Use" in said and hint in said, said
     for command in ("search", "explain"):
         assert f"--also '{WORDING}'" in docsearch(command, "--help").stdout
         assert "--also" in docsearch("completions", "bash").stdout

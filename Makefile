@@ -37,8 +37,8 @@ help:
 ## make deb | tarball | rpm    packages for PostgreSQL 18, or [PG=17] another, built against [PG_CONFIG=...]; make pgxn
 ##                             [MACHINE=aarch64] for ARM, as with make test-core
 ## make test-deb              Debian's packages in a bare system; test-tarball, test-images: the others (all as root)
-## make lint                   rustfmt, clippy, layers, roles, lengths of files, the specification, links, descriptions, make targets,
-##                             licences, NOTICE
+## make lint                   rustfmt, clippy, layers, roles, lengths of files, the specification, links, words and sentences,
+##                             descriptions, make targets, licences, NOTICE
 ## make check-advisories       security advisories of the crates, from RustSec's database (needs the network)
 ## make mutants [SHARD=1/30]   changes of the ranking files that no test notices (needs cargo-mutants)
 ## make book                   the documentation as a site, target/book
@@ -117,6 +117,7 @@ lint:
 	$(PYTHON) scripts/lengths.py
 	$(PYTHON) scripts/specification.py
 	$(PYTHON) scripts/links.py
+	$(PYTHON) scripts/english.py
 	$(PYTHON) scripts/descriptions.py
 	$(PYTHON) scripts/make_targets.py
 	$(toolchain) cargo fmt --all --check

@@ -213,7 +213,7 @@ impl<'a> Group<'a> {
     pub(crate) fn name_query<'b>(&'b self, candidate_names: &'b [CandidateName], typed: &'b str) -> NameQuery<'b> {
         NameQuery {
             understanding: &self.understanding,
-            candidate_names: candidate_names,
+            candidate_names,
             containers: &self.containers,
             members: &self.members,
             typed,

@@ -58,7 +58,6 @@ WORDS = {
     "stood": "was",
     "lifted": "boosted or expanded",
     "lifts": "boosts or expands",
-    "judged": "the score after penalties, or graded",
     "so many": "up to N",
     "as many as": "up to N, or the number of",
     "says little": "is a stop word, or has a low idf",

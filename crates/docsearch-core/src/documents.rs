@@ -11,3 +11,4 @@ pub mod outline;
 pub mod page_keys;
 pub mod passage;
 pub(crate) mod question_chunk;
+pub mod similar_texts;

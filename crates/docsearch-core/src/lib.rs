@@ -4,6 +4,8 @@
 pub mod answer;
 /// Documents: Markdown, sections and chunks, definitions of names, and their output.
 pub mod documents;
+/// How good answers are: measures, calibration, comparison of runs, and sets of judgments as text.
+pub mod evaluation;
 /// Stored words, vectors and questions of sections, and how a query reads them.
 pub mod index;
 /// Language models and embedding models: prompts, replies, and a test of a model.
@@ -16,5 +18,7 @@ pub mod query;
 pub mod ranking;
 /// Text as words and lines: tokens, identifiers, names, titles, languages.
 pub mod text;
+/// How the documentation is used: the log of queries.
+pub mod usage;
 /// Values without dependencies: ids, days, addresses, digests, and bounds of input.
 pub mod values;

@@ -40,6 +40,9 @@ pub struct Answer {
     /// Whether the vector is that of an earlier equal query, since this one could not be embedded.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub vector_recalled: bool,
+    /// Names this search in feedback, if the log of queries has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search_token: Option<String>,
     /// Grade of the results, if they were graded.
     pub grade: Option<Value>,
     /// Milliseconds by stage, such as `embed_ms`, `rank_ms`, `present_ms` and `total_ms`.

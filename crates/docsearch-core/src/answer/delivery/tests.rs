@@ -82,6 +82,7 @@ fn answer(results: Vec<SearchResult>) -> Answer {
         confidence: Confidence::High,
         candidates: 200,
         vector_recalled: false,
+        search_token: None,
         grade: None,
         timings: BTreeMap::from([("total_ms".into(), 4.2)]),
         offset: 0,
@@ -210,14 +211,9 @@ fn s0_12_s0_14_poor_answers_have_tips() {
         (answer.confidence.as_str(), codes, answer.tips.len())
     };
     assert_eq!(concluded(Vec::new(), false), ("low", vec!["no_results"], 4));
-    assert_eq!(
-        concluded(vec![result(1, 1, 0.2)], false),
-        ("low", vec!["low_confidence"], 4)
-    );
-    assert_eq!(
-        concluded(vec![result(1, 1, 0.9)], true),
-        ("low", vec!["low_confidence"], 4)
-    );
+    let low = ("low", vec!["low_confidence"], 4);
+    assert_eq!(concluded(vec![result(1, 1, 0.2)], false), low);
+    assert_eq!(concluded(vec![result(1, 1, 0.9)], true), low);
     let spread = vec![result(1, 1, 0.9), result(2, 2, 0.5)];
     assert_eq!(concluded(spread, false), ("high", vec![], 0));
 }

@@ -1,0 +1,10 @@
+//! How good answers are: measures of rankings against judgments, calibration of scores, and comparison of runs.
+
+pub mod bootstrap;
+pub mod comparison;
+pub mod exchange;
+pub mod failure;
+pub mod judgment;
+pub mod measures;
+pub mod reliability;
+pub mod summary;

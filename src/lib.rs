@@ -7,6 +7,7 @@
 use pgrx::prelude::*;
 
 mod administration;
+mod evaluation;
 mod functions;
 mod indexing;
 mod models;

@@ -11,10 +11,7 @@ use crate::tables::{model_grant, rules, schema};
 
 /// Grants a role what searching needs, and with `write` what indexing needs. The caller owns the schema.
 pub(crate) fn usage(caller: &Caller, role: &str, write: bool) -> Result<()> {
-    if role.len() >= pgrx::pg_sys::NAMEDATALEN as usize {
-        return Err(undefined(format!("role \"{role}\" does not exist"), "Name a role."));
-    }
-    let role = pgrx::spi::quote_identifier(role);
+    let role = quoted(role)?;
     serialize();
     let grants = format!(
         "GRANT USAGE ON SCHEMA docsearch TO {role};
@@ -27,6 +24,33 @@ pub(crate) fn usage(caller: &Caller, role: &str, write: bool) -> Result<()> {
         statement::utility(caller, &grant)?;
     }
     Ok(())
+}
+
+/// Grants a role what judging answers and running evaluations need, searching included. The caller owns the schema.
+pub(crate) fn evaluation(caller: &Caller, role: &str) -> Result<()> {
+    usage(caller, role, false)?;
+    let role = quoted(role)?;
+    let grant = format!(
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON docsearch.judgment_set, docsearch.judgment_query, docsearch.judgment,
+                                                 docsearch.evaluation_run, docsearch.evaluation_result TO {role}"
+    );
+    statement::utility(caller, &grant)
+}
+
+/// Grants a role what reading the log of queries needs, searching included. The caller owns the schema.
+pub(crate) fn reports(caller: &Caller, role: &str) -> Result<()> {
+    usage(caller, role, false)?;
+    let role = quoted(role)?;
+    let grant = format!("GRANT SELECT ON docsearch.query_log, docsearch.feedback, docsearch.gap_report TO {role}");
+    statement::utility(caller, &grant)
+}
+
+/// The name of a role as a statement writes it. A longer one than PostgreSQL stores would be cut to the name of another role.
+fn quoted(role: &str) -> Result<String> {
+    match role.len() < pg_sys::NAMEDATALEN as usize {
+        true => Ok(pgrx::spi::quote_identifier(role)),
+        false => Err(undefined(format!("role \"{role}\" does not exist"), "Name a role.")),
+    }
 }
 
 /// Makes concurrent changes of privileges wait for each other: two that change one table at once fail in PostgreSQL.

@@ -77,6 +77,10 @@ const VERSIONS: [Version; schema::NEWEST] = [
         sql: include_str!("../../sql/schema/0016.sql"),
         then: |caller| rules::seed_framing(caller),
     },
+    Version {
+        sql: include_str!("../../sql/schema/0017.sql"),
+        then: |_| Ok(()),
+    },
 ];
 
 /// What the owner of the schema runs to let another role index.

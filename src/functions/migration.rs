@@ -40,6 +40,28 @@ mod docsearch {
         revocation::revoke(caller, role)
     }
 
+    /// Grants a role the privileges to judge answers and to run evaluations.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn grant_evaluation(role: Text<'_>) -> Result<()> {
+        arguments!(role);
+        let caller = &mut Caller::of_call()?;
+        migration::migrate(caller)?;
+        schema::require_owner(caller, "SELECT docsearch.grant_evaluation('your role')")?;
+        grant::evaluation(caller, role)
+    }
+
+    /// Grants a role the privileges to read the log of queries and its reports.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn grant_reports(role: Text<'_>) -> Result<()> {
+        arguments!(role);
+        let caller = &mut Caller::of_call()?;
+        migration::migrate(caller)?;
+        schema::require_owner(caller, "SELECT docsearch.grant_reports('your role')")?;
+        grant::reports(caller, role)
+    }
+
     /// Drops everything that DROP EXTENSION leaves behind, including all documents.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]

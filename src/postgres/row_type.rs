@@ -41,6 +41,7 @@ never_null!(
     Vec<u8>,
     Vec<i64>,
     Vec<String>,
+    Vec<f32>,
     StoredJson,
     TsVectorBytes,
     TimestampWithTimeZone,

@@ -9,7 +9,7 @@ use crate::postgres::role::{Caller, Role};
 use crate::postgres::{catalog, statement};
 
 /// The version of the tables that this extension reads and writes.
-pub(crate) const NEWEST: usize = 16;
+pub(crate) const NEWEST: usize = 17;
 
 /// What tables of earlier versions lack until their owner migrates them. Reading or writing a part checks first whether
 /// it exists: searching and writing documents go on meanwhile.
@@ -43,6 +43,8 @@ pub(crate) enum Part {
     QuestionsColumn,
     /// Questions that sections answer.
     Questions,
+    /// The log of queries.
+    QueryLog,
 }
 
 impl Part {
@@ -71,6 +73,8 @@ impl Part {
             // 15
             Self::QuestionsColumn => (c"attached_table", Some(c"questions_column")),
             Self::Questions => (c"question", None),
+            // 17
+            Self::QueryLog => (c"query_log", None),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::postgres::role::Owner;
 use crate::postgres::{catalog, statement};
 
 /// Indexes of the schema: name, table, and what follows `ON table`.
-const INDEXES: [(&str, &str, &str); 19] = [
+const INDEXES: [(&str, &str, &str); 24] = [
     ("document_category", "document", "(project_id, category)"),
     ("document_source_root", "document", "(project_id, source_root)"),
     ("document_metadata", "document", "USING gin (metadata jsonb_path_ops)"),
@@ -68,10 +68,15 @@ const INDEXES: [(&str, &str, &str); 19] = [
         "vector_code",
         "(project_id, model_id) WHERE NOT packed",
     ),
+    ("evaluation_run_set", "evaluation_run", "(set_name, project, id)"),
+    ("query_log_logged_at", "query_log", "(logged_at)"),
+    ("query_log_query", "query_log", "(query_hash, logged_at)"),
+    ("query_log_session", "query_log", "(session, logged_at)"),
+    ("ranking_change_project", "ranking_change", "(project_id, id)"),
 ];
 
 /// Constraints of the schema with an index: name, table and definition.
-const CONSTRAINTS: [(&str, &str, &str); 14] = [
+const CONSTRAINTS: [(&str, &str, &str); 20] = [
     ("model_pkey", "model", "PRIMARY KEY (id)"),
     ("model_name_key", "model", "UNIQUE (name)"),
     ("endpoint_pkey", "endpoint", "PRIMARY KEY (model_id)"),
@@ -101,6 +106,24 @@ const CONSTRAINTS: [(&str, &str, &str); 14] = [
         "PRIMARY KEY (project_id, document_id, question_no)",
     ),
     ("vector_code_pkey", "vector_code", "PRIMARY KEY (id)"),
+    ("judgment_set_name_key", "judgment_set", "UNIQUE (name)"),
+    (
+        "judgment_query_pkey",
+        "judgment_query",
+        "PRIMARY KEY (set_id, query_id)",
+    ),
+    (
+        "judgment_pkey",
+        "judgment",
+        "PRIMARY KEY (set_id, query_id, slug, anchor)",
+    ),
+    ("evaluation_run_pkey", "evaluation_run", "PRIMARY KEY (id)"),
+    (
+        "evaluation_result_pkey",
+        "evaluation_result",
+        "PRIMARY KEY (run_id, query_id)",
+    ),
+    ("query_log_pkey", "query_log", "PRIMARY KEY (id)"),
     (
         "vector_{model}_pkey",
         "vector_{model}",

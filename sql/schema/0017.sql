@@ -1,0 +1,282 @@
+-- Judgments, and runs of their queries.
+CREATE TABLE docsearch.judgment_set (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text NOT NULL UNIQUE CHECK (name <> '' AND octet_length(name) <= 200),
+    description text NOT NULL DEFAULT '' CHECK (octet_length(description) <= 8192),
+    created_at timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON TABLE docsearch.judgment_set IS 'sets of queries whose right answers are known';
+COMMENT ON COLUMN docsearch.judgment_set.id IS 'number of the set';
+COMMENT ON COLUMN docsearch.judgment_set.name IS 'name, unique';
+COMMENT ON COLUMN docsearch.judgment_set.description IS 'where the judgments come from';
+COMMENT ON COLUMN docsearch.judgment_set.created_at IS 'when it was made';
+
+CREATE TABLE docsearch.judgment_query (
+    set_id bigint NOT NULL REFERENCES docsearch.judgment_set ON DELETE CASCADE,
+    query_id text NOT NULL CHECK (octet_length(query_id) BETWEEN 1 AND 256),
+    query_no int NOT NULL CHECK (query_no >= 0),
+    query text NOT NULL CHECK (query <> '' AND octet_length(query) <= 32768),
+    also text[] NOT NULL DEFAULT '{}' CHECK (cardinality(also) <= 5),
+    query_group text NOT NULL DEFAULT '' CHECK (octet_length(query_group) <= 200),
+    PRIMARY KEY (set_id, query_id)
+);
+COMMENT ON TABLE docsearch.judgment_query IS 'queries of sets of judgments';
+COMMENT ON COLUMN docsearch.judgment_query.set_id IS 'set';
+COMMENT ON COLUMN docsearch.judgment_query.query_id IS 'id, unique in the set';
+COMMENT ON COLUMN docsearch.judgment_query.query_no IS 'place in the set, from 0';
+COMMENT ON COLUMN docsearch.judgment_query.query IS 'what is searched for';
+COMMENT ON COLUMN docsearch.judgment_query.also IS 'further wordings';
+COMMENT ON COLUMN docsearch.judgment_query.query_group IS 'group that it is reported in; empty for none';
+
+CREATE TABLE docsearch.judgment (
+    set_id bigint NOT NULL,
+    query_id text NOT NULL,
+    slug text NOT NULL CHECK (slug <> '' AND octet_length(slug) <= 1024),
+    anchor text NOT NULL DEFAULT '' CHECK (octet_length(anchor) <= 1024),
+    grade int NOT NULL CHECK (grade BETWEEN -100 AND 100),
+    PRIMARY KEY (set_id, query_id, slug, anchor),
+    FOREIGN KEY (set_id, query_id) REFERENCES docsearch.judgment_query ON DELETE CASCADE
+);
+COMMENT ON TABLE docsearch.judgment IS 'documents and sections that answer a query';
+COMMENT ON COLUMN docsearch.judgment.set_id IS 'set';
+COMMENT ON COLUMN docsearch.judgment.query_id IS 'query';
+COMMENT ON COLUMN docsearch.judgment.slug IS 'document; project/slug if several projects are searched';
+COMMENT ON COLUMN docsearch.judgment.anchor IS 'section; empty for the document as a whole';
+COMMENT ON COLUMN docsearch.judgment.grade IS 'how well it answers the query; above 0 is relevant';
+
+CREATE TABLE docsearch.evaluation_run (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run_by name NOT NULL DEFAULT current_user,
+    set_name text NOT NULL,
+    project text,
+    label text CHECK (octet_length(label) <= 200),
+    config jsonb NOT NULL DEFAULT '{}',
+    cutoff int NOT NULL,
+    state jsonb NOT NULL,
+    started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    finished_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE INDEX evaluation_run_set ON docsearch.evaluation_run (set_name, project, id);
+COMMENT ON TABLE docsearch.evaluation_run IS 'runs of the queries of a set';
+COMMENT ON COLUMN docsearch.evaluation_run.id IS 'number of the run';
+COMMENT ON COLUMN docsearch.evaluation_run.run_by IS 'role that has run it; its members see the run';
+COMMENT ON COLUMN docsearch.evaluation_run.set_name IS 'set of judgments';
+COMMENT ON COLUMN docsearch.evaluation_run.project IS 'project that was searched; NULL: all that the role sees';
+COMMENT ON COLUMN docsearch.evaluation_run.label IS 'what the caller says of it';
+COMMENT ON COLUMN docsearch.evaluation_run.config IS 'config of every search';
+COMMENT ON COLUMN docsearch.evaluation_run.cutoff IS 'results that nDCG and MRR look at';
+COMMENT ON COLUMN docsearch.evaluation_run.state IS
+    'what the answers depend on: versions, settings, weights of the project, a digest of the rules, number of documents';
+COMMENT ON COLUMN docsearch.evaluation_run.started_at IS 'begin of the run';
+COMMENT ON COLUMN docsearch.evaluation_run.finished_at IS 'end of the run';
+
+CREATE TABLE docsearch.evaluation_result (
+    run_id bigint NOT NULL REFERENCES docsearch.evaluation_run ON DELETE CASCADE,
+    query_id text NOT NULL,
+    query_no int NOT NULL,
+    query text NOT NULL,
+    query_group text NOT NULL,
+    found text[] NOT NULL,
+    scores real[] NOT NULL,
+    relevant text[] NOT NULL,
+    rank int,
+    ndcg float8 NOT NULL,
+    mrr float8 NOT NULL,
+    p1 float8 NOT NULL,
+    p3 float8 NOT NULL,
+    recall float8 NOT NULL,
+    outcome text NOT NULL CHECK (outcome IN ('right', 'look_alike', 'too_low', 'missing', 'no_results')),
+    confidence text CHECK (confidence IN ('high', 'medium', 'low')),
+    milliseconds float8 NOT NULL,
+    PRIMARY KEY (run_id, query_id)
+);
+COMMENT ON TABLE docsearch.evaluation_result IS 'what the queries of a run found';
+COMMENT ON COLUMN docsearch.evaluation_result.run_id IS 'run';
+COMMENT ON COLUMN docsearch.evaluation_result.query_id IS 'id of the query in its set';
+COMMENT ON COLUMN docsearch.evaluation_result.query_no IS 'place in the set, from 0';
+COMMENT ON COLUMN docsearch.evaluation_result.query IS 'the query';
+COMMENT ON COLUMN docsearch.evaluation_result.query_group IS 'group that it is reported in; empty for none';
+COMMENT ON COLUMN docsearch.evaluation_result.found IS 'references of the first results, up to the cutoff of the run';
+COMMENT ON COLUMN docsearch.evaluation_result.scores IS 'their scores, 0 to 1';
+COMMENT ON COLUMN docsearch.evaluation_result.relevant IS 'references of what is relevant';
+COMMENT ON COLUMN docsearch.evaluation_result.rank IS 'rank of the first relevant result, from 1; NULL: none was found';
+COMMENT ON COLUMN docsearch.evaluation_result.ndcg IS 'nDCG at the cutoff, 0 to 1';
+COMMENT ON COLUMN docsearch.evaluation_result.mrr IS 'reciprocal rank at the cutoff, 0 to 1';
+COMMENT ON COLUMN docsearch.evaluation_result.p1 IS 'precision of the first result, 0 or 1';
+COMMENT ON COLUMN docsearch.evaluation_result.p3 IS 'precision of the first 3 results, 0 to 1';
+COMMENT ON COLUMN docsearch.evaluation_result.recall IS 'recall of the first 100 results, 0 to 1';
+COMMENT ON COLUMN docsearch.evaluation_result.outcome IS
+    'right; look_alike: a page whose name begins like the right one comes first; too_low: found, but not first; missing; no_results';
+COMMENT ON COLUMN docsearch.evaluation_result.confidence IS 'of the first result: high, medium or low';
+COMMENT ON COLUMN docsearch.evaluation_result.milliseconds IS 'time of the search';
+
+-- A run shows what its role could see.
+ALTER TABLE docsearch.evaluation_run ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_runs ON docsearch.evaluation_run
+    USING (EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = run_by AND pg_catalog.pg_has_role(r.oid, 'MEMBER')))
+    WITH CHECK (run_by = current_user);
+ALTER TABLE docsearch.evaluation_result ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_runs ON docsearch.evaluation_result
+    USING (EXISTS (SELECT FROM docsearch.evaluation_run r WHERE r.id = run_id));
+
+-- What is searched for and loaded, if docsearch.log_queries says so.
+CREATE TABLE docsearch.query_log_salt (
+    id bool PRIMARY KEY DEFAULT true CHECK (id),
+    salt text NOT NULL
+);
+INSERT INTO docsearch.query_log_salt (salt)
+SELECT pg_catalog.gen_random_uuid()::text || pg_catalog.gen_random_uuid()::text;
+COMMENT ON TABLE docsearch.query_log_salt IS 'one row, for digests of queries and of tokens';
+COMMENT ON COLUMN docsearch.query_log_salt.id IS 'true';
+COMMENT ON COLUMN docsearch.query_log_salt.salt IS 'random, and secret';
+
+CREATE TABLE docsearch.query_log (
+    id text PRIMARY KEY,
+    logged_at timestamptz NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('search', 'load')),
+    session text NOT NULL,
+    role name NOT NULL,
+    source text NOT NULL,
+    client text,
+    query text,
+    query_hash text,
+    project_ids bigint[] NOT NULL,
+    class text,
+    filter_keys text[] NOT NULL DEFAULT '{}',
+    results int NOT NULL,
+    found_projects bigint[] NOT NULL DEFAULT '{}',
+    found_documents bigint[] NOT NULL DEFAULT '{}',
+    found_anchors text[] NOT NULL DEFAULT '{}',
+    scores real[] NOT NULL DEFAULT '{}',
+    original_top bigint,
+    final_top bigint,
+    score_delta real,
+    confidence text,
+    grade real,
+    attempts int,
+    best_attempt int,
+    grade_gain real,
+    notices text[] NOT NULL DEFAULT '{}',
+    milliseconds jsonb NOT NULL DEFAULT '{}',
+    total_ms float8
+);
+CREATE INDEX query_log_logged_at ON docsearch.query_log (logged_at);
+CREATE INDEX query_log_query ON docsearch.query_log (query_hash, logged_at);
+CREATE INDEX query_log_session ON docsearch.query_log (session, logged_at);
+COMMENT ON TABLE docsearch.query_log IS 'searches and loads of documents, if docsearch.log_queries is on';
+COMMENT ON COLUMN docsearch.query_log.id IS 'SHA-256, hexadecimal, of the token in the answer';
+COMMENT ON COLUMN docsearch.query_log.logged_at IS 'when the call ended';
+COMMENT ON COLUMN docsearch.query_log.kind IS 'search or load';
+COMMENT ON COLUMN docsearch.query_log.session IS 'what calls of one reader have in common: the connection, or docsearch.log_session';
+COMMENT ON COLUMN docsearch.query_log.role IS 'role of the caller';
+COMMENT ON COLUMN docsearch.query_log.source IS 'front end: sql, cli, http, mcp or page, as docsearch.log_source says';
+COMMENT ON COLUMN docsearch.query_log.client IS 'program, as docsearch.log_client says';
+COMMENT ON COLUMN docsearch.query_log.query IS 'the query as written, its first 1000 characters; NULL if it is not kept';
+COMMENT ON COLUMN docsearch.query_log.query_hash IS 'digest of the query, without capital letters and repeated white space; NULL if nothing of it is kept';
+COMMENT ON COLUMN docsearch.query_log.project_ids IS 'projects that were searched';
+COMMENT ON COLUMN docsearch.query_log.class IS 'class of the query, such as identifier or question';
+COMMENT ON COLUMN docsearch.query_log.filter_keys IS 'keys of the filter, and category';
+COMMENT ON COLUMN docsearch.query_log.results IS 'number of results';
+COMMENT ON COLUMN docsearch.query_log.found_projects IS 'projects of the first 10 results, or of what was loaded';
+COMMENT ON COLUMN docsearch.query_log.found_documents IS 'documents of the first 10 results, or what was loaded';
+COMMENT ON COLUMN docsearch.query_log.found_anchors IS 'their sections; empty for a page as a whole';
+COMMENT ON COLUMN docsearch.query_log.scores IS 'their scores, 0 to 1';
+COMMENT ON COLUMN docsearch.query_log.original_top IS 'document that would come first without the rules of ranking';
+COMMENT ON COLUMN docsearch.query_log.final_top IS 'document that came first';
+COMMENT ON COLUMN docsearch.query_log.score_delta IS 'what the rules added to the score of final_top';
+COMMENT ON COLUMN docsearch.query_log.confidence IS 'high, medium or low';
+COMMENT ON COLUMN docsearch.query_log.grade IS 'grade of the answer, 0 to 1, if it was graded';
+COMMENT ON COLUMN docsearch.query_log.attempts IS 'number of retrievals of a refined search';
+COMMENT ON COLUMN docsearch.query_log.best_attempt IS 'the one whose answer was given, from 1';
+COMMENT ON COLUMN docsearch.query_log.grade_gain IS 'grade of that answer less that of the first';
+COMMENT ON COLUMN docsearch.query_log.notices IS 'codes of notices';
+COMMENT ON COLUMN docsearch.query_log.milliseconds IS 'milliseconds by step';
+COMMENT ON COLUMN docsearch.query_log.total_ms IS 'milliseconds of the call';
+
+CREATE TABLE docsearch.feedback (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    given_at timestamptz NOT NULL DEFAULT now(),
+    call_id text NOT NULL,
+    role name NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('click', 'helped', 'did_not_help')),
+    project_id bigint,
+    document_id bigint,
+    anchor text NOT NULL DEFAULT '',
+    reason text CHECK (reason IN ('incorrect', 'not_what_i_asked', 'outdated', 'slow', 'other')),
+    comment text CHECK (char_length(comment) <= 1000),
+    UNIQUE NULLS NOT DISTINCT (call_id, kind, project_id, document_id, anchor)
+);
+COMMENT ON TABLE docsearch.feedback IS 'what readers did with answers, and said of them';
+COMMENT ON COLUMN docsearch.feedback.id IS 'number';
+COMMENT ON COLUMN docsearch.feedback.given_at IS 'when it was given';
+COMMENT ON COLUMN docsearch.feedback.call_id IS 'docsearch.query_log.id of the search';
+COMMENT ON COLUMN docsearch.feedback.role IS 'role of the caller';
+COMMENT ON COLUMN docsearch.feedback.kind IS 'click: a result was opened; helped, did_not_help: a vote';
+COMMENT ON COLUMN docsearch.feedback.project_id IS 'project of the result';
+COMMENT ON COLUMN docsearch.feedback.document_id IS 'the result; NULL: the answer as a whole';
+COMMENT ON COLUMN docsearch.feedback.anchor IS 'section of the result; empty for the page as a whole';
+COMMENT ON COLUMN docsearch.feedback.reason IS 'of a vote: incorrect, not_what_i_asked, outdated, slow or other';
+COMMENT ON COLUMN docsearch.feedback.comment IS 'what the reader says, up to 1000 characters';
+
+CREATE TABLE docsearch.gap_report (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    reported_at timestamptz NOT NULL DEFAULT now(),
+    reported_on date NOT NULL DEFAULT current_date,
+    role name NOT NULL,
+    client text NOT NULL DEFAULT '',
+    project_id bigint NOT NULL,
+    document_id bigint,
+    slug text NOT NULL DEFAULT '',
+    anchor text NOT NULL DEFAULT '',
+    category text NOT NULL CHECK (category IN ('outdated', 'contradictory', 'missing', 'other')),
+    report text NOT NULL CHECK (char_length(report) BETWEEN 1 AND 2048),
+    goal text CHECK (char_length(goal) <= 2048),
+    UNIQUE (role, project_id, slug, category, reported_on)
+);
+COMMENT ON TABLE docsearch.gap_report IS 'what assistants say is missing or wrong in the documentation';
+COMMENT ON COLUMN docsearch.gap_report.id IS 'number';
+COMMENT ON COLUMN docsearch.gap_report.reported_at IS 'when it was reported';
+COMMENT ON COLUMN docsearch.gap_report.reported_on IS 'the day: a caller reports a page once a day';
+COMMENT ON COLUMN docsearch.gap_report.role IS 'role of the caller';
+COMMENT ON COLUMN docsearch.gap_report.client IS 'program, as docsearch.log_client says';
+COMMENT ON COLUMN docsearch.gap_report.project_id IS 'project';
+COMMENT ON COLUMN docsearch.gap_report.document_id IS 'the page; NULL: none is named';
+COMMENT ON COLUMN docsearch.gap_report.slug IS 'its slug then; empty if none is named';
+COMMENT ON COLUMN docsearch.gap_report.anchor IS 'its section; empty for the page as a whole';
+COMMENT ON COLUMN docsearch.gap_report.category IS 'outdated, contradictory, missing or other';
+COMMENT ON COLUMN docsearch.gap_report.report IS 'what is wrong, up to 2048 characters';
+COMMENT ON COLUMN docsearch.gap_report.goal IS 'what the caller wanted to do, up to 2048 characters';
+
+CREATE TABLE docsearch.ranking_change (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    project_id bigint NOT NULL REFERENCES docsearch.project ON DELETE CASCADE,
+    changed_at timestamptz NOT NULL DEFAULT now(),
+    changed_by name NOT NULL,
+    comment text CHECK (octet_length(comment) <= 8192),
+    before jsonb NOT NULL,
+    after jsonb NOT NULL
+);
+CREATE INDEX ranking_change_project ON docsearch.ranking_change (project_id, id);
+COMMENT ON TABLE docsearch.ranking_change IS 'changes of how projects rank, by docsearch.apply_ranking';
+COMMENT ON COLUMN docsearch.ranking_change.id IS 'number';
+COMMENT ON COLUMN docsearch.ranking_change.project_id IS 'project';
+COMMENT ON COLUMN docsearch.ranking_change.changed_at IS 'when it was changed';
+COMMENT ON COLUMN docsearch.ranking_change.changed_by IS 'role of the caller';
+COMMENT ON COLUMN docsearch.ranking_change.comment IS 'what the caller says of it';
+COMMENT ON COLUMN docsearch.ranking_change.before IS 'settings and rules before, which apply_ranking takes to go back';
+COMMENT ON COLUMN docsearch.ranking_change.after IS 'settings and rules after';
+
+-- Readers of the log see calls whose projects they all see. The list of projects is computed once for a statement.
+ALTER TABLE docsearch.query_log ENABLE ROW LEVEL SECURITY;
+CREATE POLICY visible_projects ON docsearch.query_log
+    USING (project_ids <@ (SELECT coalesce(pg_catalog.array_agg(p.id), '{}') FROM docsearch.project p));
+ALTER TABLE docsearch.feedback ENABLE ROW LEVEL SECURITY;
+CREATE POLICY visible_calls ON docsearch.feedback
+    USING (EXISTS (SELECT FROM docsearch.query_log q WHERE q.id = call_id)
+           AND (document_id IS NULL
+                OR EXISTS (SELECT FROM docsearch.document d WHERE d.project_id = feedback.project_id AND d.id = document_id)));
+ALTER TABLE docsearch.gap_report ENABLE ROW LEVEL SECURITY;
+CREATE POLICY visible_pages ON docsearch.gap_report
+    USING (CASE WHEN document_id IS NULL THEN EXISTS (SELECT FROM docsearch.project p WHERE p.id = gap_report.project_id)
+                ELSE EXISTS (SELECT FROM docsearch.document d
+                             WHERE d.project_id = gap_report.project_id AND d.id = document_id) END);

@@ -1,0 +1,80 @@
+//! `judge`, `import_judgments`, `export_judgments` and `drop_judgments`.
+
+use docsearch_core::evaluation::exchange::{Form, read_reference};
+use docsearch_core::evaluation::judgment::Judgment;
+use docsearch_core::values::bounds::shown;
+use pgrx::prelude::*;
+
+use crate::evaluation::judgments;
+use crate::postgres::argument::{LongText, Text, Whole, arguments};
+use crate::postgres::report::{Result, invalid, refuse_read_only};
+use crate::postgres::role::Caller;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// Stores how well a document or section answers a query, and returns the id of the query in its set.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn judge(
+        set: Text<'_>,
+        query: Text<'_>,
+        reference: Text<'_>,
+        grade: default!(Whole, 1),
+        query_group: default!(Text<'_>, "''"),
+    ) -> Result<String> {
+        arguments!(set, query, reference, grade, query_group);
+        let caller = &Caller::of_call()?;
+        refuse_read_only(c"judge()");
+        let (slug, anchor) = read_reference(reference);
+        judgments::judge(caller, set, query, &Judgment { slug, anchor, grade }, query_group)
+    }
+
+    /// Replaces a set of judgments by queries and judgments in the form of BEIR or TREC.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn import_judgments(
+        set: Text<'_>,
+        queries: LongText<'_>,
+        judgments: LongText<'_>,
+    ) -> Result<TableIterator<'static, (name!(queries, i64), name!(judgments, i64), name!(without_query, i64))>> {
+        arguments!(set, queries, judgments);
+        let caller = &Caller::of_call()?;
+        refuse_read_only(c"import_judgments()");
+        let imported = judgments::import(caller, set, queries, judgments)?;
+        Ok(TableIterator::once((
+            imported.queries,
+            imported.judgments,
+            imported.without_query,
+        )))
+    }
+
+    /// Returns a set of judgments as the files of BEIR or TREC.
+    #[pg_extern(stable, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn export_judgments(
+        set: Text<'_>,
+        form: default!(Text<'_>, "'beir'"),
+    ) -> Result<TableIterator<'static, (name!(file, String), name!(content, String))>> {
+        arguments!(set, form);
+        let caller = &Caller::of_call()?;
+        judgments::require_privilege(caller)?;
+        let form: Form = form
+            .parse()
+            .map_err(|_| invalid(format!("form \"{}\" is not known", shown(form)), "Use beir or trec."))?;
+        let files = judgments::export(caller, set, form)?;
+        Ok(TableIterator::new(files.map(|(name, text)| (name.to_owned(), text))))
+    }
+
+    /// Deletes a set of judgments.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn drop_judgments(set: Text<'_>) -> Result<()> {
+        arguments!(set);
+        let caller = &Caller::of_call()?;
+        refuse_read_only(c"drop_judgments()");
+        judgments::delete(caller, set)
+    }
+}

@@ -4,6 +4,7 @@ pub(crate) mod advisory;
 pub(crate) mod argument;
 pub(crate) mod catalog;
 pub(crate) mod condition;
+pub(crate) mod database_file;
 pub(crate) mod dictionary;
 pub(crate) mod interrupt;
 pub(crate) mod jsonb;

@@ -1,5 +1,6 @@
 //! From a query to an answer.
 
+mod answer;
 mod basis;
 pub(crate) mod candidates;
 pub(crate) mod conditions;
@@ -13,6 +14,7 @@ pub(crate) mod invariants;
 mod joint_search;
 pub(crate) mod language;
 pub(crate) mod lexical;
+pub(crate) mod logging;
 pub(crate) mod newest;
 mod pages;
 pub(crate) mod present;

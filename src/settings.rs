@@ -54,6 +54,7 @@ macro_rules! ints {
 
 mod endpoint;
 mod language;
+pub(crate) mod query_log;
 pub(crate) use endpoint::{
     LLM_GRADE_MAX_TOKENS, LLM_GRADE_TEMPERATURE, LLM_GRADE_TOP_K, LLM_GRADE_TOP_P, LLM_MAX_CALLS,
     LLM_QUESTIONS_MAX_TOKENS, LLM_TRANSFORM_MAX_TOKENS, LLM_TRANSFORM_TEMPERATURE, LLM_TRANSFORM_TOP_K,
@@ -390,6 +391,7 @@ pub(crate) fn define() {
     );
     endpoint::define();
     language::define();
+    query_log::define();
     // SAFETY: Postgres copies the prefix; all settings of this library have been defined.
     unsafe { pgrx::pg_sys::MarkGUCPrefixReserved(c"docsearch".as_ptr()) };
 }

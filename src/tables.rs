@@ -14,6 +14,7 @@ pub(crate) mod nearest;
 pub(crate) mod posting_lists;
 pub(crate) mod postings;
 pub(crate) mod project;
+pub(crate) mod query_log;
 pub(crate) mod questions;
 pub(crate) mod rules;
 pub(crate) mod schema;

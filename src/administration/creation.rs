@@ -19,6 +19,8 @@ use crate::tables::{project, vectors};
 
 /// The setting of a project that says whether sections or whole documents have vectors.
 const VECTORS: &str = "vectors";
+/// The setting of a project that says what the log keeps of queries.
+const LOG_QUERIES: &str = "log_queries";
 
 /// The arguments of `create_project`.
 #[derive(Default)]
@@ -178,6 +180,16 @@ fn check_setting(key: &str, value: &Value) -> Result<()> {
         };
         return known.then_some(()).ok_or_else(wrong);
     }
+    if key == LOG_QUERIES {
+        let known = matches!(value.as_str(), Some("off" | "none" | "hash" | "text"));
+        let wrong = || {
+            invalid(
+                format!("unknown project setting \"{LOG_QUERIES}\": {value}"),
+                "Use \"off\", \"none\", \"hash\" or \"text\".",
+            )
+        };
+        return known.then_some(()).ok_or_else(wrong);
+    }
     let row = WEIGHTS.iter().find(|row| row.name == key);
     let row = row.ok_or_else(|| {
         invalid(
@@ -197,7 +209,7 @@ fn check_setting(key: &str, value: &Value) -> Result<()> {
 }
 
 fn known_settings(wrong: &str) -> String {
-    let names = WEIGHTS.iter().map(|row| row.name).chain([VECTORS]);
+    let names = WEIGHTS.iter().map(|row| row.name).chain([VECTORS, LOG_QUERIES]);
     format!("The nearest known settings: {}.", bounds::nearest(wrong, names))
 }
 

@@ -10,6 +10,7 @@ use crate::postgres::argument::{Text, Texts, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, in_one_line, internal, invalid};
 use crate::postgres::role::Caller;
+use crate::search::logging;
 use crate::tables::document::{self, DocumentSummary};
 use crate::tables::lock_limit::LockLimit;
 use crate::tables::project;
@@ -29,7 +30,9 @@ fn load_doc(
     let caller = &mut Caller::of_call()?;
     let shape = shape(include_sections, include_metadata, max_tokens)?;
     let _limit = LockLimit::begin()?;
-    document::load(caller, slug, project, section, shape)
+    let loaded = document::load(caller, slug, project, section, shape)?;
+    logging::loaded(caller, loaded.id, &loaded.anchor);
+    Ok(loaded.content)
 }
 
 /// Returns the document of load_doc as a JSON object.
@@ -47,7 +50,9 @@ fn load_doc_json(
     let caller = &mut Caller::of_call()?;
     let shape = shape(include_sections, include_metadata, max_tokens)?;
     let _limit = LockLimit::begin()?;
-    document::load_json(caller, slug, project, section, shape).map(JsonB)
+    let loaded = document::load_json(caller, slug, project, section, shape)?;
+    logging::loaded(caller, loaded.id, &loaded.anchor);
+    Ok(JsonB(loaded.content))
 }
 
 /// Returns several documents as Markdown, one row for each slug.
@@ -79,8 +84,11 @@ fn load_docs(
     }
     let slugs = slugs.ok_or_else(|| invalid("slugs must not be null", "list_docs() lists the slugs."))?;
     let texts = document::load_all(caller, &slugs, project, shape);
-    let rows = slugs.into_iter().zip(texts).map(|(slug, text)| match text {
-        Ok(content) => (slug, Some(content), None),
+    let rows = slugs.into_iter().zip(texts).map(|(slug, loaded)| match loaded {
+        Ok(loaded) => {
+            logging::loaded(caller, loaded.id, &loaded.anchor);
+            (slug, Some(loaded.content), None)
+        }
         Err(problem) => (slug, None, Some(in_one_line(&problem))),
     });
     Ok(TableIterator::new(rows.collect::<Vec<_>>()))

@@ -65,7 +65,7 @@ fn search_docs(
         min_score,
         also
     });
-    let answer = arguments.resolve(caller)?.answer(caller, Detail::Rows)?;
+    let answer = arguments.resolve(caller)?.answer_reader(caller, Detail::Rows)?;
     let notice = Notice::in_one_text(&answer.notices);
     if answer.results.is_empty()
         && let Some(notice) = &notice
@@ -126,7 +126,10 @@ fn search_docs_json(
         also
     });
     Ok(JsonB(
-        arguments.resolve(caller)?.answer(caller, Detail::Sections)?.to_json(),
+        arguments
+            .resolve(caller)?
+            .answer_reader(caller, Detail::Sections)?
+            .to_json(),
     ))
 }
 
@@ -241,7 +244,7 @@ impl Writing {
     fn answer(&self, caller: &mut Caller, arguments: Arguments<'_>) -> Result<(String, Answer)> {
         let request = arguments.resolve(caller)?;
         let format = self.format.or(request.config.format).unwrap_or(Format::Compact);
-        let answer = request.answer(caller, Detail::Sections)?;
+        let answer = request.answer_reader(caller, Detail::Sections)?;
         Ok((deliver(&answer, format, self.budget), answer))
     }
 }

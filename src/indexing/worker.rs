@@ -23,7 +23,7 @@ use crate::postgres::lock::Lock;
 use crate::postgres::report::{Result, in_one_line};
 use crate::postgres::transaction::{as_owner, contained, has_failed, look_up, was_locked_out};
 use crate::postgres::{catalog, latch};
-use crate::tables::{postings, schema, vector_codes, vectors, wake};
+use crate::tables::{postings, query_log, schema, vector_codes, vectors, wake};
 
 /// How long an idle worker waits for work. DROP DATABASE waits up to five seconds for other processes to end.
 const IDLE: Duration = Duration::from_secs(2);
@@ -277,6 +277,18 @@ impl Worker {
                 Progress::Done
             });
         }
+        match query_log::due()? {
+            query_log::Due::Now => {
+                // Calls that cannot be stored are lost: what is indexed does not wait for them.
+                if let Err(problem) = as_owner(|owner| query_log::store(owner)) {
+                    log(&problem);
+                }
+                query_log::discard()?;
+                return Ok(Progress::Worked);
+            }
+            query_log::Due::Later(_) => self.idle_since = Instant::now(),
+            query_log::Due::Never => {}
+        }
         // First of all, searches have to find changed documents by their words.
         let begun = *self.reading_since.get_or_insert_with(Instant::now);
         if begun.elapsed() < TABLES_FIRST && attached::step()? {
@@ -354,5 +366,5 @@ fn is_work_done() -> Result<bool> {
         Due::Never => false,
     };
     let tables = as_owner(|owner| attached::due_in(owner))?.is_some_and(|wait| wait <= SOON);
-    Ok(!soon && !tables && !as_owner(|owner| model_switch::is_pending(owner))?)
+    Ok(!soon && !tables && !query_log::is_waiting() && !as_owner(|owner| model_switch::is_pending(owner))?)
 }

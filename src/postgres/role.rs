@@ -5,6 +5,7 @@
 //! see. `statement/leaks.rs` has the mistakes that the compiler has to reject.
 
 use std::cell::Cell;
+use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
@@ -25,6 +26,19 @@ pub(crate) trait Role {
     fn id(&self) -> pg_sys::Oid {
         // SAFETY: reads the current user.
         unsafe { pg_sys::GetUserId() }
+    }
+
+    /// Its name; its number if it was dropped.
+    fn name(&self) -> String {
+        let id = self.id();
+        // SAFETY: a terminated string in memory of the call, or null for a role that does not exist.
+        unsafe {
+            let name = pg_sys::GetUserNameFromId(id, true);
+            match name.is_null() {
+                true => id.to_u32().to_string(),
+                false => CStr::from_ptr(name).to_string_lossy().into_owned(),
+            }
+        }
     }
 
     /// Whether it is a superuser.

@@ -8,6 +8,7 @@ use docsearch_core::answer::grade::{CONTEXT_CHARS, Grade, MAX_CONTEXTS};
 use docsearch_core::answer::refinement::{Attempt, ByWords, GradedAnswer, Retry, refine};
 use docsearch_core::models::{json_object, prompt};
 use docsearch_core::ranking::fusion::SecondSearch;
+use docsearch_core::usage::logged_call::LoggedRefinement;
 use docsearch_inference::Purpose;
 use serde_json::{Value, json};
 
@@ -16,6 +17,7 @@ use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Caller;
 use crate::search::config::Transform;
 use crate::search::grade::{Context, contexts};
+use crate::search::logging;
 use crate::search::request::Request;
 use crate::search::retrieval::{Detail, Retrieval};
 use crate::search::transform;
@@ -98,8 +100,17 @@ pub(crate) fn search_refined(caller: &mut Caller, request: &Request<'_>, max_ref
         },
     )?;
     let trace = trace(&request.query.text, &refined.attempts);
+    let grade_of = |attempt: usize| refined.attempts[attempt].graded.grade.score;
+    let refinement = LoggedRefinement {
+        attempts: u32::try_from(refined.attempts.len()).map_err(internal)?,
+        best: u32::try_from(refined.best + 1).map_err(internal)?,
+        gain: grade_of(refined.best) - grade_of(0),
+    };
     let answer = &mut refined.attempts[refined.best].graded.answer.answer;
     own.suggest(caller, answer)?;
+    if let Some(logged) = logging::begin(caller, &request.projects, request.filter_keys(), &own) {
+        logged.refined(refinement).end(caller, answer);
+    }
     let mut answer = answer.to_json();
     if let Value::Object(fields) = &mut answer {
         fields.extend([

@@ -120,15 +120,15 @@ pub(crate) struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Searches, and reads what is shown of the results.
-    pub(crate) fn answer(&self, caller: &mut Caller, detail: Detail) -> Result<Answer> {
-        let begun = Instant::now();
-        let mut retrieval = self.run(caller, self.explained(detail), None)?;
-        let (mut answer, _) = self.present(caller, &mut retrieval, detail, begun)?;
-        if detail == Detail::Sections {
-            retrieval.suggest(caller, &mut answer)?;
-        }
-        Ok(answer)
+    /// Keys of the filter, and `category` if it is given.
+    pub(super) fn filter_keys(&self) -> Vec<String> {
+        let keys = self
+            .filter_argument
+            .as_object()
+            .into_iter()
+            .flat_map(serde_json::Map::keys);
+        let category = self.category.map(|_| "category".to_owned());
+        keys.cloned().chain(category).collect()
     }
 
     /// Number of documents to explain.
@@ -202,6 +202,7 @@ impl Request<'_> {
             confidence: Confidence::Low,
             candidates: retrieval.candidates,
             vector_recalled: retrieval.vector_recalled,
+            search_token: None,
             grade: grade.map(serde_json::to_value).transpose().map_err(internal)?,
             timings: timings.into_iter().map(|(stage, ms)| (stage.to_owned(), ms)).collect(),
             offset: before,

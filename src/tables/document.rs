@@ -119,7 +119,7 @@ pub(crate) fn load(
     project: Option<&str>,
     section: Option<&str>,
     shape: Shape,
-) -> Result<String> {
+) -> Result<Loaded<String>> {
     let (StoredDocument { id, mut document }, anchor) = resolve(caller, checked_slug(slug)?, project)?;
     let section = section.or(anchor.as_deref());
     if section.is_some() {
@@ -127,7 +127,19 @@ pub(crate) fn load(
     }
     let rendering = render(&document, section, shape);
     let rendering = rendering.map_err(|problem| unknown_section(&document, section, &problem))?;
-    Ok(rendering.markdown)
+    Ok(Loaded {
+        content: rendering.markdown,
+        id,
+        anchor: section.unwrap_or_default().to_owned(),
+    })
+}
+
+/// A document, or a section of it, that was loaded.
+pub(crate) struct Loaded<T> {
+    pub(crate) content: T,
+    pub(crate) id: DocumentId,
+    /// Of the section; empty for the document as a whole.
+    pub(crate) anchor: String,
 }
 
 /// The Markdown of several documents, which share the length: short ones are whole, if they can be.
@@ -136,7 +148,7 @@ pub(crate) fn load_all(
     slugs: &[Option<String>],
     project: Option<&str>,
     shape: Shape,
-) -> Vec<Result<String>> {
+) -> Vec<Result<Loaded<String>>> {
     let mut load_within = |slug: &Option<String>, max_chars| {
         let shape = Shape { max_chars, ..shape };
         load(caller, slug.as_deref(), project, None, shape)
@@ -145,7 +157,7 @@ pub(crate) fn load_all(
         return slugs.iter().map(|slug| load_within(slug, None)).collect();
     };
     // Each text is read twice instead of kept: what is shortened may be large. Unknown slugs are looked up once.
-    let length = |slug| load_within(slug, None).map(|text| text.chars().count());
+    let length = |slug| load_within(slug, None).map(|loaded| loaded.content.chars().count());
     let measured: Vec<Result<usize>> = slugs.iter().map(length).collect();
     let lengths: Vec<usize> = measured
         .iter()
@@ -165,7 +177,7 @@ pub(crate) fn load_json(
     project: Option<&str>,
     section: Option<&str>,
     shape: Shape,
-) -> Result<Value> {
+) -> Result<Loaded<Value>> {
     let (StoredDocument { id, mut document }, anchor) = resolve(caller, checked_slug(slug)?, project)?;
     if shape.metadata {
         document.metadata = metadata(caller, id)?;
@@ -175,7 +187,13 @@ pub(crate) fn load_json(
     if section.is_some() {
         document.anchors = anchors(caller, id)?;
     }
-    to_json(&document, section, shape).map_err(|problem| unknown_section(&document, section, &problem))
+    let content =
+        to_json(&document, section, shape).map_err(|problem| unknown_section(&document, section, &problem))?;
+    Ok(Loaded {
+        content,
+        id,
+        anchor: section.unwrap_or_default().to_owned(),
+    })
 }
 
 /// The slug that an argument gives, which must not be NULL or blank.

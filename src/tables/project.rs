@@ -30,6 +30,8 @@ pub(crate) struct Project {
     pub(crate) text_config: String,
     /// Whether a document has one vector instead of one for each section.
     pub(crate) one_vector: bool,
+    /// What the log keeps of queries that search it; `None` is what the setting says.
+    pub(crate) log_queries: Option<String>,
     /// Weights of its searches, by name.
     pub(crate) weights: BTreeMap<String, f64>,
 }
@@ -226,6 +228,7 @@ fn read(role: &dyn Role, condition: &str, args: &[DatumWithOid<'_>]) -> Result<V
             let StoredJson(settings) = row.settings;
             Ok(Project {
                 one_vector: settings.get("vectors").and_then(Value::as_str) == Some("document"),
+                log_queries: settings.get("log_queries").and_then(Value::as_str).map(str::to_owned),
                 weights: weights(&settings),
                 id: row.id,
                 name: row.name,

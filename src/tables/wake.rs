@@ -142,23 +142,35 @@ pub(crate) fn early_exits() -> u8 {
     BackgroundWorker::get_extra().parse().unwrap_or_default()
 }
 
+/// Starts a worker, if none runs, for what can wait: without a free slot nothing is said.
+pub(crate) fn if_possible() {
+    if may_start() && !Lock::Worker.is_kept() {
+        start(0);
+    }
+}
+
 /// Starts a worker, and passes it the number of workers before it that were terminated early in a row.
 pub(crate) fn start_after(early_exits: u8) {
-    // SAFETY: a variable that the server sets once, when a process starts.
-    let database = unsafe { pg_sys::MyDatabaseId };
-    let started = BackgroundWorkerBuilder::new("docsearch indexer")
-        .set_type("docsearch indexer")
-        .set_library(library::NAME)
-        .set_function("docsearch_indexer")
-        .enable_spi_access()
-        .set_argument(database.into_datum())
-        .set_extra(&early_exits.to_string())
-        .load_dynamic();
-    if started.is_err() {
+    if !start(early_exits) {
         warn(
             PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
             "no background worker slot is free to index in the background",
             "Raise max_worker_processes; then call docsearch.wait_for_index().",
         );
     }
+}
+
+/// Whether a slot was free for a worker.
+fn start(early_exits: u8) -> bool {
+    // SAFETY: a variable that the server sets once, when a process starts.
+    let database = unsafe { pg_sys::MyDatabaseId };
+    BackgroundWorkerBuilder::new("docsearch indexer")
+        .set_type("docsearch indexer")
+        .set_library(library::NAME)
+        .set_function("docsearch_indexer")
+        .enable_spi_access()
+        .set_argument(database.into_datum())
+        .set_extra(&early_exits.to_string())
+        .load_dynamic()
+        .is_ok()
 }

@@ -1,0 +1,244 @@
+//! The log of queries: calls append lines to a file, which the worker turns into rows.
+//!
+//! A search writes nothing else: it waits for nothing, works on a standby, in transactions that only read and in those that
+//! fail, and a line that cannot be written is lost.
+
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
+
+use docsearch_core::usage::logged_call::{CallKind, LoggedCall, LoggedResult};
+use docsearch_core::values::digest::digest;
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
+use serde_json::{Value, json};
+
+use crate::postgres::database_file::DatabaseFile;
+use crate::postgres::report::{Result, internal};
+use crate::postgres::role::{Owner, Role};
+use crate::postgres::statement;
+use crate::settings;
+use crate::tables::schema::Part;
+use crate::tables::wake;
+
+/// Where lines wait. At 64 MB something keeps the worker from running; what is called then is not logged.
+const WAITING: DatabaseFile = DatabaseFile {
+    name: "queries",
+    max_bytes: 64 << 20,
+};
+/// How long lines wait at least, so that the worker stores many at once.
+const DELAY: Duration = Duration::from_secs(1);
+/// How often old rows are looked for.
+const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
+
+thread_local! {
+    /// The salt of this database, once it was read.
+    static SALT: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// Names this connection in the log.
+    static SESSION: RefCell<Option<String>> = const { RefCell::new(None) };
+    static SET_ASIDE: Cell<Option<Instant>> = const { Cell::new(None) };
+    static PRUNED: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// Whether the tables have the log.
+pub(crate) fn exists() -> bool {
+    Part::QueryLog.exists()
+}
+
+/// The salt of digests of queries and tokens, if this connection has read it.
+pub(crate) fn known_salt() -> Option<String> {
+    SALT.with_borrow(Clone::clone)
+}
+
+/// Reads the salt.
+pub(crate) fn read_salt(role: &mut dyn Role) -> Result<String> {
+    let owner = &role.as_owner()?;
+    let salt = statement::one(owner, "SELECT s.salt FROM docsearch.query_log_salt s", &[], |row| {
+        row.required::<String>(1)
+    })?
+    .ok_or_else(|| internal("docsearch.query_log_salt is empty"))?;
+    SALT.set(Some(salt.clone()));
+    Ok(salt)
+}
+
+/// Random digits of a token, before its signature.
+const TOKEN_DIGITS: usize = 32;
+
+/// A token for an answer of this database: random digits, and a signature that only who knows the salt can make.
+pub(crate) fn new_token(salt: &str) -> Option<String> {
+    let random = random_digits()?;
+    let signature = signature(&random, salt);
+    Some(random + &signature)
+}
+
+/// The id of the call whose answer has this token; `None` if no answer of this database has it.
+pub(crate) fn call_id(token: &str, salt: &str) -> Option<String> {
+    let (random, given) = token.split_at_checked(TOKEN_DIGITS)?;
+    (given == signature(random, salt)).then(|| digest(&[salt, token]))
+}
+
+fn signature(random: &str, salt: &str) -> String {
+    let mut signature = digest(&[salt, "token", random]);
+    signature.truncate(TOKEN_DIGITS);
+    signature
+}
+
+/// 128 random bits in hexadecimal digits; `None` if the system has none.
+fn random_digits() -> Option<String> {
+    let bytes: [u8; 16] = random()?;
+    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A random number from 0 to 1, without 1.
+pub(crate) fn random_share() -> Option<f64> {
+    let bytes = random()?;
+    Some(f64::from(u32::from_le_bytes(bytes)) / (f64::from(u32::MAX) + 1.0))
+}
+
+fn random<const BYTES: usize>() -> Option<[u8; BYTES]> {
+    let mut bytes = [0_u8; BYTES];
+    // SAFETY: the memory has this length.
+    let is_filled = unsafe { pg_sys::pg_strong_random(bytes.as_mut_ptr().cast(), BYTES) };
+    is_filled.then_some(bytes)
+}
+
+/// What calls of this reader have in common.
+pub(crate) fn session() -> String {
+    settings::query_log::session().unwrap_or_else(|| {
+        SESSION.with_borrow_mut(|known| known.get_or_insert_with(|| random_digits().unwrap_or_default()).clone())
+    })
+}
+
+/// Writes a call. A failure loses the line.
+pub(crate) fn append(call: &LoggedCall) {
+    let Some(line) = call.line() else { return };
+    if let Ok(true) = WAITING.append(&line) {
+        wake::if_possible();
+    }
+}
+
+/// When the worker has lines to store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    Now,
+    Later(Duration),
+    Never,
+}
+
+/// Sets waiting lines aside, and says when they are to be stored. Runs in the worker.
+pub(crate) fn due() -> Result<Due> {
+    if WAITING.is_set_aside() {
+        let left = SET_ASIDE
+            .get()
+            .map_or(Duration::ZERO, |since| DELAY.saturating_sub(since.elapsed()));
+        return Ok(if left.is_zero() { Due::Now } else { Due::Later(left) });
+    }
+    if WAITING.size() == 0 {
+        return Ok(Due::Never);
+    }
+    WAITING.set_aside().map_err(internal)?;
+    SET_ASIDE.set(Some(Instant::now()));
+    Ok(Due::Later(DELAY))
+}
+
+/// Stores the lines that were set aside. Lines that an earlier worker stored before it was ended have rows already. Runs in the
+/// worker, which then calls [`discard`].
+pub(crate) fn store(owner: &Owner<'_>) -> Result<()> {
+    let lines = WAITING.lines_set_aside().map_err(internal)?.unwrap_or_default();
+    if exists() {
+        insert(owner, &LoggedCall::read(&lines))?;
+        prune(owner)?;
+    }
+    Ok(())
+}
+
+/// Deletes the lines that were set aside, once their rows are committed.
+pub(crate) fn discard() -> Result<()> {
+    WAITING.discard().map_err(internal)
+}
+
+/// Whether lines wait for the worker.
+pub(crate) fn is_waiting() -> bool {
+    WAITING.size() > 0 || WAITING.is_set_aside()
+}
+
+fn insert(owner: &Owner<'_>, calls: &[LoggedCall]) -> Result<()> {
+    let rows: Vec<Value> = calls.iter().map(row).collect();
+    statement::execute(
+        owner,
+        "INSERT INTO docsearch.query_log
+             (id, logged_at, kind, session, role, source, client, query, query_hash, project_ids, class, filter_keys, results,
+              found_projects, found_documents, found_anchors, scores, original_top, final_top, score_delta, confidence, grade,
+              attempts, best_attempt, grade_gain, notices, milliseconds, total_ms)
+         SELECT r.id, timestamptz '2000-01-01 00:00:00+00' + r.at * interval '1 microsecond', r.kind, r.session, r.role,
+                r.source, r.client, r.query, r.query_hash, r.project_ids, r.class, r.filter_keys, r.results,
+                r.found_projects, r.found_documents, r.found_anchors, r.scores, r.original_top, r.final_top, r.score_delta,
+                r.confidence, r.grade, r.attempts, r.best_attempt, r.grade_gain, r.notices, r.milliseconds, r.total_ms
+         FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS r (
+              id text, at float8, kind text, session text, role name, source text, client text, query text, query_hash text,
+              project_ids bigint[], class text, filter_keys text[], results int, found_projects bigint[],
+              found_documents bigint[], found_anchors text[], scores real[], original_top bigint, final_top bigint,
+              score_delta real, confidence text, grade real, attempts int, best_attempt int, grade_gain real, notices text[],
+              milliseconds jsonb, total_ms float8)
+         ON CONFLICT (id) DO NOTHING",
+        &[DatumWithOid::from(Value::from(rows).to_string())],
+    )
+}
+
+fn row(call: &LoggedCall) -> Value {
+    let first = |of: fn(&LoggedResult) -> Value| call.first.iter().map(of).collect::<Vec<_>>();
+    let best = call.first.first();
+    let is_search = call.kind == CallKind::Search;
+    json!({
+        "id": call.id,
+        "at": call.at,
+        "kind": call.kind.to_string(),
+        "session": call.session,
+        "role": call.role,
+        "source": call.source,
+        "client": call.client,
+        "query": call.query,
+        "query_hash": call.query_hash,
+        "project_ids": call.projects,
+        "class": call.class,
+        "filter_keys": call.filter_keys,
+        "results": call.results,
+        "found_projects": first(|result| result.project.into()),
+        "found_documents": first(|result| result.document.into()),
+        "found_anchors": first(|result| result.anchor.as_str().into()),
+        "scores": first(|result| result.score.into()),
+        "original_top": call.without_rules.as_ref().map(|result| result.document),
+        "final_top": best.filter(|_| is_search).map(|result| result.document),
+        "score_delta": call.score_delta,
+        "confidence": call.confidence,
+        "grade": call.grade,
+        "attempts": call.refinement.map(|refinement| refinement.attempts),
+        "best_attempt": call.refinement.map(|refinement| refinement.best),
+        "grade_gain": call.refinement.map(|refinement| refinement.gain),
+        "notices": call.notices,
+        "milliseconds": call.milliseconds,
+        "total_ms": call.milliseconds.get("total_ms"),
+    })
+}
+
+/// Deletes rows that are too old or too many.
+fn prune(owner: &Owner<'_>) -> Result<()> {
+    if PRUNED.get().is_some_and(|pruned| pruned.elapsed() < PRUNE_INTERVAL) {
+        return Ok(());
+    }
+    PRUNED.set(Some(Instant::now()));
+    let (days, rows) = settings::query_log::kept();
+    statement::execute(
+        owner,
+        "DELETE FROM docsearch.query_log q
+         WHERE $1 > 0 AND q.logged_at < pg_catalog.now() - pg_catalog.make_interval(days => $1)
+            OR q.logged_at <= (SELECT k.logged_at FROM docsearch.query_log k ORDER BY k.logged_at DESC OFFSET $2 LIMIT 1)",
+        &[DatumWithOid::from(days), DatumWithOid::from(rows)],
+    )?;
+    statement::execute(
+        owner,
+        "DELETE FROM docsearch.feedback f
+         WHERE f.given_at < pg_catalog.now() - interval '1 day'
+           AND NOT EXISTS (SELECT FROM docsearch.query_log q WHERE q.id = f.call_id)",
+        &[],
+    )
+}

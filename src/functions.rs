@@ -7,6 +7,7 @@ mod deferred;
 mod document;
 mod evaluation;
 mod explain;
+mod feedback;
 mod grade;
 mod identifier;
 mod index;

@@ -24,6 +24,7 @@ mod parser;
 mod project;
 mod questions;
 mod refine;
+mod reports;
 mod rules;
 mod search;
 mod set_model;

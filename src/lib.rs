@@ -12,6 +12,7 @@ mod functions;
 mod indexing;
 mod models;
 mod postgres;
+mod reports;
 mod search;
 mod settings;
 mod tables;

@@ -1,0 +1,361 @@
+//! Reports of the log of queries.
+
+use pgrx::datum::TimestampWithTimeZone;
+use pgrx::prelude::*;
+
+use crate::postgres::argument::{Text, Whole, arguments};
+use crate::postgres::report::Result;
+use crate::postgres::role::Caller;
+use crate::reports::scope::Scope;
+use crate::reports::{duplicates, effects, gaps, pages, queries};
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// Returns the queries with the most searches.
+    #[pg_extern(stable, parallel_unsafe, cost = 100000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn top_queries(
+        since: default!(Option<TimestampWithTimeZone>, "NULL"),
+        project: default!(Option<Text<'_>>, "NULL"),
+        max_rows: default!(Option<Whole>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(query, Option<String>),
+                name!(query_hash, String),
+                name!(searches, i64),
+                name!(sessions, i64),
+                name!(no_results, f64),
+                name!(low_confidence, f64),
+                name!(first_page, Option<String>),
+            ),
+        >,
+    > {
+        arguments!(project, max_rows);
+        let caller = &Caller::of_call()?;
+        let scope = Scope::new(caller, since, project, max_rows)?;
+        let rows = queries::top(caller, &scope)?.into_iter().map(|row| {
+            (
+                row.query,
+                row.query_hash,
+                row.searches,
+                row.sessions,
+                row.no_results,
+                row.low_confidence,
+                row.first_page,
+            )
+        });
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+
+    /// Returns the queries with the most searches without a good answer.
+    #[pg_extern(stable, parallel_unsafe, cost = 100000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn unanswered_queries(
+        since: default!(Option<TimestampWithTimeZone>, "NULL"),
+        project: default!(Option<Text<'_>>, "NULL"),
+        max_rows: default!(Option<Whole>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(query, Option<String>),
+                name!(query_hash, String),
+                name!(searches, i64),
+                name!(sessions, i64),
+                name!(no_results, f64),
+                name!(low_confidence, f64),
+                name!(first_page, Option<String>),
+            ),
+        >,
+    > {
+        arguments!(project, max_rows);
+        let caller = &Caller::of_call()?;
+        let scope = Scope::new(caller, since, project, max_rows)?;
+        let rows = queries::unanswered(caller, &scope)?.into_iter().map(|row| {
+            (
+                row.query,
+                row.query_hash,
+                row.searches,
+                row.sessions,
+                row.no_results,
+                row.low_confidence,
+                row.first_page,
+            )
+        });
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+
+    /// Returns queries after which the same reader asked in other words within a minute.
+    #[pg_extern(stable, parallel_unsafe, cost = 100000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn rephrased_queries(
+        since: default!(Option<TimestampWithTimeZone>, "NULL"),
+        project: default!(Option<Text<'_>>, "NULL"),
+        max_rows: default!(Option<Whole>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(query, Option<String>),
+                name!(next_query, Option<String>),
+                name!(times, i64),
+                name!(then_confident, f64),
+                name!(then_opened, f64),
+            ),
+        >,
+    > {
+        arguments!(project, max_rows);
+        let caller = &Caller::of_call()?;
+        let scope = Scope::new(caller, since, project, max_rows)?;
+        let rows = queries::rephrased(caller, &scope)?.into_iter().map(|row| {
+            (
+                row.query,
+                row.next_query,
+                row.times,
+                row.then_confident,
+                row.then_opened,
+            )
+        });
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+
+    /// Returns how often each page was found and opened.
+    #[pg_extern(stable, parallel_unsafe, cost = 100000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn page_usage(
+        since: default!(Option<TimestampWithTimeZone>, "NULL"),
+        project: default!(Option<Text<'_>>, "NULL"),
+        max_rows: default!(Option<Whole>, "NULL"),
+        rare: default!(Option<bool>, false),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(project, String),
+                name!(slug, String),
+                name!(found, i64),
+                name!(first, i64),
+                name!(queries, i64),
+                name!(opened, i64),
+                name!(helped, i64),
+                name!(did_not_help, i64),
+            ),
+        >,
+    > {
+        arguments!(project, max_rows);
+        let caller = &Caller::of_call()?;
+        let scope = Scope::new(caller, since, project, max_rows)?;
+        let rows = pages::usage(caller, &scope, rare.unwrap_or(false))?
+            .into_iter()
+            .map(|row| {
+                (
+                    row.project,
+                    row.slug,
+                    row.found,
+                    row.first,
+                    row.queries,
+                    row.opened,
+                    row.helped,
+                    row.did_not_help,
+                )
+            });
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+
+    /// Returns the time of searches, by class of the query and front end.
+    #[pg_extern(stable, parallel_unsafe, cost = 100000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn search_latency(
+        since: default!(Option<TimestampWithTimeZone>, "NULL"),
+        project: default!(Option<Text<'_>>, "NULL"),
+        max_rows: default!(Option<Whole>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(class, Option<String>),
+                name!(source, String),
+                name!(searches, i64),
+                name!(p50_ms, f64),
+                name!(p95_ms, f64),
+                name!(embed_ms, Option<f64>),
+                name!(rank_ms, Option<f64>),
+                name!(present_ms, Option<f64>),
+                name!(fallbacks, i64),
+            ),
+        >,
+    > {
+        arguments!(project, max_rows);
+        let caller = &Caller::of_call()?;
+        let scope = Scope::new(caller, since, project, max_rows)?;
+        let rows = effects::latency(caller, &scope)?.into_iter().map(|row| {
+            (
+                row.class,
+                row.source,
+                row.searches,
+                row.p50_ms,
+                row.p95_ms,
+                row.embed_ms,
+                row.rank_ms,
+                row.present_ms,
+                row.fallbacks,
+            )
+        });
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+
+    /// Returns how often the rules of ranking put another page first, and which page readers opened.
+    #[pg_extern(stable, parallel_unsafe, cost = 100000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn rule_effects(
+        since: default!(Option<TimestampWithTimeZone>, "NULL"),
+        project: default!(Option<Text<'_>>, "NULL"),
+        max_rows: default!(Option<Whole>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(class, Option<String>),
+                name!(searches, i64),
+                name!(moved, i64),
+                name!(mean_delta, Option<f64>),
+                name!(opened_original, i64),
+                name!(opened_final, i64),
+            ),
+        >,
+    > {
+        arguments!(project, max_rows);
+        let caller = &Caller::of_call()?;
+        let scope = Scope::new(caller, since, project, max_rows)?;
+        let rows = effects::rules(caller, &scope)?.into_iter().map(|row| {
+            (
+                row.class,
+                row.searches,
+                row.moved,
+                row.mean_delta,
+                row.opened_original,
+                row.opened_final,
+            )
+        });
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+
+    /// Returns how often refined searches tried again, and how often that helped.
+    #[pg_extern(stable, parallel_unsafe, cost = 100000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn refinement_stats(
+        since: default!(Option<TimestampWithTimeZone>, "NULL"),
+        project: default!(Option<Text<'_>>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(searches, i64),
+                name!(refined, i64),
+                name!(mean_iterations, Option<f64>),
+                name!(improved, Option<f64>),
+                name!(mean_gain, Option<f64>),
+            ),
+        >,
+    > {
+        arguments!(project);
+        let caller = &Caller::of_call()?;
+        let scope = Scope::new(caller, since, project, None)?;
+        let rows = effects::refinement(caller, &scope)?.into_iter().map(|row| {
+            (
+                row.searches,
+                row.refined,
+                row.mean_iterations,
+                row.improved,
+                row.mean_gain,
+            )
+        });
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+
+    /// Returns the share of searches after which the same reader asked in other words within a minute.
+    #[pg_extern(stable, parallel_unsafe, cost = 100000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn rephrase_rate(
+        since: default!(Option<TimestampWithTimeZone>, "NULL"),
+        project: default!(Option<Text<'_>>, "NULL"),
+    ) -> Result<TableIterator<'static, (name!(searches, i64), name!(rephrased, i64), name!(rate, Option<f64>))>> {
+        arguments!(project);
+        let caller = &Caller::of_call()?;
+        let scope = Scope::new(caller, since, project, None)?;
+        let rows = effects::rephrase_rate(caller, &scope)?
+            .into_iter()
+            .map(|row| (row.searches, row.rephrased, row.rate));
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+
+    /// Returns the pages or sections of a project that say the same as others.
+    #[pg_extern(stable, parallel_unsafe, cost = 100000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn duplicates(
+        project: Option<Text<'_>>,
+        threshold: default!(Option<f64>, 0.8),
+        sections: default!(Option<bool>, false),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(duplicate_group, i64),
+                name!(slug, String),
+                name!(anchor, String),
+                name!(title, String),
+                name!(similarity, f64),
+            ),
+        >,
+    > {
+        arguments!(project);
+        let caller = &Caller::of_call()?;
+        let rows = duplicates::duplicates(caller, project, threshold, sections.unwrap_or(false))?;
+        let rows = rows
+            .into_iter()
+            .map(|row| (row.group, row.slug, row.anchor, row.title, row.similarity));
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+
+    /// Returns what readers looked for and did not find, grouped by meaning.
+    #[pg_extern(stable, parallel_unsafe, cost = 100000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn documentation_gaps(
+        since: default!(Option<TimestampWithTimeZone>, "NULL"),
+        project: default!(Option<Text<'_>>, "NULL"),
+        max_rows: default!(Option<Whole>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(topic, String),
+                name!(searches, i64),
+                name!(reports, i64),
+                name!(queries, Vec<String>),
+                name!(nearest, Vec<String>),
+            ),
+        >,
+    > {
+        arguments!(project, max_rows);
+        let caller = &mut Caller::of_call()?;
+        let scope = Scope::new(caller, since, project, max_rows)?;
+        let rows = gaps::gaps(caller, &scope, project)?
+            .into_iter()
+            .map(|row| (row.topic, row.searches, row.reports, row.queries, row.nearest));
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+}

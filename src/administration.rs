@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod creation;
 pub(crate) mod grant;
 pub(crate) mod migration;
+pub(crate) mod ranking_state;
 pub(crate) mod removal;
 pub(crate) mod repair;
 pub(crate) mod revocation;

@@ -23,6 +23,7 @@ mod page_keys;
 mod parser;
 mod project;
 mod questions;
+mod ranking_state;
 mod refine;
 mod reports;
 mod rules;

@@ -1,6 +1,5 @@
 //! Measuring the quality of a ranking: data sets with judgments, searches, metrics and reports.
 
-mod bootstrap;
 mod comparison;
 mod confidence;
 mod dataset;

@@ -1,23 +1,13 @@
 //! Two evaluations of the same queries, compared by paired bootstrap.
 
-use std::collections::{BTreeMap, HashMap};
-
+use docsearch_core::evaluation::comparison::{self, MeasuredQuery};
 use serde::{Deserialize, Serialize};
 
-use crate::evaluation::bootstrap::mean_interval;
-use crate::evaluation::metrics::Metrics;
 use crate::evaluation::query_result::QueryResult;
 use crate::terminal::table::aligned;
 
-const ALL: &str = "overall";
-type Measure = (&'static str, fn(&Metrics) -> f64);
-const MEASURES: [Measure; 3] = [
-    ("nDCG@10", |metrics| metrics.ndcg10),
-    ("MRR@10", |metrics| metrics.mrr10),
-    ("P@1", |metrics| metrics.p1),
-];
-
-type Pair<'a> = (&'a QueryResult, &'a QueryResult);
+/// The measures of the table, by their names in the comparison and in the table.
+const MEASURES: [(&str, &str); 3] = [("ndcg", "nDCG@10"), ("mrr", "MRR@10"), ("p1", "P@1")];
 
 /// The means of a measure over the common queries of a group, and their difference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,21 +36,26 @@ pub(crate) struct Comparison {
 
 impl Comparison {
     pub(crate) fn new(first: &[QueryResult], second: &[QueryResult]) -> Self {
-        let pairs = pairs(first, second);
-        let mut groups: BTreeMap<&str, Vec<Pair<'_>>> = BTreeMap::new();
-        for pair in &pairs {
-            groups.entry(&pair.0.group).or_default().push(*pair);
-        }
-        let mut differences = Vec::new();
-        if groups.len() > 1 {
-            for (group, pairs) in &groups {
-                differences.extend(group_differences(group, pairs));
-            }
-        }
-        differences.extend(group_differences(ALL, &pairs));
+        let compared = comparison::differences(&measured(first), &measured(second));
+        let differences = compared.into_iter().filter_map(|difference| {
+            let (_, title) = MEASURES.iter().find(|(name, _)| *name == difference.measure)?;
+            Some(Difference {
+                group: difference.group,
+                queries: difference.queries,
+                measure: (*title).to_owned(),
+                first: difference.first,
+                second: difference.second,
+                difference: difference.difference,
+                interval: difference.interval,
+                better: difference.better,
+                worse: difference.worse,
+            })
+        });
+        let differences: Vec<Difference> = differences.collect();
+        let paired = differences.last().map_or(0, |overall| overall.queries);
         Self {
+            unpaired: first.len() + second.len() - 2 * paired,
             differences,
-            unpaired: first.len() + second.len() - 2 * pairs.len(),
         }
     }
 
@@ -104,40 +99,13 @@ fn row(difference: &Difference) -> Vec<String> {
     ]
 }
 
-fn pairs<'a>(first: &'a [QueryResult], second: &'a [QueryResult]) -> Vec<Pair<'a>> {
-    let by_id: HashMap<&str, &QueryResult> = second.iter().map(|result| (result.id.as_str(), result)).collect();
-    first
-        .iter()
-        .filter_map(|result| Some((result, *by_id.get(result.id.as_str())?)))
-        .collect()
-}
-
-fn group_differences(group: &str, pairs: &[Pair<'_>]) -> Vec<Difference> {
-    MEASURES
-        .iter()
-        .map(|(name, measure)| {
-            let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-            let before: Vec<f64> = pairs.iter().map(|(first, _)| measure(&first.metrics)).collect();
-            let after: Vec<f64> = pairs.iter().map(|(_, second)| measure(&second.metrics)).collect();
-            let differences: Vec<f64> = after
-                .iter()
-                .zip(&before)
-                .map(|(after, before)| after - before)
-                .collect();
-            let count = |wanted: fn(f64) -> bool| differences.iter().filter(|&&value| wanted(value)).count();
-            Difference {
-                group: group.to_owned(),
-                queries: pairs.len(),
-                measure: (*name).to_owned(),
-                first: mean(&before),
-                second: mean(&after),
-                difference: mean(&differences),
-                interval: mean_interval(&differences),
-                better: count(|value| value > 0.0),
-                worse: count(|value| value < 0.0),
-            }
-        })
-        .collect()
+fn measured(results: &[QueryResult]) -> Vec<MeasuredQuery> {
+    let query = |result: &QueryResult| MeasuredQuery {
+        id: result.id.clone(),
+        group: result.group.clone(),
+        measures: result.metrics.into(),
+    };
+    results.iter().map(query).collect()
 }
 
 #[cfg(test)]

@@ -179,7 +179,7 @@ pub(crate) fn read_judgments(path: &Path) -> Result<HashMap<String, Judgments>, 
     Ok(judgments)
 }
 
-fn judgment(line: &str) -> Option<(&str, &str, i64)> {
+fn judgment(line: &str) -> Option<(&str, &str, i32)> {
     let mut fields = line.trim_end().split('\t');
     let (query, document, score) = (fields.next()?, fields.next()?, fields.next()?);
     Some((query, document, score.trim().parse().ok()?))

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
+use docsearch_core::evaluation::measures::RECALL_CUTOFF;
 use postgres::Client;
 use serde_json::{Value, json};
 use strum::Display;
@@ -84,7 +85,7 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "FILE")]
     foreign: Option<PathBuf>,
     /// Number of results that the quality measures use
-    #[arg(long, value_name = "N", default_value_t = metrics::RECALL_CUTOFF as i32, value_parser = clap::value_parser!(i32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = RECALL_CUTOFF as i32, value_parser = clap::value_parser!(i32).range(1..=1000))]
     max_results: i32,
     /// Compare two reports instead: differences per group with paired bootstrap intervals
     #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"], conflicts_with_all = ["directory", "config", "queries", "qrels", "report", "project", "keep", "no_index", "baseline", "nonsense", "foreign"])]

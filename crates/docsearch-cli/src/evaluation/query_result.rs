@@ -10,7 +10,7 @@ use crate::evaluation::metrics::Metrics;
 pub(crate) struct QueryResult {
     pub(crate) id: String,
     pub(crate) group: String,
-    /// Slugs of the first 10 documents, best first.
+    /// References of the first 10 results, best first.
     pub(crate) ranked: Vec<String>,
     #[serde(flatten)]
     pub(crate) metrics: Metrics,

@@ -1,22 +1,20 @@
 //! Searches in an evaluated project: their results and durations.
 
-use std::time::Instant;
-
+use docsearch_core::evaluation::exchange::{Form, SetQuery, read_reference, write_judgments, write_queries};
+use docsearch_core::evaluation::judgment::Judgment;
 use postgres::types::Json;
-use postgres::{Client, Statement};
+use postgres::{Client, Row, Statement};
 
 use crate::evaluation::confidence::Confidence;
 use crate::evaluation::dataset::TestQuery;
-use crate::evaluation::metrics::{self, CUTOFF, Judgments, Metrics};
+use crate::evaluation::metrics::{Judgments, Metrics};
 use crate::evaluation::nonsense::{FirstResult, Nonsense, UnanswerableQuery};
 use crate::evaluation::query_result::QueryResult;
 use crate::evaluation::summary::Conditions;
 use crate::process::error::{DatabaseError, Error};
-use crate::terminal::report::progress_bar;
+use crate::terminal::report::{progress_bar, spinner};
 
-/// Number of searches before measuring, to warm up caches and plans.
-const WARM_UP_QUERIES: usize = 20;
-/// The default number of results of `search_docs`. Latency and confidence are measured with it.
+/// The default number of results of `search_docs`.
 const DEFAULT_RESULTS: i32 = 5;
 /// Id of queries without an answer in errors.
 const NO_ID: &str = "of random words or another domain";
@@ -31,14 +29,13 @@ pub(crate) struct Searcher<'a> {
 /// A row of `search_docs`.
 struct Hit {
     slug: String,
-    score: f64,
     confidence: Option<Confidence>,
 }
 
 impl<'a> Searcher<'a> {
     pub(crate) fn new(client: &'a mut Client, conditions: &'a Conditions) -> Result<Self, Error> {
         let statement = client.prepare(
-            "SELECT slug, score, confidence \
+            "SELECT slug, confidence \
              FROM search_docs($1, project => $2, max_results => $3::int, config => $4::jsonb)",
         )?;
         Ok(Self {
@@ -48,42 +45,30 @@ impl<'a> Searcher<'a> {
         })
     }
 
-    /// Measures quality in a first pass, latency and confidence in a second.
+    /// Stores the queries as a set of judgments named like the project, runs it in the database, and reads what it found.
     pub(crate) fn measure(&mut self, queries: &[(TestQuery, Judgments)]) -> Result<Vec<QueryResult>, Error> {
-        let progress = progress_bar(2 * queries.len() as u64);
-        for (query, _) in queries.iter().take(WARM_UP_QUERIES) {
-            self.search(&query.id, &query.text, self.conditions.max_results)?;
-        }
-        let mut results = Vec::with_capacity(queries.len());
-        for (query, judgments) in queries {
-            let hits = self.search(&query.id, &query.text, self.conditions.max_results)?;
-            let spread = spread(&hits);
-            let mut ranked = metrics::without_duplicates(hits.into_iter().map(|hit| hit.slug).collect());
-            let metrics = Metrics::of(&ranked, judgments);
-            ranked.truncate(CUTOFF);
-            results.push(QueryResult {
-                id: query.id.clone(),
-                group: query.group().to_owned(),
-                ranked,
-                metrics,
-                spread,
-                confidence: None,
-                milliseconds: 0.0,
-            });
-            progress.inc(1);
-        }
-        for (query, _) in queries.iter().take(WARM_UP_QUERIES) {
-            self.search(&query.id, &query.text, DEFAULT_RESULTS)?;
-        }
-        for ((query, _), result) in queries.iter().zip(&mut results) {
-            let started = Instant::now();
-            let hits = self.search(&query.id, &query.text, DEFAULT_RESULTS)?;
-            result.milliseconds = started.elapsed().as_secs_f64() * 1e3;
-            result.confidence = hits.first().and_then(|hit| hit.confidence);
-            progress.inc(1);
-        }
-        progress.finish_and_clear();
-        Ok(results)
+        let set = &self.conditions.project;
+        let (texts, judgments) = as_set(queries);
+        self.client.query_one(
+            "SELECT queries FROM docsearch.import_judgments($1, $2, $3)",
+            &[set, &texts, &judgments],
+        )?;
+        let config = self.conditions.config.as_ref().map(Json);
+        let spinner = spinner(&format!("{} queries", queries.len()));
+        let run: i64 = self
+            .client
+            .query_one(
+                "SELECT run FROM docsearch.evaluate($1, $1, $2::jsonb, max_results => $3::int, timed => true)",
+                &[set, &config, &self.conditions.max_results],
+            )?
+            .get(0);
+        spinner.finish_and_clear();
+        let rows = self.client.query(
+            "SELECT query_id, query_group, found, scores, ndcg, mrr, p1, p3, recall, confidence, milliseconds
+             FROM docsearch.evaluate_detail($1)",
+            &[&run],
+        )?;
+        Ok(rows.iter().map(result).collect())
     }
 
     /// Measures the confidence of answers to queries without an answer.
@@ -118,18 +103,58 @@ impl<'a> Searcher<'a> {
             })?;
         let hits = rows.iter().map(|row| Hit {
             slug: row.get("slug"),
-            score: f64::from(row.get::<_, f32>("score")),
             confidence: row.get::<_, &str>("confidence").parse().ok(),
         });
         Ok(hits.collect())
     }
 }
 
-/// Score of the first result minus that of the tenth, or of the last; `None` with fewer than two results.
-fn spread(hits: &[Hit]) -> Option<f64> {
-    let returned = &hits[..hits.len().min(CUTOFF)];
-    match returned {
-        [first, .., last] => Some(first.score - last.score),
+/// The queries and judgments of a set as texts of BEIR.
+fn as_set(queries: &[(TestQuery, Judgments)]) -> (String, String) {
+    let given = queries.iter().map(|(query, _)| SetQuery {
+        id: query.id.clone(),
+        text: query.text.clone(),
+        group: query.group().to_owned(),
+        also: Vec::new(),
+    });
+    let judgments = queries.iter().flat_map(|(query, judgments)| {
+        judgments.iter().map(|(document, &grade)| {
+            let (slug, anchor) = read_reference(document);
+            (query.id.clone(), Judgment { slug, anchor, grade })
+        })
+    });
+    let judgments: Vec<(String, Judgment)> = judgments.collect();
+    (
+        write_queries(Form::Beir, &given.collect::<Vec<_>>()),
+        write_judgments(Form::Beir, &judgments),
+    )
+}
+
+/// A row of `docsearch.evaluate_detail`.
+fn result(row: &Row) -> QueryResult {
+    let scores: Vec<f32> = row.get("scores");
+    let confidence: Option<&str> = row.get("confidence");
+    QueryResult {
+        id: row.get("query_id"),
+        group: row.get("query_group"),
+        ranked: row.get("found"),
+        metrics: Metrics {
+            ndcg10: row.get("ndcg"),
+            mrr10: row.get("mrr"),
+            p1: row.get("p1"),
+            p3: row.get("p3"),
+            recall100: row.get("recall"),
+        },
+        spread: spread(&scores),
+        confidence: confidence.and_then(|confidence| confidence.parse().ok()),
+        milliseconds: row.get("milliseconds"),
+    }
+}
+
+/// Score of the first result minus that of the last among the first 10; `None` with fewer than two results.
+fn spread(scores: &[f32]) -> Option<f64> {
+    match scores {
+        [first, .., last] => Some(f64::from(*first) - f64::from(*last)),
         _ => None,
     }
 }
@@ -139,19 +164,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_spread_is_that_of_the_first_ten() {
-        let hits = |scores: &[f64]| -> Vec<Hit> {
-            let hit = |&score| Hit {
-                slug: String::new(),
-                score,
-                confidence: None,
-            };
-            scores.iter().map(hit).collect()
-        };
-        assert_eq!(spread(&hits(&[])), None);
-        assert_eq!(spread(&hits(&[0.5])), None);
-        assert_eq!(spread(&hits(&[0.75, 0.5])), Some(0.25));
-        let long = [1.0, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.5, 0.0];
-        assert_eq!(spread(&hits(&long)), Some(0.5));
+    fn the_spread_needs_two_results() {
+        assert_eq!(spread(&[]), None);
+        assert_eq!(spread(&[0.5]), None);
+        assert_eq!(spread(&[0.75, 0.6, 0.5]), Some(0.25));
     }
 }

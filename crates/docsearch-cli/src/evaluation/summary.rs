@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use docsearch_core::evaluation::bootstrap::mean_interval;
+use docsearch_core::evaluation::measures::percentile;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::VariantArray;
 
-use crate::evaluation::bootstrap::mean_interval;
 use crate::evaluation::comparison::Comparison;
 use crate::evaluation::confidence::Confidence;
-use crate::evaluation::metrics::{Metrics, percentile};
+use crate::evaluation::metrics::Metrics;
 use crate::evaluation::nonsense::Nonsense;
 use crate::evaluation::query_result::QueryResult;
 use crate::process::error::Error;

@@ -307,6 +307,13 @@ pub(crate) fn progress_bar(length: u64) -> ProgressBar {
     ProgressBar::new(length).with_style(style.with_key("pace", write_pace))
 }
 
+/// Shows that work of unknown length goes on.
+pub(crate) fn spinner(message: &str) -> ProgressBar {
+    let spinner = ProgressBar::new_spinner().with_message(message.to_owned());
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    spinner
+}
+
 /// Writes `12.3/s`; the library would write four decimals.
 fn write_pace(state: &ProgressState, output: &mut dyn std::fmt::Write) {
     // A failure only hides the pace.

@@ -55,6 +55,7 @@ help:
 ##                             [NO_INDEX=1] use the databases of an earlier run; [PROJECTS=n] also search one of n
 ##                             [OPTIONS="--turns 3 --no-pg-search"] any option of bench/peers.py
 ## make bench-refine DATA=dir   vague questions in the sets that eval-all has indexed
+## make bench-log               what the log of queries costs a search, the time of its reports, and a planted gap
 ## make bench-names             questions about names, and addresses, of the projects of the development server
 ##                             [PROJECTS="swiftui django"] [SHOW=1] print the misses
 ## make bench-questions         readers' questions, over documentation of packages that pip and npm fetch
@@ -209,6 +210,11 @@ bench-peers:
 bench-refine: cli
 	@$(server) start --create-extension
 	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/refine.py "$(DATA)" --url "$$($(server) url)"
+
+.PHONY: bench-log
+bench-log: cli
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path python)" $(PYTHON) bench/query_log.py --url "$$($(server) url)" --program target/release/docsearch
 
 .PHONY: bench-names
 bench-names:

@@ -91,6 +91,10 @@ COMMENT ON FUNCTION docsearch.grant_usage(text, boolean) IS
     'grants a role the privileges to search and, with write, to index. Policies on docsearch.document decide which documents the role sees';
 COMMENT ON FUNCTION docsearch.revoke_usage(text) IS
     'revokes all privileges on schema docsearch, its tables and its models from a role';
+COMMENT ON FUNCTION docsearch.grant_evaluation(text) IS
+    'grants a role the privileges to judge answers and to run evaluations. It may search, too';
+COMMENT ON FUNCTION docsearch.grant_reports(text) IS
+    'grants a role the privileges to read the log of queries and its reports. It may search, too';
 COMMENT ON FUNCTION docsearch.drop_all(text) IS
     'drops everything that DROP EXTENSION leaves behind, including all documents. confirm is the name of the database';
 COMMENT ON FUNCTION docsearch.check(text) IS
@@ -103,6 +107,62 @@ COMMENT ON FUNCTION docsearch.known_faults() IS
     'returns the known faults of this server and of its pgvector';
 COMMENT ON FUNCTION docsearch.settings() IS
     'returns the settings and weights that the caller may read';
+
+COMMENT ON FUNCTION docsearch.judge(text, text, text, bigint, text) IS
+    'stores how well a document or section answers a query, and returns the id of the query in its set';
+COMMENT ON FUNCTION docsearch.import_judgments(text, text, text) IS
+    'replaces a set of judgments by queries and judgments in the form of BEIR or TREC';
+COMMENT ON FUNCTION docsearch.export_judgments(text, text) IS
+    'returns a set of judgments as the files of BEIR or TREC';
+COMMENT ON FUNCTION docsearch.drop_judgments(text) IS
+    'deletes a set of judgments. Runs of its queries stay';
+COMMENT ON FUNCTION docsearch.evaluate(text, text, docsearch.json_argument, bigint, bigint, boolean, text) IS
+    'runs the queries of a set of judgments, and returns how good the answers are. The run is kept';
+COMMENT ON FUNCTION docsearch.evaluate_groups(bigint) IS
+    'returns the measures of a run, overall and for each group of queries';
+COMMENT ON FUNCTION docsearch.evaluate_detail(bigint) IS
+    'returns the queries of a run with what they found';
+COMMENT ON FUNCTION docsearch.evaluate_report(bigint) IS
+    'returns a run as a JSON object, with its conditions and each query';
+COMMENT ON FUNCTION docsearch.reliability(bigint) IS
+    'returns the first results of a run in ten bins of their score, with the right share of each';
+COMMENT ON FUNCTION docsearch.compare(bigint, bigint) IS
+    'compares two runs of one set, with 95 % paired bootstrap intervals of the differences';
+COMMENT ON FUNCTION docsearch.regressions(bigint, bigint) IS
+    'returns the queries that a run answers worse than an earlier run, the worst first';
+COMMENT ON FUNCTION docsearch.ranking_state(text) IS
+    'returns the settings and the rules of a project that decide its ranking, as a JSON object';
+COMMENT ON FUNCTION docsearch.diff_ranking(text, docsearch.json_argument) IS
+    'returns what would change if a ranking state were applied to a project';
+COMMENT ON FUNCTION docsearch.apply_ranking(text, docsearch.json_argument, text) IS
+    'gives a project the settings and rules of a ranking state, and returns the number of differences. ranking_change keeps the state before';
+COMMENT ON FUNCTION docsearch.ranking_history(text) IS
+    'returns the changes of the ranking of a project, the newest first';
+COMMENT ON FUNCTION docsearch.feedback(text, text, text, text, text) IS
+    'stores what a reader did with an answer, or says of it';
+COMMENT ON FUNCTION docsearch.report_gap(text, text, text, text, text) IS
+    'stores that a page is outdated, contradictory or incomplete, and returns whether the report is the first of the day';
+
+COMMENT ON FUNCTION docsearch.top_queries(timestamp with time zone, text, bigint) IS
+    'returns the queries with the most searches';
+COMMENT ON FUNCTION docsearch.unanswered_queries(timestamp with time zone, text, bigint) IS
+    'returns the queries with the most searches without a good answer';
+COMMENT ON FUNCTION docsearch.rephrased_queries(timestamp with time zone, text, bigint) IS
+    'returns queries after which the same reader asked in other words within a minute';
+COMMENT ON FUNCTION docsearch.page_usage(timestamp with time zone, text, bigint, boolean) IS
+    'returns how often each page was found and opened';
+COMMENT ON FUNCTION docsearch.search_latency(timestamp with time zone, text, bigint) IS
+    'returns the time of searches, by class of the query and front end';
+COMMENT ON FUNCTION docsearch.rule_effects(timestamp with time zone, text, bigint) IS
+    'returns how often the rules of ranking put another page first, and which page readers opened';
+COMMENT ON FUNCTION docsearch.refinement_stats(timestamp with time zone, text) IS
+    'returns how often refined searches tried again, and how often that helped';
+COMMENT ON FUNCTION docsearch.rephrase_rate(timestamp with time zone, text) IS
+    'returns the share of searches after which the same reader asked in other words within a minute';
+COMMENT ON FUNCTION docsearch.duplicates(text, double precision, boolean) IS
+    'returns the pages or sections of a project that say the same as others';
+COMMENT ON FUNCTION docsearch.documentation_gaps(timestamp with time zone, text, bigint) IS
+    'returns what readers looked for and did not find, grouped by meaning';
 
 COMMENT ON FUNCTION docsearch.code_parser_start(internal, integer) IS
     'starts parsing a text; called by the text search parser docsearch.code_parser';

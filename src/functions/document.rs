@@ -31,7 +31,7 @@ fn load_doc(
     let shape = shape(include_sections, include_metadata, max_tokens)?;
     let _limit = LockLimit::begin()?;
     let loaded = document::load(caller, slug, project, section, shape)?;
-    logging::loaded(caller, loaded.id, &loaded.anchor);
+    logging::loaded(caller, &loaded);
     Ok(loaded.content)
 }
 
@@ -51,7 +51,7 @@ fn load_doc_json(
     let shape = shape(include_sections, include_metadata, max_tokens)?;
     let _limit = LockLimit::begin()?;
     let loaded = document::load_json(caller, slug, project, section, shape)?;
-    logging::loaded(caller, loaded.id, &loaded.anchor);
+    logging::loaded(caller, &loaded);
     Ok(JsonB(loaded.content))
 }
 
@@ -86,7 +86,7 @@ fn load_docs(
     let texts = document::load_all(caller, &slugs, project, shape);
     let rows = slugs.into_iter().zip(texts).map(|(slug, loaded)| match loaded {
         Ok(loaded) => {
-            logging::loaded(caller, loaded.id, &loaded.anchor);
+            logging::loaded(caller, &loaded);
             (slug, Some(loaded.content), None)
         }
         Err(problem) => (slug, None, Some(in_one_line(&problem))),

@@ -44,7 +44,7 @@ mod docsearch {
                 "Name the result that was opened: project/slug#anchor.",
             ));
         }
-        let salt = query_log::read_salt(caller)?;
+        let salt = query_log::salt(caller)?;
         let call_id = query_log::call_id(token.unwrap_or_default(), &salt).ok_or_else(|| {
             invalid(
                 "the token is not that of an answer",

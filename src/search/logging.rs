@@ -2,7 +2,6 @@
 
 use docsearch_core::answer::delivery::Answer;
 use docsearch_core::usage::logged_call::{CallKind, LoggedCall, LoggedRefinement, LoggedResult, QueryForm, RESULTS};
-use docsearch_core::values::id::DocumentId;
 use pgrx::pg_sys;
 use serde_json::Value;
 
@@ -10,27 +9,19 @@ use crate::postgres::role::{Caller, Role};
 use crate::postgres::subtransaction;
 use crate::search::retrieval::Retrieval;
 use crate::settings;
-use crate::tables::project::{self, Project};
+use crate::tables::document::Loaded;
+use crate::tables::project::Project;
 use crate::tables::query_log;
 
-/// What is kept of a search of these projects; `None` if it is not logged. Of several projects the least counts.
-fn form<'a>(projects: impl IntoIterator<Item = &'a Project>) -> Option<QueryForm> {
+/// What is kept of a call, by the setting `log_queries` of each of its projects; `None` if it is not logged. The strictest counts.
+fn form<'a>(of_projects: impl IntoIterator<Item = Option<&'a str>>) -> Option<QueryForm> {
     let setting = settings::query_log::form();
-    let mut forms = projects
-        .into_iter()
-        .map(|project| match project.log_queries.as_deref() {
-            Some("off") => None,
-            Some(form) => form.parse().ok().or(setting),
-            None => setting,
-        });
-    let first = forms.next()?;
-    let least = forms.fold(first, |least, form| match (least, form) {
-        (Some(QueryForm::Text), other) | (other, Some(QueryForm::Text)) => other,
-        (Some(QueryForm::Hash), other) | (other, Some(QueryForm::Hash)) => other,
-        (least, None) | (None, least) => least.and(None),
-        (none, _) => none,
-    })?;
-    Some(least)
+    let forms = of_projects.into_iter().map(|of_project| match of_project {
+        Some("off") => None,
+        Some(form) => form.parse().ok().or(setting),
+        None => setting,
+    });
+    forms.min().flatten()
 }
 
 /// What a search leaves in the log.
@@ -46,7 +37,7 @@ pub(super) fn begin(
     filter_keys: Vec<String>,
     retrieval: &Retrieval<'_>,
 ) -> Option<SearchLine> {
-    let form = form(projects)?;
+    let form = form(projects.iter().map(|project| project.log_queries.as_deref()))?;
     let mut call = new_call(caller, CallKind::Search)?;
     call.projects = projects.iter().map(|project| project.id).collect();
     call.filter_keys = filter_keys;
@@ -105,11 +96,11 @@ impl SearchLine {
 }
 
 /// Writes that a document, or a section of it, was loaded.
-pub(crate) fn loaded(caller: &mut Caller, document: DocumentId, anchor: &str) {
-    match project::by_id(caller, document.project) {
-        Ok(project) if form([&project]).is_some() => {}
-        _ => return,
+pub(crate) fn loaded<T>(caller: &mut Caller, loaded: &Loaded<T>) {
+    if form([loaded.log_queries.as_deref()]).is_none() {
+        return;
     }
+    let document = loaded.id;
     let (Some(mut call), Some(salt)) = (new_call(caller, CallKind::Load), salt(caller)) else {
         return;
     };
@@ -120,7 +111,7 @@ pub(crate) fn loaded(caller: &mut Caller, document: DocumentId, anchor: &str) {
     call.first = vec![LoggedResult {
         project: document.project,
         document: document.document,
-        anchor: anchor.to_owned(),
+        anchor: loaded.anchor.clone(),
         score: 0.0,
     }];
     query_log::append(&call);
@@ -145,5 +136,5 @@ fn new_call(caller: &Caller, kind: CallKind) -> Option<LoggedCall> {
 
 /// The salt of the database, which is read once for a connection. A statement that fails must not take the search with it.
 fn salt(caller: &mut Caller) -> Option<String> {
-    query_log::known_salt().or_else(|| subtransaction::run(|| query_log::read_salt(caller)).ok())
+    query_log::known_salt().or_else(|| subtransaction::run(|| query_log::salt(caller)).ok())
 }

@@ -110,6 +110,8 @@ pub(crate) fn listed(
 struct StoredDocument {
     id: DocumentId,
     document: Document,
+    /// What the log keeps of calls of its project; `None` is what the setting says.
+    log_queries: Option<String>,
 }
 
 /// The Markdown of a document, or of the section that its reference names.
@@ -120,7 +122,12 @@ pub(crate) fn load(
     section: Option<&str>,
     shape: Shape,
 ) -> Result<Loaded<String>> {
-    let (StoredDocument { id, mut document }, anchor) = resolve(caller, checked_slug(slug)?, project)?;
+    let (stored, anchor) = resolve(caller, checked_slug(slug)?, project)?;
+    let StoredDocument {
+        id,
+        mut document,
+        log_queries,
+    } = stored;
     let section = section.or(anchor.as_deref());
     if section.is_some() {
         document.anchors = anchors(caller, id)?;
@@ -131,6 +138,7 @@ pub(crate) fn load(
         content: rendering.markdown,
         id,
         anchor: section.unwrap_or_default().to_owned(),
+        log_queries,
     })
 }
 
@@ -140,6 +148,8 @@ pub(crate) struct Loaded<T> {
     pub(crate) id: DocumentId,
     /// Of the section; empty for the document as a whole.
     pub(crate) anchor: String,
+    /// As of [`StoredDocument`].
+    pub(crate) log_queries: Option<String>,
 }
 
 /// The Markdown of several documents, which share the length: short ones are whole, if they can be.
@@ -178,7 +188,12 @@ pub(crate) fn load_json(
     section: Option<&str>,
     shape: Shape,
 ) -> Result<Loaded<Value>> {
-    let (StoredDocument { id, mut document }, anchor) = resolve(caller, checked_slug(slug)?, project)?;
+    let (stored, anchor) = resolve(caller, checked_slug(slug)?, project)?;
+    let StoredDocument {
+        id,
+        mut document,
+        log_queries,
+    } = stored;
     if shape.metadata {
         document.metadata = metadata(caller, id)?;
         document.questions = answered_questions(caller, id)?;
@@ -193,6 +208,7 @@ pub(crate) fn load_json(
         content,
         id,
         anchor: section.unwrap_or_default().to_owned(),
+        log_queries,
     })
 }
 
@@ -309,6 +325,7 @@ row_type! {
         id: i64 = "d.id",
         project: String = "p.name",
         root_url: Option<String> = "p.root_url",
+        log_queries: Option<String> = "p.settings ->> 'log_queries'",
         slug: String = "d.slug",
         title: String = "d.title",
         category: Option<String> = "d.category",
@@ -354,6 +371,7 @@ fn stored(row: &statement::Row) -> Result<StoredDocument> {
             questions: Vec::new(),
             slug: row.slug,
         },
+        log_queries: row.log_queries,
     })
 }
 

@@ -14,8 +14,8 @@ pub const QUERY_CHARS: usize = 1_000;
 /// Longest line, in bytes. One that is longer is not written.
 pub const LINE_BYTES: usize = 16 * 1024;
 
-/// What is kept of a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString)]
+/// What is kept of a query, the strictest form first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum QueryForm {
     /// Nothing.
@@ -179,6 +179,17 @@ mod tests {
         assert_eq!(call.query_hash, hash);
         call.set_query("how to sort", QueryForm::Hash, "another salt");
         assert_ne!(call.query_hash, hash);
+    }
+
+    #[test]
+    fn the_strictest_form_is_the_least() {
+        let forms = [
+            None,
+            Some(QueryForm::None),
+            Some(QueryForm::Hash),
+            Some(QueryForm::Text),
+        ];
+        assert!(forms.is_sorted());
     }
 
     #[test]

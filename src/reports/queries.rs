@@ -72,7 +72,9 @@ row_type! {
         pub(crate) next_query: Option<String> = "any_value(r.next_query)",
         pub(crate) times: i64 = "count(*)",
         pub(crate) then_confident: f64 = "avg((r.next_confidence <> 'low')::int)::float8",
-        pub(crate) then_opened: f64 = "avg(r.opened::int)::float8",
+        pub(crate) then_opened: f64 = "avg((EXISTS (SELECT FROM docsearch.query_log o
+                                               WHERE o.session = r.session AND o.kind = 'load'
+                                                 AND o.logged_at BETWEEN r.logged_at AND r.logged_at + interval '2 minutes'))::int)::float8",
     }
 }
 
@@ -85,10 +87,7 @@ pub(crate) fn rephrased(caller: &Caller, scope: &Scope) -> Result<Vec<RephrasedR
             "SELECT {columns} FROM (
                  SELECT q.query, q.query_hash, q.logged_at, q.session,
                         lead(q.query) OVER w AS next_query, lead(q.query_hash) OVER w AS next_hash,
-                        lead(q.logged_at) OVER w AS next_at, lead(q.confidence) OVER w AS next_confidence,
-                        EXISTS (SELECT FROM docsearch.query_log o
-                                WHERE o.session = q.session AND o.kind = 'load'
-                                  AND o.logged_at BETWEEN q.logged_at AND q.logged_at + interval '2 minutes') AS opened
+                        lead(q.logged_at) OVER w AS next_at, lead(q.confidence) OVER w AS next_confidence
                  FROM docsearch.query_log q WHERE {calls} AND q.kind = 'search' AND q.query_hash IS NOT NULL
                  WINDOW w AS (PARTITION BY q.session ORDER BY q.logged_at)) r
              WHERE r.next_hash <> r.query_hash AND r.next_at <= r.logged_at + interval '1 minute'

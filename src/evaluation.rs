@@ -4,3 +4,8 @@ pub(crate) mod judgments;
 pub(crate) mod reading;
 pub(crate) mod run;
 mod state;
+
+/// A number of things as a column of a result.
+pub(crate) fn count(length: usize) -> i64 {
+    i64::try_from(length).unwrap_or(i64::MAX)
+}

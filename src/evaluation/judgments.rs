@@ -11,6 +11,7 @@ use docsearch_core::values::digest::digest;
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
 
+use crate::evaluation::count;
 use crate::postgres::report::{Result, invalid, undefined};
 use crate::postgres::role::Caller;
 use crate::postgres::statement;
@@ -323,8 +324,4 @@ fn unreadable(what: &str, problem: &Problem) -> ErrorReport {
         _ => "Give lines of query, document and grade with tabs between them.".to_owned(),
     };
     invalid(format!("{what} cannot be read: {problem}"), hint)
-}
-
-fn count(length: usize) -> i64 {
-    i64::try_from(length).unwrap_or(i64::MAX)
 }

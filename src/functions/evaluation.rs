@@ -7,7 +7,7 @@ use pgrx::prelude::*;
 use serde_json::json;
 
 use crate::evaluation::run::Options;
-use crate::evaluation::{reading, run};
+use crate::evaluation::{count, reading, run};
 use crate::postgres::argument::{Json, Text, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, internal, invalid, refuse_read_only};
@@ -350,8 +350,4 @@ fn bounded(name: &str, given: Option<i32>, otherwise: i32) -> Result<i32> {
             format!("Use 1 to {MOST_RESULTS}."),
         )),
     }
-}
-
-fn count(length: usize) -> i64 {
-    i64::try_from(length).unwrap_or(i64::MAX)
 }

@@ -74,9 +74,20 @@ pub(crate) fn after_commit() -> Result<()> {
 
 /// Starts a worker, if none runs, for work that is committed already.
 pub(crate) fn now() {
-    if may_start() && !Lock::Worker.is_kept() {
+    if is_missing() {
         start_after(0);
     }
+}
+
+/// The same for work that can wait: nothing is reported if no slot is free.
+pub(crate) fn if_possible() {
+    if is_missing() {
+        start(0);
+    }
+}
+
+fn is_missing() -> bool {
+    may_start() && !Lock::Worker.is_kept()
 }
 
 fn may_start() -> bool {
@@ -140,13 +151,6 @@ pub(crate) fn if_due(caller: &mut Caller) -> Result<()> {
 /// The number of workers before this one that were terminated early in a row, as passed at its start.
 pub(crate) fn early_exits() -> u8 {
     BackgroundWorker::get_extra().parse().unwrap_or_default()
-}
-
-/// Starts a worker, if none runs, for what can wait: without a free slot nothing is said.
-pub(crate) fn if_possible() {
-    if may_start() && !Lock::Worker.is_kept() {
-        start(0);
-    }
 }
 
 /// Starts a worker, and passes it the number of workers before it that were terminated early in a row.

@@ -3,6 +3,7 @@
 pub(crate) mod confirmation;
 pub(crate) mod document;
 pub(crate) mod document_input;
+pub(crate) mod document_list;
 pub(crate) mod feedback;
 pub(crate) mod grants;
 pub(crate) mod keys;

@@ -11,7 +11,8 @@ use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, in_one_line, internal, invalid};
 use crate::postgres::role::Caller;
 use crate::search::logging;
-use crate::tables::document::{self, DocumentSummary};
+use crate::tables::document;
+use crate::tables::document_list::{self, DocumentSummary};
 use crate::tables::lock_limit::LockLimit;
 use crate::tables::project;
 
@@ -125,7 +126,7 @@ fn list_docs(
     let caller = &mut Caller::of_call()?;
     let (skip, max_chars) = (checked_skip(skip)?, max_chars(max_tokens)?);
     let _limit = LockLimit::begin()?;
-    let mut rows = document::listed(caller, project, category, kind, sort_by)?;
+    let mut rows = document_list::listed(caller, project, category, kind, sort_by)?;
     let total = rows.len();
     rows.drain(..skip.min(total));
     if let Some(most) = max_chars {
@@ -168,7 +169,7 @@ fn list_docs_json(
     let caller = &mut Caller::of_call()?;
     let (skip, max_chars) = (checked_skip(skip)?, max_chars(max_tokens)?);
     let _limit = LockLimit::begin()?;
-    let documents: Vec<_> = document::listed(caller, project, category, kind, sort_by)?
+    let documents: Vec<_> = document_list::listed(caller, project, category, kind, sort_by)?
         .into_iter()
         .map(|row| {
             let document = ListedDocument {

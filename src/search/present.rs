@@ -25,7 +25,8 @@ use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::search::config::SearchConfig;
 use crate::search::retrieval::{Detail, Retrieval};
-use crate::tables::document::{self, addressed_pages, as_iso, pages_column};
+use crate::tables::document::{self, addressed_pages, pages_column};
+use crate::tables::document_list::as_iso;
 use crate::tables::keys::{self, WANTED_CHUNKS, WANTED_DOCUMENTS};
 use crate::tables::project::{self, Project};
 

@@ -116,7 +116,7 @@ COMMENT ON FUNCTION docsearch.export_judgments(text, text) IS
     'returns a set of judgments as the files of BEIR or TREC';
 COMMENT ON FUNCTION docsearch.drop_judgments(text) IS
     'deletes a set of judgments. Runs of its queries stay';
-COMMENT ON FUNCTION docsearch.evaluate(text, text, docsearch.json_argument, bigint, bigint, boolean, text) IS
+COMMENT ON FUNCTION docsearch.evaluate(text, text, docsearch.json_argument, bigint, bigint, boolean, text, docsearch.json_argument) IS
     'runs the queries of a set of judgments, and returns how good the answers are. The run is kept';
 COMMENT ON FUNCTION docsearch.evaluate_groups(bigint) IS
     'returns the measures of a run, overall and for each group of queries';

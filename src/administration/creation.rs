@@ -163,10 +163,15 @@ fn checked_settings(settings: Option<JsonB>) -> Result<Map<String, Value>> {
     let Value::Object(settings) = settings else {
         return Err(invalid("project settings must be a JSON object", known_settings("")));
     };
-    for (key, value) in &settings {
-        check_setting(key, value)?;
-    }
+    check_settings(&settings)?;
     Ok(settings)
+}
+
+/// Refuses settings that a project cannot have.
+pub(super) fn check_settings<'a>(settings: impl IntoIterator<Item = (&'a String, &'a Value)>) -> Result<()> {
+    settings
+        .into_iter()
+        .try_for_each(|(key, value)| check_setting(key, value))
 }
 
 fn check_setting(key: &str, value: &Value) -> Result<()> {

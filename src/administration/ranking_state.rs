@@ -1,6 +1,6 @@
 //! How a project ranks, as one value that is reviewed, compared, applied and kept.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use serde_json::{Map, Value, json};
@@ -16,6 +16,8 @@ use crate::tables::{rules, schema};
 
 /// The settings of a project that are not about ranking.
 const OTHER_SETTINGS: [&str; 2] = ["vectors", "log_queries"];
+/// Values of columns that a rule does not have to give: the defaults of the tables.
+const RULE_DEFAULTS: &str = r#"{"enabled": true, "closeness": 1, "boost": 0.05, "releases": true}"#;
 
 /// A value of a state that differs.
 pub(crate) struct Difference {
@@ -53,9 +55,34 @@ fn of_project(caller: &Caller, project: &Project) -> Result<Value> {
 
 /// What would change if a state were applied.
 pub(crate) fn diff(caller: &Caller, name: Option<&str>, wanted: &Value) -> Result<Vec<Difference>> {
-    let wanted = Parts::of(wanted)?;
-    let current = state(caller, name)?;
-    Ok(Parts::of(&current)?.differences(&wanted))
+    schema::require_current(caller)?;
+    let project = project::given(caller, name)?;
+    let current = Parts::of(caller, &of_project(caller, &project)?)?;
+    Ok(current.differences(&Parts::of(caller, wanted)?))
+}
+
+/// A state that is tried without applying it.
+pub(crate) struct Proposed {
+    /// Weights that the project would have.
+    pub(crate) weights: BTreeMap<String, Value>,
+    /// Weights that the project would no longer have.
+    pub(crate) removed: Vec<String>,
+    /// Whether its rules are others than those of the project.
+    pub(crate) has_other_rules: bool,
+}
+
+/// What a state would change in a project. Refuses a state that could not be applied.
+pub(crate) fn proposed(caller: &Caller, name: &str, wanted: &Value) -> Result<Proposed> {
+    let project = project::by_name(caller, name)?;
+    let wanted = Parts::of(caller, wanted)?;
+    creation::check_settings(&wanted.settings)?;
+    let differences = Parts::of(caller, &of_project(caller, &project)?)?.differences(&wanted);
+    let removed = project.weights.into_keys();
+    Ok(Proposed {
+        removed: removed.filter(|weight| !wanted.settings.contains_key(weight)).collect(),
+        weights: wanted.settings,
+        has_other_rules: differences.iter().any(|changed| changed.name.starts_with("rules.")),
+    })
 }
 
 /// Gives a project a state, and returns the number of settings and rules that differ. The state before is kept in
@@ -64,18 +91,20 @@ pub(crate) fn apply(caller: &mut Caller, name: Option<&str>, wanted: &Value, com
     schema::require_current(caller)?;
     let project = project::given(caller, name)?;
     let before = of_project(caller, &project)?;
-    let parts = Parts::of(wanted)?;
-    let differences = Parts::of(&before)?.differences(&parts);
+    let parts = Parts::of(caller, wanted)?;
+    let differences = Parts::of(caller, &before)?.differences(&parts);
     if differences.is_empty() {
         return Ok(0);
     }
-    let removed = project
-        .weights
-        .keys()
-        .filter(|name| !parts.settings.contains_key(*name));
-    let mut settings: Map<String, Value> = removed.map(|name| (name.clone(), Value::Null)).collect();
-    settings.extend(parts.settings.iter().map(|(name, value)| (name.clone(), value.clone())));
-    creation::configure(caller, name, Some(JsonB(Value::Object(settings))))?;
+    if differences.iter().any(|changed| changed.name.starts_with("settings.")) {
+        let removed = project
+            .weights
+            .keys()
+            .filter(|name| !parts.settings.contains_key(*name));
+        let mut settings: Map<String, Value> = removed.map(|name| (name.clone(), Value::Null)).collect();
+        settings.extend(parts.settings.iter().map(|(name, value)| (name.clone(), value.clone())));
+        creation::configure(caller, name, Some(JsonB(Value::Object(settings))))?;
+    }
     for table in table_names() {
         let is_same = !differences
             .iter()
@@ -98,8 +127,7 @@ pub(crate) fn apply(caller: &mut Caller, name: Option<&str>, wanted: &Value, com
             caller,
             &format!(
                 "INSERT INTO docsearch.{table}
-                 SELECT (jsonb_populate_record(NULL::docsearch.{table},
-                             '{{\"enabled\": true}}'::jsonb || row || jsonb_build_object('project_id', $1))).*
+                 SELECT (jsonb_populate_record(NULL::docsearch.{table}, row || jsonb_build_object('project_id', $1))).*
                  FROM jsonb_array_elements($2::jsonb) row"
             ),
             &[
@@ -165,7 +193,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(state: &Value) -> Result<Self> {
+    fn of(caller: &Caller, state: &Value) -> Result<Self> {
         let hint = "Give an object as docsearch.ranking_state() returns it: {\"settings\": {...}, \"rules\": {\"synonym\": [...]}}.";
         let wrong = |what: &str| invalid(format!("the ranking state {what}"), hint);
         let fields = state.as_object().ok_or_else(|| wrong("is no object"))?;
@@ -192,7 +220,15 @@ impl Parts {
             if !rows.iter().all(Value::is_object) {
                 return Err(wrong(&format!("has a row of \"{table}\" that is no object")));
             }
-            rules.extend(rows.iter().map(|row| (table.clone(), row.clone())));
+            for (given, row) in rows.iter().zip(complete(caller, &table, rows)?) {
+                let unknown = |key: &&String| row.get(key.as_str()).is_none();
+                if let Some(key) = given.as_object().into_iter().flat_map(Map::keys).find(unknown) {
+                    return Err(wrong(&format!(
+                        "has a row of \"{table}\" with the unknown key \"{key}\""
+                    )));
+                }
+                rules.push((table.clone(), row));
+            }
         }
         Ok(Self {
             settings: settings.into_iter().collect(),
@@ -213,10 +249,11 @@ impl Parts {
             }
             _ => false,
         };
+        let (own, others): (HashSet<_>, HashSet<_>) = (self.rules.iter().collect(), wanted.rules.iter().collect());
         let removed = self
             .rules
             .iter()
-            .filter(|rule| !wanted.rules.contains(rule))
+            .filter(|rule| !others.contains(rule))
             .map(|(table, row)| Difference {
                 name: format!("rules.{table}"),
                 before: Some(row.clone()),
@@ -225,7 +262,7 @@ impl Parts {
         let added = wanted
             .rules
             .iter()
-            .filter(|rule| !self.rules.contains(rule))
+            .filter(|rule| !own.contains(rule))
             .map(|(table, row)| Difference {
                 name: format!("rules.{table}"),
                 before: None,
@@ -237,4 +274,20 @@ impl Parts {
             .chain(added)
             .collect()
     }
+}
+
+/// Rows as the table would hold them: with every column, and numbers as its types have them.
+fn complete(caller: &Caller, table: &str, rows: &[Value]) -> Result<Vec<Value>> {
+    statement::rows(
+        caller,
+        &format!(
+            "SELECT to_jsonb(jsonb_populate_record(NULL::docsearch.{table}, $2::jsonb || r.given)) - 'project_id'
+             FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY r(given, number) ORDER BY r.number"
+        ),
+        &[
+            DatumWithOid::from(Value::from(rows).to_string()),
+            DatumWithOid::from(RULE_DEFAULTS),
+        ],
+        |row| Ok(row.required::<StoredJson>(1)?.0),
+    )
 }

@@ -29,6 +29,7 @@ const USUAL_RESULTS: i32 = 5;
 const WARM_UP: usize = 20;
 
 /// What a run does.
+#[derive(Clone)]
 pub(crate) struct Options<'a> {
     /// `None` searches all projects that the caller sees.
     pub(crate) project: Option<&'a str>,
@@ -43,49 +44,66 @@ pub(crate) struct Options<'a> {
 }
 
 /// A query of the run with what it found.
-struct Measured<'a> {
-    judged: &'a JudgedQuery,
+struct Measured {
+    judged: JudgedQuery,
     found: Vec<String>,
     scores: Vec<f32>,
     run: QueryRun,
 }
 
+/// A run that is not kept yet.
+pub(crate) struct Finished {
+    /// What the answers depend on.
+    pub(crate) state: Value,
+    seconds: f64,
+    measured: Vec<Measured>,
+}
+
 /// Runs the queries of a set and keeps what they found. Returns the number of the run with its queries.
 pub(crate) fn evaluate(caller: &mut Caller, set: &str, options: &Options<'_>) -> Result<(i64, Vec<QueryRun>)> {
+    let finished = measure(caller, set, options)?;
+    keep(caller, set, options, finished)
+}
+
+/// Runs the queries of a set.
+pub(crate) fn measure(caller: &mut Caller, set: &str, options: &Options<'_>) -> Result<Finished> {
+    let started = Instant::now();
     let (projects, _) = project::searched(caller, options.project)?;
-    let mut judged = judgments::read(caller, set)?;
-    resolve(caller, &projects, &mut judged)?;
-    let is_relevant = |judged: &&JudgedQuery| judged.judgments.iter().any(|judgment| judgment.grade > 0);
-    let queries: Vec<&JudgedQuery> = judged.iter().filter(is_relevant).collect();
+    let mut queries = judgments::read(caller, set)?;
+    resolve(caller, &projects, &mut queries)?;
+    queries.retain(|judged| judged.judgments.iter().any(|judgment| judgment.grade > 0));
     if queries.is_empty() {
         return Err(invalid(
             format!("no query of set \"{set}\" has a relevant document"),
             "Judge some with docsearch.judge(), or import judgments with docsearch.import_judgments().",
         ));
     }
-    let run = begin(caller, set, options, state::current(caller, &projects)?)?;
+    let state = state::current(caller, &projects)?;
     let mut measured = Vec::with_capacity(queries.len());
     for judged in queries {
         interrupt::check();
         let begun = Instant::now();
-        let answer = search(caller, judged, options, options.max_results)?;
+        let answer = search(caller, &judged, options, options.max_results)?;
         let milliseconds = begun.elapsed().as_secs_f64() * 1000.0;
-        measured.push(measure(judged, answer, options, milliseconds));
+        measured.push(measured_query(judged, answer, options, milliseconds));
     }
     if options.timed {
         for query in measured.iter().take(WARM_UP) {
-            search(caller, query.judged, options, USUAL_RESULTS)?;
+            search(caller, &query.judged, options, USUAL_RESULTS)?;
         }
         for query in &mut measured {
             interrupt::check();
             let begun = Instant::now();
-            let answer = search(caller, query.judged, options, USUAL_RESULTS)?;
+            let answer = search(caller, &query.judged, options, USUAL_RESULTS)?;
             query.run.milliseconds = begun.elapsed().as_secs_f64() * 1000.0;
             query.run.first = first(&answer);
         }
     }
-    keep(caller, run, &measured)?;
-    Ok((run, measured.into_iter().map(|query| query.run).collect()))
+    Ok(Finished {
+        state,
+        seconds: started.elapsed().as_secs_f64(),
+        measured,
+    })
 }
 
 /// A slug may contain `#`: what was read as a section is a document if there is one of this slug.
@@ -136,7 +154,7 @@ fn search(caller: &mut Caller, judged: &JudgedQuery, options: &Options<'_>, max_
     arguments.resolve(caller)?.answer(caller, Detail::Rows)
 }
 
-fn measure<'a>(judged: &'a JudgedQuery, answer: Answer, options: &Options<'_>, milliseconds: f64) -> Measured<'a> {
+fn measured_query(judged: JudgedQuery, answer: Answer, options: &Options<'_>, milliseconds: f64) -> Measured {
     let slugs: Vec<String> = answer
         .results
         .iter()
@@ -187,26 +205,29 @@ fn first(answer: &Answer) -> Option<(f64, Confidence)> {
     Some((f64::from(first.score), first.confidence))
 }
 
-fn begin(caller: &Caller, set: &str, options: &Options<'_>, state: Value) -> Result<i64> {
-    let begun = statement::change(
+/// Stores a run. Returns its number with its queries.
+pub(crate) fn keep(caller: &Caller, set: &str, options: &Options<'_>, run: Finished) -> Result<(i64, Vec<QueryRun>)> {
+    let stored = statement::change(
         caller,
-        "INSERT INTO docsearch.evaluation_run (set_name, project, label, config, cutoff, state)
-         VALUES ($1, $2, $3, $4::jsonb, $5, $6::jsonb) RETURNING id",
+        "INSERT INTO docsearch.evaluation_run (set_name, project, label, config, cutoff, state, started_at)
+         VALUES ($1, $2, $3, $4::jsonb, $5, $6::jsonb,
+                 pg_catalog.clock_timestamp() - pg_catalog.make_interval(secs => $7)) RETURNING id",
         &[
             DatumWithOid::from(set),
             DatumWithOid::from(options.project),
             DatumWithOid::from(options.label),
             DatumWithOid::from(options.config.to_string()),
             DatumWithOid::from(i32::try_from(options.cutoff).map_err(internal)?),
-            DatumWithOid::from(state.to_string()),
+            DatumWithOid::from(run.state.to_string()),
+            DatumWithOid::from(run.seconds),
         ],
         |row| row.required::<i64>(1),
     )?;
-    begun.into_iter().next().ok_or_else(|| internal("a run has no number"))
-}
-
-fn keep(caller: &Caller, run: i64, measured: &[Measured<'_>]) -> Result<()> {
-    let rows: Vec<Value> = measured.iter().enumerate().map(row).collect();
+    let number = stored
+        .into_iter()
+        .next()
+        .ok_or_else(|| internal("a run has no number"))?;
+    let rows: Vec<Value> = run.measured.iter().enumerate().map(row).collect();
     statement::execute(
         caller,
         "INSERT INTO docsearch.evaluation_result
@@ -218,17 +239,13 @@ fn keep(caller: &Caller, run: i64, measured: &[Measured<'_>]) -> Result<()> {
               query_id text, query_no int, query text, query_group text, found text[], scores real[], relevant text[],
               rank int, ndcg float8, mrr float8, p1 float8, p3 float8, recall float8, outcome text, confidence text,
               milliseconds float8)",
-        &[DatumWithOid::from(run), DatumWithOid::from(Value::from(rows).to_string())],
+        &[DatumWithOid::from(number), DatumWithOid::from(Value::from(rows).to_string())],
     )?;
-    statement::execute(
-        caller,
-        "UPDATE docsearch.evaluation_run r SET finished_at = pg_catalog.clock_timestamp() WHERE r.id = $1",
-        &[DatumWithOid::from(run)],
-    )
+    Ok((number, run.measured.into_iter().map(|query| query.run).collect()))
 }
 
-fn row((number, measured): (usize, &Measured<'_>)) -> Value {
-    let JudgedQuery { query, judgments } = measured.judged;
+fn row((number, measured): (usize, &Measured)) -> Value {
+    let JudgedQuery { query, judgments } = &measured.judged;
     let relevant = judgments.iter().filter(|judgment| judgment.grade > 0);
     let relevant: Vec<String> = relevant
         .map(|Judgment { slug, anchor, .. }| reference(slug, anchor))

@@ -7,7 +7,7 @@ use pgrx::prelude::*;
 use serde_json::json;
 
 use crate::evaluation::run::Options;
-use crate::evaluation::{count, reading, run};
+use crate::evaluation::{count, ranking_trial, reading, run};
 use crate::postgres::argument::{Json, Text, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, internal, invalid, refuse_read_only};
@@ -35,6 +35,7 @@ mod docsearch {
         max_results: default!(Option<Whole>, "NULL"),
         timed: default!(Option<bool>, false),
         label: default!(Option<Text<'_>>, "NULL"),
+        ranking: default!(Option<Json<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -59,7 +60,7 @@ mod docsearch {
             ),
         >,
     > {
-        arguments!(set, project, config, k, max_results, label);
+        arguments!(set, project, config, k, max_results, label, ranking);
         let caller = &mut Caller::of_call()?;
         refuse_read_only(c"evaluate()");
         let set = set.ok_or_else(|| invalid("set must not be null", "Name a set of judgments."))?;
@@ -71,7 +72,10 @@ mod docsearch {
             timed: timed.unwrap_or(false),
             label,
         };
-        let (run, queries) = run::evaluate(caller, set, &options)?;
+        let (run, queries) = match ranking {
+            None => run::evaluate(caller, set, &options)?,
+            Some(JsonB(state)) => ranking_trial::evaluate(caller, set, &options, &state)?,
+        };
         let summary = Summary::of(&queries);
         let measures = summary.measures;
         Ok(TableIterator::once((

@@ -12,6 +12,15 @@ use crate::postgres::report::Result;
 /// would meet as well are raised again: a cancelled query, a terminated backend, a lock that another session holds, a
 /// full disk and the like.
 pub(crate) fn run<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    within(work, true)
+}
+
+/// Like [`run`], but undoes the work also if it succeeds. The value must not be in memory of the subtransaction.
+pub(crate) fn undone<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    within(work, false)
+}
+
+fn within<T>(work: impl FnOnce() -> Result<T>, keep: bool) -> Result<T> {
     // SAFETY: the pattern of PL/pgSQL's exception blocks: the memory context and resource owner are those of the caller
     // before and after.
     let (context, owner) = unsafe {
@@ -33,7 +42,10 @@ pub(crate) fn run<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     match outcome {
         Ok(value) => {
             // SAFETY: ends the subtransaction begun above.
-            unsafe { pg_sys::ReleaseCurrentSubTransaction() };
+            match keep {
+                true => unsafe { pg_sys::ReleaseCurrentSubTransaction() },
+                false => unsafe { pg_sys::RollbackAndReleaseCurrentSubTransaction() },
+            }
             restore();
             Ok(value)
         }

@@ -6,7 +6,7 @@ mod tests {
 
     use crate::postgres::report::{Result, error, internal, undefined};
     use crate::postgres::statement;
-    use crate::postgres::subtransaction::{class, copy, is_general, is_lock_conflict, run};
+    use crate::postgres::subtransaction::{class, copy, is_general, is_lock_conflict, run, undone};
     use crate::postgres::testing::{Anyone, caught, code, sql};
 
     fn note(n: i32) -> Result<()> {
@@ -50,6 +50,19 @@ mod tests {
             Ok("value".to_owned())
         })?;
         assert_eq!((value.as_str(), noted()?), ("value", vec![1]));
+        Ok(())
+    }
+
+    #[pg_test]
+    fn trial_is_undone_and_its_value_is_returned() -> Result<()> {
+        prepare_notes();
+        let before = context();
+        let seen = undone(|| {
+            note(1)?;
+            noted()
+        })?;
+        assert_eq!((seen, noted()?), (vec![1], vec![]));
+        assert_eq!(context(), before);
         Ok(())
     }
 

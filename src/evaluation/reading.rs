@@ -56,17 +56,19 @@ impl ResultRow {
     }
 
     fn run(&self) -> QueryRun {
-        let confidence = match self.confidence.as_deref() {
-            Some("high") => Confidence::High,
-            Some("medium") => Confidence::Medium,
-            _ => Confidence::Low,
-        };
+        let confidence = self
+            .confidence
+            .as_deref()
+            .and_then(|confidence| confidence.parse().ok());
         QueryRun {
             group: self.group.clone(),
             measures: self.measures(),
             rank: self.rank.and_then(|rank| usize::try_from(rank).ok()),
             outcome: self.outcome.parse().unwrap_or(Outcome::Missing),
-            first: self.scores.first().map(|&score| (f64::from(score), confidence)),
+            first: self
+                .scores
+                .first()
+                .map(|&score| (f64::from(score), confidence.unwrap_or(Confidence::Low))),
             milliseconds: self.milliseconds,
         }
     }

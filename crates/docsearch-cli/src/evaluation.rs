@@ -1,10 +1,8 @@
 //! Measuring the quality of a ranking: data sets with judgments, searches, metrics and reports.
 
 mod comparison;
-mod confidence;
 mod dataset;
 pub(crate) mod eval;
-mod metrics;
 mod nonsense;
 mod query_result;
 mod searcher;

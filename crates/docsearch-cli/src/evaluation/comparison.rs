@@ -1,86 +1,62 @@
 //! Two evaluations of the same queries, compared by paired bootstrap.
 
-use docsearch_core::evaluation::comparison::{self, MeasuredQuery};
-use serde::{Deserialize, Serialize};
+use docsearch_core::evaluation::comparison::{self, Difference, MeasuredQuery};
+use serde::Serialize;
 
-use crate::evaluation::query_result::QueryResult;
 use crate::terminal::table::aligned;
 
 /// The measures of the table, by their names in the comparison and in the table.
 const MEASURES: [(&str, &str); 3] = [("ndcg", "nDCG@10"), ("mrr", "MRR@10"), ("p1", "P@1")];
 
-/// The means of a measure over the common queries of a group, and their difference.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Difference {
-    pub(crate) group: String,
-    pub(crate) queries: usize,
-    pub(crate) measure: String,
-    pub(crate) first: f64,
-    pub(crate) second: f64,
-    /// `second - first`.
-    pub(crate) difference: f64,
-    /// 95 % paired bootstrap interval of the difference.
-    pub(crate) interval: [f64; 2],
-    /// Queries for which the second is better.
-    pub(crate) better: usize,
-    pub(crate) worse: usize,
-}
-
 /// Two evaluations, group by group.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Comparison {
-    pub(crate) differences: Vec<Difference>,
+    differences: Vec<Difference>,
     /// Number of results whose query is in only one of the two.
-    pub(crate) unpaired: usize,
+    unpaired: usize,
 }
 
 impl Comparison {
-    pub(crate) fn new(first: &[QueryResult], second: &[QueryResult]) -> Self {
-        let compared = comparison::differences(&measured(first), &measured(second));
+    pub(crate) fn new(first: &[MeasuredQuery], second: &[MeasuredQuery]) -> Self {
+        let compared = comparison::differences(first, second);
+        let paired = compared.last().map_or(0, |overall| overall.queries);
         let differences = compared.into_iter().filter_map(|difference| {
-            let (_, title) = MEASURES.iter().find(|(name, _)| *name == difference.measure)?;
-            Some(Difference {
-                group: difference.group,
-                queries: difference.queries,
-                measure: (*title).to_owned(),
-                first: difference.first,
-                second: difference.second,
-                difference: difference.difference,
-                interval: difference.interval,
-                better: difference.better,
-                worse: difference.worse,
-            })
+            let (_, measure) = MEASURES.iter().find(|(name, _)| *name == difference.measure)?;
+            Some(Difference { measure, ..difference })
         });
-        let differences: Vec<Difference> = differences.collect();
-        let paired = differences.last().map_or(0, |overall| overall.queries);
         Self {
             unpaired: first.len() + second.len() - 2 * paired,
-            differences,
+            differences: differences.collect(),
         }
     }
 
-    /// The table for a terminal. A star marks intervals without 0.
+    /// The table for a terminal.
     pub(crate) fn table(&self) -> String {
-        let header = [
-            "group",
-            "queries",
-            "measure",
-            "first",
-            "second",
-            "difference",
-            "95 % interval",
-            "better",
-            "worse",
-            "",
-        ];
-        let mut rows = vec![header.map(str::to_owned).to_vec()];
-        rows.extend(self.differences.iter().map(row));
         let note = match self.unpaired {
             0 => String::new(),
             unpaired => format!("\n{unpaired} results of queries in only one report are left out"),
         };
-        format!("{}{note}", aligned(&rows))
+        format!("{}{note}", table(&self.differences))
     }
+}
+
+/// A table of differences for a terminal. A star marks intervals without 0.
+pub(crate) fn table(differences: &[Difference]) -> String {
+    let header = [
+        "group",
+        "queries",
+        "measure",
+        "first",
+        "second",
+        "difference",
+        "95 % interval",
+        "better",
+        "worse",
+        "",
+    ];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    rows.extend(differences.iter().map(row));
+    aligned(&rows)
 }
 
 fn row(difference: &Difference) -> Vec<String> {
@@ -88,7 +64,7 @@ fn row(difference: &Difference) -> Vec<String> {
     vec![
         difference.group.clone(),
         difference.queries.to_string(),
-        difference.measure.clone(),
+        difference.measure.to_owned(),
         format!("{:.4}", difference.first),
         format!("{:.4}", difference.second),
         format!("{:+.4}", difference.difference),
@@ -99,24 +75,19 @@ fn row(difference: &Difference) -> Vec<String> {
     ]
 }
 
-fn measured(results: &[QueryResult]) -> Vec<MeasuredQuery> {
-    let query = |result: &QueryResult| MeasuredQuery {
-        id: result.id.clone(),
-        group: result.group.clone(),
-        measures: result.metrics.into(),
-    };
-    results.iter().map(query).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::evaluation::query_result::tests::results;
 
+    fn measured(queries: &[(&str, &str, f64)]) -> Vec<MeasuredQuery> {
+        results(queries).iter().map(|result| result.measured()).collect()
+    }
+
     #[test]
     fn only_common_queries_are_compared() {
-        let first = results(&[("1", "a", 0.0), ("2", "a", 0.0), ("3", "b", 1.0), ("4", "b", 1.0)]);
-        let second = results(&[("1", "a", 1.0), ("2", "a", 1.0), ("3", "b", 1.0)]);
+        let first = measured(&[("1", "a", 0.0), ("2", "a", 0.0), ("3", "b", 1.0), ("4", "b", 1.0)]);
+        let second = measured(&[("1", "a", 1.0), ("2", "a", 1.0), ("3", "b", 1.0)]);
         let table = Comparison::new(&first, &second).table();
         let cells = |line: usize| table.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>();
         assert_eq!(

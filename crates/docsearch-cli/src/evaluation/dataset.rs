@@ -5,17 +5,15 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use docsearch_core::evaluation::exchange::{self, Problem, SetQuery, reference};
+use docsearch_core::evaluation::judgment::Judgment;
 use docsearch_readers::document::Document;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::evaluation::metrics::Judgments;
 use crate::loading::index;
 use crate::process::error::Error;
 
-/// The group of queries without one.
-const NO_GROUP: &str = "-";
 /// The documents, one a line.
 const CORPUS_FILE: &str = "corpus.jsonl";
 /// Names the folder with the documents.
@@ -43,7 +41,7 @@ impl Corpus {
     }
 
     fn read_file(path: &Path) -> Result<Self, Error> {
-        let lines: Vec<CorpusDocument> = read_lines(path)?;
+        let lines = read_documents(path)?;
         let mut slugs = HashSet::with_capacity(lines.len());
         if let Some(line) = lines.iter().find(|line| !slugs.insert(&line.id)) {
             return Err(Error::Usage(format!(
@@ -73,10 +71,15 @@ impl Corpus {
         })
     }
 
-    /// The judged documents that are not in the corpus.
-    pub(crate) fn missing<'a>(&self, judged: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
+    /// References of judged documents that are not in the corpus.
+    pub(crate) fn missing<'a>(&self, judged: impl Iterator<Item = &'a Judgment>) -> Vec<String> {
         let slugs: HashSet<&str> = self.documents.iter().map(|document| document.slug.as_str()).collect();
-        judged.map(String::as_str).filter(|id| !slugs.contains(id)).collect()
+        let missing = judged.filter(|judgment| !slugs.contains(judgment.slug.as_str()));
+        // A slug may contain the sign that separates an anchor.
+        let references = missing.map(|judgment| reference(&judgment.slug, &judgment.anchor));
+        references
+            .filter(|reference| !slugs.contains(reference.as_str()))
+            .collect()
     }
 }
 
@@ -122,67 +125,58 @@ impl CorpusDocument {
     }
 }
 
-/// A line of `queries.jsonl`.
-#[derive(Debug, Deserialize)]
-pub(crate) struct TestQuery {
-    #[serde(rename = "_id")]
-    pub(crate) id: String,
-    pub(crate) text: String,
-    #[serde(default)]
-    metadata: Option<Map<String, Value>>,
+/// A query and the judgments of documents for it.
+#[derive(Debug, Clone)]
+pub(crate) struct JudgedQuery {
+    pub(crate) query: SetQuery,
+    pub(crate) judgments: Vec<Judgment>,
 }
 
-impl TestQuery {
-    /// The group in the report.
-    pub(crate) fn group(&self) -> &str {
-        let group = self.metadata.as_ref().and_then(|metadata| metadata.get("group"));
-        group.and_then(Value::as_str).unwrap_or(NO_GROUP)
+/// Reads queries of BEIR or TREC.
+pub(crate) fn read_queries(path: &Path) -> Result<Vec<SetQuery>, Error> {
+    let text = fs::read_to_string(path).map_err(Error::file(path))?;
+    exchange::read_queries(&text).map_err(problem_in(path))
+}
+
+/// Reads the queries with a relevant document, and their judgments.
+pub(crate) fn read_judged(queries: &Path, judgments: &Path) -> Result<Vec<JudgedQuery>, Error> {
+    let text = fs::read_to_string(judgments).map_err(Error::file(judgments))?;
+    let mut by_query: HashMap<String, Vec<Judgment>> = HashMap::new();
+    for (query, judgment) in exchange::read_judgments(&text).map_err(problem_in(judgments))? {
+        by_query.entry(query).or_default().push(judgment);
+    }
+    let judged = read_queries(queries)?.into_iter().filter_map(|query| {
+        let judgments = by_query.remove(&query.id)?;
+        let is_judged = judgments.iter().any(|judgment| judgment.grade > 0);
+        is_judged.then_some(JudgedQuery { query, judgments })
+    });
+    Ok(judged.collect())
+}
+
+fn problem_in(path: &Path) -> impl FnOnce(Problem) -> Error {
+    move |problem| Error::Line {
+        path: path.to_owned(),
+        line: problem.line,
+        reason: problem.kind.to_string(),
     }
 }
 
-/// Reads a file of JSON lines; blank lines are allowed.
-pub(crate) fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Error> {
-    let mut records = Vec::new();
+/// Reads the documents of a corpus; blank lines are allowed.
+fn read_documents(path: &Path) -> Result<Vec<CorpusDocument>, Error> {
+    let mut documents = Vec::new();
     for (number, line) in open(path)?.lines().enumerate() {
         let line = line.map_err(Error::file(path))?;
         if line.trim().is_empty() {
             continue;
         }
-        let record = serde_json::from_str(&line).map_err(|error| Error::Line {
+        let document = serde_json::from_str(&line).map_err(|error| Error::Line {
             path: path.to_owned(),
             line: number + 1,
             reason: error.to_string(),
         })?;
-        records.push(record);
+        documents.push(document);
     }
-    Ok(records)
-}
-
-/// Reads judgments: a header line, then `query-id`, `corpus-id` and `score` between tabs.
-pub(crate) fn read_judgments(path: &Path) -> Result<HashMap<String, Judgments>, Error> {
-    let mut judgments: HashMap<String, Judgments> = HashMap::new();
-    for (number, line) in open(path)?.lines().enumerate() {
-        let line = line.map_err(Error::file(path))?;
-        if number == 0 || line.trim().is_empty() {
-            continue;
-        }
-        let (query, document, grade) = judgment(&line).ok_or_else(|| Error::Line {
-            path: path.to_owned(),
-            line: number + 1,
-            reason: "expected query-id, corpus-id and a whole score between tabs".to_owned(),
-        })?;
-        judgments
-            .entry(query.to_owned())
-            .or_default()
-            .insert(document.to_owned(), grade);
-    }
-    Ok(judgments)
-}
-
-fn judgment(line: &str) -> Option<(&str, &str, i32)> {
-    let mut fields = line.trim_end().split('\t');
-    let (query, document, score) = (fields.next()?, fields.next()?, fields.next()?);
-    Some((query, document, score.trim().parse().ok()?))
+    Ok(documents)
 }
 
 fn open(path: &Path) -> Result<BufReader<File>, Error> {
@@ -236,8 +230,12 @@ mod tests {
             .collect();
         assert_eq!(pages, [("view/frame", "frame(width:)"), ("view", "View")]);
         assert_eq!(corpus.skipped, 1);
-        let judged = ["view".to_owned(), "view.md".to_owned()];
-        assert_eq!(corpus.missing(judged.iter()), ["view.md"]);
+        let judged = ["view", "view.md"].map(|slug| Judgment {
+            slug: slug.to_owned(),
+            anchor: "frame".to_owned(),
+            grade: 1,
+        });
+        assert_eq!(corpus.missing(judged.iter()), ["view.md#frame"]);
     }
 
     #[test]
@@ -254,30 +252,31 @@ mod tests {
             let set = sets.join(name);
             let corpus = Corpus::read(&set).unwrap();
             assert_eq!(corpus.skipped, 0);
-            let judgments = read_judgments(&set.join("qrels.tsv")).unwrap();
-            assert!(corpus.missing(judgments.values().flat_map(HashMap::keys)).is_empty());
-            let queries: Vec<TestQuery> = read_lines(&set.join("queries.jsonl")).unwrap();
+            let queries = read_judged(&set.join("queries.jsonl"), &set.join("qrels.tsv")).unwrap();
+            assert!(
+                corpus
+                    .missing(queries.iter().flat_map(|judged| &judged.judgments))
+                    .is_empty()
+            );
             assert!(queries.len() >= at_least);
-            assert!(queries.iter().all(|query| judgments.contains_key(&query.id)));
+            assert_eq!(queries.len(), read_queries(&set.join("queries.jsonl")).unwrap().len());
         }
     }
 
     #[test]
-    fn queries_without_a_group_share_one() {
-        let queries =
-            file("{\"_id\":\"1\",\"text\":\"x\",\"metadata\":{\"group\":\"faq\"}}\n{\"_id\":\"2\",\"text\":\"y\"}\n");
-        let queries: Vec<TestQuery> = read_lines(queries.path()).unwrap();
-        assert_eq!(queries.iter().map(TestQuery::group).collect::<Vec<_>>(), ["faq", "-"]);
+    fn queries_without_a_relevant_document_are_left_out() {
+        let queries = file("{\"_id\":\"1\",\"text\":\"x\"}\n{\"_id\":\"2\",\"text\":\"y\"}\n");
+        let judgments = file("query-id\tcorpus-id\tscore\n1\ta\t2\n1\tb\t0\n2\tc\t0\n3\tc\t1\n");
+        let judged = read_judged(queries.path(), judgments.path()).unwrap();
+        assert_eq!(judged.len(), 1);
+        assert_eq!((judged[0].query.id.as_str(), judged[0].judgments.len()), ("1", 2));
     }
 
     #[test]
     fn errors_in_judgments_have_the_line() {
-        let good = file("query-id\tcorpus-id\tscore\nq1\ta\t2\nq1\tb\t0\nq2\tc\t1\n");
-        let judgments = read_judgments(good.path()).unwrap();
-        assert_eq!(judgments["q1"]["a"], 2);
-        assert_eq!(judgments.len(), 2);
-
+        let queries = file("1\tx\n");
         let bad = file("query-id\tcorpus-id\tscore\nq1\ta\tgood\n");
-        assert!(matches!(read_judgments(bad.path()), Err(Error::Line { line: 2, .. })));
+        let read = read_judged(queries.path(), bad.path());
+        assert!(matches!(read, Err(Error::Line { line: 2, path, .. }) if path == bad.path()));
     }
 }

@@ -1,6 +1,5 @@
 //! `docsearch eval`: retrieval quality and latency on a data set in BEIR layout.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -12,11 +11,11 @@ use strum::Display;
 
 use crate::connection::ConnectionArgs;
 use crate::evaluation::comparison::Comparison;
-use crate::evaluation::dataset::{self, Corpus, TestQuery};
-use crate::evaluation::metrics::{self, Judgments};
+use crate::evaluation::dataset::{self, Corpus, JudgedQuery};
 use crate::evaluation::nonsense::{self, UnanswerableQuery};
+use crate::evaluation::query_result::QueryResult;
 use crate::evaluation::searcher::Searcher;
-use crate::evaluation::summary::{Conditions, Evaluation};
+use crate::evaluation::summary::{Conditions, Evaluation, read_measured};
 use crate::loading::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader};
 use crate::process::error::Error;
 use crate::process::outcome::Outcome;
@@ -127,10 +126,7 @@ fn settings(text: &str) -> Result<Value, String> {
 
 pub(crate) fn run(args: &EvalArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     if let Some([first, second]) = args.compare.as_deref() {
-        let comparison = Comparison::new(
-            &Evaluation::read(first)?.per_query,
-            &Evaluation::read(second)?.per_query,
-        );
+        let comparison = Comparison::new(&read_measured(first)?, &read_measured(second)?);
         println!("{}", comparison.table());
         return Ok(Outcome::Complete);
     }
@@ -139,7 +135,7 @@ pub(crate) fn run(args: &EvalArgs, connection: &ConnectionArgs) -> Result<Outcom
     };
     let queries = judged_queries(args, directory)?;
     let unanswerable = unanswerable_queries(args)?;
-    let baseline = args.baseline.as_deref().map(Evaluation::read).transpose()?;
+    let baseline = args.baseline.as_deref().map(read_measured).transpose()?;
     let mut client = connection.connect()?;
     let (conditions, outcome) = prepare(args, directory, &mut client, &queries)?;
     let mut searcher = Searcher::new(&mut client, &conditions)?;
@@ -150,7 +146,10 @@ pub(crate) fn run(args: &EvalArgs, connection: &ConnectionArgs) -> Result<Outcom
     };
     let mut evaluation = Evaluation::new(conditions, results);
     evaluation.nonsense = nonsense;
-    evaluation.comparison = baseline.map(|baseline| Comparison::new(&baseline.per_query, &evaluation.per_query));
+    evaluation.comparison = baseline.map(|baseline| {
+        let measured: Vec<_> = evaluation.per_query.iter().map(QueryResult::measured).collect();
+        Comparison::new(&baseline, &measured)
+    });
     println!("{}", evaluation.table());
     if let Some(nonsense) = &evaluation.nonsense {
         println!("\n{}", nonsense.line());
@@ -172,7 +171,7 @@ fn prepare(
     args: &EvalArgs,
     directory: &Path,
     client: &mut Client,
-    queries: &[(TestQuery, Judgments)],
+    queries: &[JudgedQuery],
 ) -> Result<(Conditions, Outcome), Error> {
     let dataset = dataset_name(directory)?;
     let project = args
@@ -199,7 +198,7 @@ fn prepare(
         return Ok((conditions, Outcome::Complete));
     }
     let corpus = Corpus::read(directory)?;
-    let missing = corpus.missing(queries.iter().flat_map(|(_, judgments)| judgments.keys()));
+    let missing = corpus.missing(queries.iter().flat_map(|judged| &judged.judgments));
     if let Some(first) = missing.first() {
         eprintln!(
             "warning: {} judged documents are not in the corpus, such as {first}",
@@ -232,17 +231,10 @@ fn dataset_name(directory: &Path) -> Result<String, Error> {
 }
 
 /// Queries with a relevant document, and their judgments.
-fn judged_queries(args: &EvalArgs, directory: &Path) -> Result<Vec<(TestQuery, Judgments)>, Error> {
-    let queries: Vec<TestQuery> = dataset::read_lines(&locate(args.queries.as_deref(), directory, "queries.jsonl"))?;
-    let mut judgments: HashMap<String, Judgments> =
-        dataset::read_judgments(&locate(args.qrels.as_deref(), directory, "qrels.tsv"))?;
-    let judged: Vec<(TestQuery, Judgments)> = queries
-        .into_iter()
-        .filter_map(|query| {
-            let judgments = judgments.remove(&query.id).filter(metrics::is_judged)?;
-            Some((query, judgments))
-        })
-        .collect();
+fn judged_queries(args: &EvalArgs, directory: &Path) -> Result<Vec<JudgedQuery>, Error> {
+    let queries = locate(args.queries.as_deref(), directory, "queries.jsonl");
+    let judgments = locate(args.qrels.as_deref(), directory, "qrels.tsv");
+    let judged = dataset::read_judged(&queries, &judgments)?;
     if judged.is_empty() {
         return Err(Error::Usage(
             "no query has a relevant document\nHINT:  Check that queries and judgments are of the same data set."
@@ -289,7 +281,7 @@ fn index_corpus(client: &mut Client, name: &str, corpus: Corpus, args: &EvalArgs
 fn unanswerable_queries(args: &EvalArgs) -> Result<Vec<UnanswerableQuery>, Error> {
     let mut queries = nonsense::random_queries(args.nonsense);
     if let Some(path) = &args.foreign {
-        let foreign: Vec<TestQuery> = dataset::read_lines(path)?;
+        let foreign = dataset::read_queries(path)?;
         queries.extend(foreign.into_iter().map(|query| UnanswerableQuery {
             kind: nonsense::QueryKind::Foreign,
             text: query.text,

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use docsearch_core::answer::delivery::Confidence;
 use fastrand::Rng;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use strum::Display;
-
-use crate::evaluation::confidence::Confidence;
 
 /// Fixed, so that all configurations get the same queries.
 const SEED: u64 = 20_240_502;
@@ -120,7 +119,7 @@ const HOUSEHOLD_WORDS: [&str; 96] = [
 ];
 
 /// The origin of a query without an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Display)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Display)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum QueryKind {
     /// Invented words.
@@ -184,7 +183,7 @@ pub(crate) struct FirstResult {
 }
 
 /// The number of queries, and of answers with confidence `high`.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct HighShare {
     pub(crate) queries: usize,
     pub(crate) high: usize,
@@ -198,14 +197,14 @@ impl HighShare {
 }
 
 /// An answer of confidence `high` to a query that has none.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct FalseAnswer {
     pub(crate) query: String,
     pub(crate) slug: String,
 }
 
 /// The report on queries without an answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Nonsense {
     pub(crate) kinds: BTreeMap<QueryKind, HighShare>,
     pub(crate) overall: HighShare,

@@ -1,13 +1,14 @@
 //! Searches in an evaluated project: their results and durations.
 
-use docsearch_core::evaluation::exchange::{Form, SetQuery, read_reference, write_judgments, write_queries};
+use docsearch_core::answer::delivery::Confidence;
+use docsearch_core::evaluation::exchange::{Form, SetQuery, write_judgments, write_queries};
+use docsearch_core::evaluation::failure::Outcome;
 use docsearch_core::evaluation::judgment::Judgment;
+use docsearch_core::evaluation::measures::Measures;
 use postgres::types::Json;
 use postgres::{Client, Row, Statement};
 
-use crate::evaluation::confidence::Confidence;
-use crate::evaluation::dataset::TestQuery;
-use crate::evaluation::metrics::{Judgments, Metrics};
+use crate::evaluation::dataset::JudgedQuery;
 use crate::evaluation::nonsense::{FirstResult, Nonsense, UnanswerableQuery};
 use crate::evaluation::query_result::QueryResult;
 use crate::evaluation::summary::Conditions;
@@ -16,6 +17,8 @@ use crate::terminal::report::{progress_bar, spinner};
 
 /// The default number of results of `search_docs`.
 const DEFAULT_RESULTS: i32 = 5;
+/// The group of queries without one.
+const NO_GROUP: &str = "-";
 /// Id of queries without an answer in errors.
 const NO_ID: &str = "of random words or another domain";
 
@@ -46,7 +49,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// Stores the queries as a set of judgments named like the project, runs it in the database, and reads what it found.
-    pub(crate) fn measure(&mut self, queries: &[(TestQuery, Judgments)]) -> Result<Vec<QueryResult>, Error> {
+    pub(crate) fn measure(&mut self, queries: &[JudgedQuery]) -> Result<Vec<QueryResult>, Error> {
         let set = &self.conditions.project;
         let (texts, judgments) = as_set(queries);
         self.client.query_one(
@@ -64,7 +67,8 @@ impl<'a> Searcher<'a> {
             .get(0);
         spinner.finish_and_clear();
         let rows = self.client.query(
-            "SELECT query_id, query_group, found, scores, ndcg, mrr, p1, p3, recall, confidence, milliseconds
+            "SELECT query_id, query_group, failure_class, rank, found, scores, ndcg, mrr, p1, p3, recall, confidence,
+                    milliseconds
              FROM docsearch.evaluate_detail($1)",
             &[&run],
         )?;
@@ -110,22 +114,14 @@ impl<'a> Searcher<'a> {
 }
 
 /// The queries and judgments of a set as texts of BEIR.
-fn as_set(queries: &[(TestQuery, Judgments)]) -> (String, String) {
-    let given = queries.iter().map(|(query, _)| SetQuery {
-        id: query.id.clone(),
-        text: query.text.clone(),
-        group: query.group().to_owned(),
-        also: Vec::new(),
-    });
-    let judgments = queries.iter().flat_map(|(query, judgments)| {
-        judgments.iter().map(|(document, &grade)| {
-            let (slug, anchor) = read_reference(document);
-            (query.id.clone(), Judgment { slug, anchor, grade })
-        })
+fn as_set(judged: &[JudgedQuery]) -> (String, String) {
+    let queries: Vec<SetQuery> = judged.iter().map(|judged| judged.query.clone()).collect();
+    let judgments = judged.iter().flat_map(|JudgedQuery { query, judgments }| {
+        judgments.iter().map(|judgment| (query.id.clone(), judgment.clone()))
     });
     let judgments: Vec<(String, Judgment)> = judgments.collect();
     (
-        write_queries(Form::Beir, &given.collect::<Vec<_>>()),
+        write_queries(Form::Beir, &queries),
         write_judgments(Form::Beir, &judgments),
     )
 }
@@ -134,17 +130,25 @@ fn as_set(queries: &[(TestQuery, Judgments)]) -> (String, String) {
 fn result(row: &Row) -> QueryResult {
     let scores: Vec<f32> = row.get("scores");
     let confidence: Option<&str> = row.get("confidence");
+    let failure: Option<&str> = row.get("failure_class");
+    let rank: Option<i32> = row.get("rank");
+    let group: String = row.get("query_group");
     QueryResult {
         id: row.get("query_id"),
-        group: row.get("query_group"),
+        group: Some(group)
+            .filter(|group| !group.is_empty())
+            .unwrap_or_else(|| NO_GROUP.to_owned()),
         ranked: row.get("found"),
-        metrics: Metrics {
-            ndcg10: row.get("ndcg"),
-            mrr10: row.get("mrr"),
+        measures: Measures {
+            ndcg: row.get("ndcg"),
+            mrr: row.get("mrr"),
             p1: row.get("p1"),
             p3: row.get("p3"),
-            recall100: row.get("recall"),
+            recall: row.get("recall"),
         },
+        rank: rank.and_then(|rank| rank.try_into().ok()),
+        outcome: failure.map_or(Outcome::Right, |failure| failure.parse().unwrap_or(Outcome::Missing)),
+        score: scores.first().map(|&score| score.into()),
         spread: spread(&scores),
         confidence: confidence.and_then(|confidence| confidence.parse().ok()),
         milliseconds: row.get("milliseconds"),

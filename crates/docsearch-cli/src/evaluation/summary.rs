@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use docsearch_core::answer::delivery::Confidence;
 use docsearch_core::evaluation::bootstrap::mean_interval;
-use docsearch_core::evaluation::measures::percentile;
+use docsearch_core::evaluation::comparison::MeasuredQuery;
+use docsearch_core::evaluation::measures::Measures;
+use docsearch_core::evaluation::summary::{QueryRun, Summary};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::VariantArray;
 
 use crate::evaluation::comparison::Comparison;
-use crate::evaluation::confidence::Confidence;
-use crate::evaluation::metrics::Metrics;
 use crate::evaluation::nonsense::Nonsense;
-use crate::evaluation::query_result::QueryResult;
+use crate::evaluation::query_result::{QueryResult, ReportedMeasures};
 use crate::process::error::Error;
 use crate::terminal::table::aligned;
 
@@ -22,7 +23,7 @@ use crate::terminal::table::aligned;
 const WIDE_SPREAD: f64 = 0.10;
 
 /// The answers with one confidence.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Answers {
     /// Share of all answers, in 0..=1.
     pub(crate) share: f64,
@@ -31,19 +32,17 @@ pub(crate) struct Answers {
 }
 
 /// Means over a set of queries.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct MetricSummary {
     pub(crate) queries: usize,
-    #[serde(flatten)]
-    pub(crate) metrics: Metrics,
+    #[serde(flatten, with = "ReportedMeasures")]
+    pub(crate) measures: Measures,
     /// 95 % bootstrap interval.
     pub(crate) ndcg10_interval: [f64; 2],
     /// Share of the queries with at least two results whose spread is at least 0.10.
-    #[serde(default)]
     pub(crate) wide_spread: Option<f64>,
-    /// Empty in reports without it.
-    #[serde(default)]
     pub(crate) confidence: BTreeMap<Confidence, Answers>,
+    pub(crate) expected_calibration_error: f64,
     pub(crate) mean_ms: f64,
     pub(crate) p50_ms: f64,
     pub(crate) p95_ms: f64,
@@ -51,17 +50,19 @@ pub(crate) struct MetricSummary {
 
 impl MetricSummary {
     fn of(results: &[&QueryResult]) -> Self {
-        let ndcg: Vec<f64> = results.iter().map(|result| result.metrics.ndcg10).collect();
-        let latencies: Vec<f64> = results.iter().map(|result| result.milliseconds).collect();
+        let ndcg: Vec<f64> = results.iter().map(|result| result.measures.ndcg).collect();
+        let runs: Vec<QueryRun> = results.iter().map(|result| result.run()).collect();
+        let summary = Summary::of(&runs);
         Self {
-            queries: results.len(),
-            metrics: Metrics::mean(results.iter().map(|result| &result.metrics)),
+            queries: summary.queries,
+            measures: summary.measures,
             ndcg10_interval: mean_interval(&ndcg),
             wide_spread: wide_spread(results),
             confidence: answers_by_confidence(results),
-            mean_ms: latencies.iter().sum::<f64>() / latencies.len().max(1) as f64,
-            p50_ms: percentile(&latencies, 0.5),
-            p95_ms: percentile(&latencies, 0.95),
+            expected_calibration_error: summary.expected_calibration_error,
+            mean_ms: summary.mean_ms,
+            p50_ms: summary.p50_ms,
+            p95_ms: summary.p95_ms,
         }
     }
 }
@@ -78,7 +79,7 @@ fn answers_by_confidence(results: &[&QueryResult]) -> BTreeMap<Confidence, Answe
         let hits: Vec<f64> = results
             .iter()
             .filter(|result| result.confidence == Some(confidence))
-            .map(|result| result.metrics.p1)
+            .map(|result| result.measures.p1)
             .collect();
         let answers = Answers {
             share: hits.len() as f64 / answered as f64,
@@ -90,7 +91,7 @@ fn answers_by_confidence(results: &[&QueryResult]) -> BTreeMap<Confidence, Answe
 }
 
 /// The data set, project and settings of an evaluation.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Conditions {
     pub(crate) dataset: String,
     pub(crate) project: String,
@@ -106,17 +107,17 @@ pub(crate) struct Conditions {
 }
 
 /// The JSON report.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Evaluation {
     #[serde(flatten)]
     pub(crate) conditions: Conditions,
     pub(crate) overall: MetricSummary,
     pub(crate) groups: BTreeMap<String, MetricSummary>,
     /// Comparison with the report of `--baseline`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) comparison: Option<Comparison>,
     /// Answers to the queries of `--nonsense` and `--foreign`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) nonsense: Option<Nonsense>,
     pub(crate) per_query: Vec<QueryResult>,
 }
@@ -140,15 +141,6 @@ impl Evaluation {
             nonsense: None,
             per_query,
         }
-    }
-
-    pub(crate) fn read(path: &Path) -> Result<Self, Error> {
-        let text = fs::read_to_string(path).map_err(Error::file(path))?;
-        serde_json::from_str(&text).map_err(|error| Error::Line {
-            path: path.to_owned(),
-            line: error.line(),
-            reason: format!("not a report of this program: {error}"),
-        })
     }
 
     pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
@@ -177,6 +169,33 @@ impl Evaluation {
     }
 }
 
+/// The measures of an earlier report, for comparisons.
+pub(crate) fn read_measured(path: &Path) -> Result<Vec<MeasuredQuery>, Error> {
+    #[derive(Deserialize)]
+    struct Report {
+        per_query: Vec<Query>,
+    }
+    #[derive(Deserialize)]
+    struct Query {
+        id: String,
+        group: String,
+        #[serde(flatten, with = "ReportedMeasures")]
+        measures: Measures,
+    }
+    let text = fs::read_to_string(path).map_err(Error::file(path))?;
+    let report: Report = serde_json::from_str(&text).map_err(|error| Error::Line {
+        path: path.to_owned(),
+        line: error.line(),
+        reason: format!("not a report of this program: {error}"),
+    })?;
+    let measured = report.per_query.into_iter().map(|query| MeasuredQuery {
+        id: query.id,
+        group: query.group,
+        measures: query.measures,
+    });
+    Ok(measured.collect())
+}
+
 const HEADER: [&str; 10] = [
     "group",
     "queries",
@@ -191,9 +210,9 @@ const HEADER: [&str; 10] = [
 ];
 
 fn row(name: &str, summary: &MetricSummary) -> Vec<String> {
-    let metrics = &summary.metrics;
+    let measures = &summary.measures;
     let mut cells = vec![name.to_owned(), summary.queries.to_string()];
-    let shares = [metrics.ndcg10, metrics.mrr10, metrics.p1, metrics.p3, metrics.recall100];
+    let shares = [measures.ndcg, measures.mrr, measures.p1, measures.p3, measures.recall];
     cells.extend(shares.map(|share| format!("{share:.4}")));
     cells.extend([summary.mean_ms, summary.p50_ms, summary.p95_ms].map(|time| format!("{time:.2}")));
     cells
@@ -213,7 +232,7 @@ const SCORE_HEADER: [&str; 8] = [
 fn score_row(name: &str, summary: &MetricSummary) -> Vec<String> {
     let shown = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |share| format!("{share:.3}"));
     let mut cells = vec![name.to_owned(), shown(summary.wide_spread)];
-    for confidence in Confidence::VARIANTS {
+    for confidence in Confidence::VARIANTS.iter().rev() {
         let answers = summary.confidence.get(confidence);
         cells.push(shown(answers.map(|answers| answers.share)));
         cells.push(shown(answers.map(|answers| answers.hit1)));
@@ -244,9 +263,9 @@ mod tests {
     #[test]
     fn groups_are_apart_and_the_mean_is_over_queries() {
         let report = evaluation(&[("1", "faq", 1.0), ("2", "title", 0.0), ("3", "title", 0.5)]);
-        assert_eq!(report.groups["faq"].metrics.p1, 1.0);
-        assert_eq!(report.groups["title"].metrics.p1, 0.25);
-        assert_eq!(report.overall.metrics.p1, 0.5);
+        assert_eq!(report.groups["faq"].measures.p1, 1.0);
+        assert_eq!(report.groups["title"].measures.p1, 0.25);
+        assert_eq!(report.overall.measures.p1, 0.5);
         let table = report.table();
         let lines: Vec<&str> = table.lines().collect();
         assert!(lines[1].starts_with("faq            1   1.0000"), "{table}");
@@ -273,30 +292,27 @@ mod tests {
     }
 
     #[test]
-    fn reports_without_spread_and_confidence_are_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("old.json");
-        let mut report = serde_json::to_value(evaluation(&[("1", "faq", 0.3)])).unwrap();
-        let old = ["spread", "confidence", "wide_spread"];
-        for part in ["/overall", "/groups/faq", "/per_query/0"] {
-            let part = report.pointer_mut(part).unwrap().as_object_mut().unwrap();
-            part.retain(|key, _| !old.contains(&key.as_str()));
-        }
-        fs::write(&path, report.to_string()).unwrap();
-        let back = Evaluation::read(&path).unwrap();
-        assert_eq!(back.per_query[0].confidence, None);
-        assert_eq!(back.overall.wide_spread, None);
-        assert!(back.overall.confidence.is_empty());
-    }
-
-    #[test]
-    fn a_report_reads_back() {
+    fn the_measures_of_a_report_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.json");
         let report = evaluation(&[("1", "faq", 0.3)]);
         report.write(&path).unwrap();
-        let back = Evaluation::read(&path).unwrap();
-        assert_eq!(back.per_query[0].metrics, report.per_query[0].metrics);
-        assert_eq!(back.conditions.project, "eval_set");
+        let read = read_measured(&path).unwrap();
+        assert_eq!(read, [report.per_query[0].measured()]);
+        fs::write(&path, "{}").unwrap();
+        assert!(matches!(read_measured(&path), Err(Error::Line { .. })));
+    }
+
+    #[test]
+    fn reports_keep_the_names_of_their_fields() {
+        let report = serde_json::to_value(evaluation(&[("1", "faq", 0.3)])).unwrap();
+        for name in ["ndcg10", "mrr10", "p1", "p3", "recall100"] {
+            assert!(
+                report["overall"][name].is_number() && report["per_query"][0][name].is_number(),
+                "{name}"
+            );
+        }
+        assert_eq!(report["overall"]["confidence"]["low"]["share"], 1.0);
+        assert_eq!(report["per_query"][0]["confidence"], "low");
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod manual;
 mod output;
+pub(crate) mod report;
 mod request;
 pub(crate) mod search;
 pub(crate) mod status;

@@ -8,6 +8,7 @@ mod error_log;
 mod listing;
 mod page_questions;
 pub(crate) mod question_rules;
+mod reports;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
@@ -19,6 +20,7 @@ use arguments::Argument;
 pub(crate) use connections::{Audience, ConnectionLimits, Library};
 pub(crate) use listing::{DocumentList, ListRequest};
 pub(crate) use page_questions::PageQuestions;
+pub(crate) use reports::{LogStatus, ReportFunction, ReportScope};
 
 /// Characters of a token, as the SQL functions count them.
 pub(crate) const CHARS_PER_TOKEN: i64 = 4;

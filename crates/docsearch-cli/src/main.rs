@@ -19,7 +19,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use docsearch_readers::pdf;
 
-use commands::{explain, list, load, manual, search, status, suggest};
+use commands::{explain, list, load, manual, report, search, status, suggest};
 use connection::ConnectionArgs;
 use evaluation::eval;
 use loading::{crawl, index, init, questions};
@@ -38,7 +38,7 @@ Exit codes:
   0    success
   1    index, crawl: some files or documents failed, the others are indexed;
        index, questions import: some questions were left out;
-       search, load, list, suggest, explain: nothing was found
+       search, load, list, suggest, explain, report: nothing was found
   2    usage error, no connection, or a database error
   130  interrupted";
 
@@ -60,6 +60,7 @@ enum Command {
     Suggest(suggest::SuggestArgs),
     Explain(explain::ExplainArgs),
     Status(status::StatusArgs),
+    Report(report::ReportArgs),
     Mcp(mcp::McpArgs),
     Serve(serve::ServeArgs),
     Index(index::IndexArgs),
@@ -83,6 +84,7 @@ impl Command {
             Self::Suggest(args) => nothing_found(suggest::run(args, connection)),
             Self::Explain(args) => nothing_found(explain::run(args, connection)),
             Self::Status(args) => status::run(args, connection),
+            Self::Report(args) => report::run(args, connection),
             Self::Mcp(args) => mcp::run(args, connection),
             Self::Serve(args) => serve::run(args, connection),
             Self::Index(args) => index::run(args, connection),

@@ -19,6 +19,13 @@ pub(crate) struct OutputArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: OutputFormat,
+    #[command(flatten)]
+    display: DisplayArgs,
+}
+
+/// How output is shown.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DisplayArgs {
     /// When to use colours; auto: on a terminal, unless NO_COLOR is set
     #[arg(long, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
     color: ColorChoice,
@@ -41,10 +48,19 @@ pub(crate) enum ContentKind {
     Markdown,
     /// A table with a header line.
     Table,
+    /// Paragraphs and tables, each with a title on the line before.
+    Sections,
     Json,
 }
 
 impl OutputArgs {
+    /// Prints a text.
+    pub(crate) fn print(&self, text: &str, kind: ContentKind) -> Result<(), Error> {
+        self.display.print(text, kind)
+    }
+}
+
+impl DisplayArgs {
     /// Prints a text. A reader that has closed the pipe is not a failure.
     pub(crate) fn print(&self, text: &str, kind: ContentKind) -> Result<(), Error> {
         let is_terminal = io::stdout().is_terminal();
@@ -120,6 +136,14 @@ fn colour(text: &str, kind: ContentKind) -> String {
         ContentKind::Table => {
             let paint = |(at, line)| if at == 0 { paint_line(BOLD, line) } else { plain(line) };
             text.lines().enumerate().map(paint).collect()
+        }
+        ContentKind::Sections => {
+            let before = std::iter::once("").chain(text.lines());
+            let paint = |(before, line): (&str, _)| match before {
+                "" => paint_line(BOLD, line),
+                _ => plain(line),
+            };
+            before.zip(text.lines()).map(paint).collect()
         }
         ContentKind::Json => text.to_owned(),
     }

@@ -5,5 +5,6 @@ mod dataset;
 pub(crate) mod eval;
 mod nonsense;
 mod query_result;
+pub(crate) mod ranking;
 mod searcher;
 mod summary;

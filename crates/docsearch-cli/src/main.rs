@@ -21,7 +21,7 @@ use docsearch_readers::pdf;
 
 use commands::{explain, list, load, manual, report, search, status, suggest};
 use connection::ConnectionArgs;
-use evaluation::eval;
+use evaluation::{eval, ranking};
 use loading::{crawl, index, init, questions};
 use process::error::Error;
 use process::interrupt;
@@ -38,7 +38,8 @@ Exit codes:
   0    success
   1    index, crawl: some files or documents failed, the others are indexed;
        index, questions import: some questions were left out;
-       search, load, list, suggest, explain, report: nothing was found
+       search, load, list, suggest, explain, report: nothing was found;
+       ranking diff: the file differs; ranking push: the ranking is worse
   2    usage error, no connection, or a database error
   130  interrupted";
 
@@ -68,6 +69,7 @@ enum Command {
     Crawl(crawl::CrawlArgs),
     Questions(questions::QuestionsArgs),
     Eval(eval::EvalArgs),
+    Ranking(ranking::RankingArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
     /// Read the PDF on standard input
@@ -92,6 +94,7 @@ impl Command {
             Self::Crawl(args) => crawl::run(args, connection),
             Self::Questions(args) => questions::run(args, connection),
             Self::Eval(args) => eval::run(args, connection),
+            Self::Ranking(args) => ranking::run(args, connection),
             Self::Completions(args) => manual::completions(args, Cli::command()),
             Self::Man(args) => manual::man(args, Cli::command()),
             Self::ReadPdf => Ok(pdf::answer().map(|()| Outcome::Complete)?),
@@ -150,7 +153,7 @@ fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| with_excluded_word(without_hidden_commands(error)).exit());
     match cli.command.run(&cli.connection) {
         Ok(Outcome::Complete) => ExitCode::SUCCESS,
-        Ok(Outcome::Partial | Outcome::Nothing) => ExitCode::from(1),
+        Ok(Outcome::Partial | Outcome::Nothing | Outcome::Different) => ExitCode::from(1),
         Ok(Outcome::Interrupted) | Err(Error::Interrupted) => ExitCode::from(interrupt::EXIT_CODE),
         Err(error) => {
             eprintln!("docsearch: {}", terminal::sanitize_line(&error.to_string()));

@@ -8,6 +8,8 @@ pub(crate) enum Outcome {
     Partial,
     /// Nothing was found.
     Nothing,
+    /// What was compared differs, or is worse.
+    Different,
     /// Interrupted by the user; completed work is kept.
     Interrupted,
 }

@@ -18,6 +18,8 @@ pub struct Weight {
     /// Whether it is also a setting, for a session, role or database. A weight that depends on the pages of a project
     /// is none: no value is right for all projects of a database.
     pub is_setting: bool,
+    /// How `docsearch.tune` varies it; `None` if it leaves it alone.
+    pub tuned: Option<Scale>,
     /// Whether it is a whole number.
     pub is_whole: bool,
     /// Default value.
@@ -34,6 +36,15 @@ pub struct Weight {
     pub source: &'static str,
 }
 
+/// How a weight is varied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// By sums, between its bounds.
+    Linear,
+    /// By factors, from a quarter of its default to four times it.
+    Logarithmic,
+}
+
 /// Types of numbers that a weight can have.
 trait Number {
     const IS_WHOLE: bool;
@@ -47,22 +58,42 @@ impl Number for i64 {
     const IS_WHOLE: bool = true;
 }
 
-/// Whether a row begins with `#[setting]`.
+/// Whether the marks before a row have `#[setting]`.
 macro_rules! is_setting {
     () => {
         false
     };
-    (setting) => {
+    (setting $($other:ident)*) => {
         true
+    };
+    ($mark:ident $($other:ident)*) => {
+        is_setting!($($other)*)
+    };
+}
+
+/// The scale that the marks before a row name: `#[tuned]` or `#[tuned_by_factors]`.
+macro_rules! tuned {
+    () => {
+        None
+    };
+    (tuned $($other:ident)*) => {
+        Some(Scale::Linear)
+    };
+    (tuned_by_factors $($other:ident)*) => {
+        Some(Scale::Logarithmic)
+    };
+    ($mark:ident $($other:ident)*) => {
+        tuned!($($other)*)
     };
 }
 
 macro_rules! weights {
-    ($($(#[$mark:ident])? $name:ident: $number:ty = $default:literal in $min:literal..=$max:literal, $unit:literal, $help:literal, $source:literal;)*) => {
+    ($($(#[$mark:ident])* $name:ident: $number:ty = $default:literal in $min:literal..=$max:literal, $unit:literal, $help:literal, $source:literal;)*) => {
         /// The table, in the order of the reference.
         pub const WEIGHTS: &[Weight] = &[$(Weight {
             name: stringify!($name),
-            is_setting: is_setting!($($mark)?),
+            is_setting: is_setting!($($mark)*),
+            tuned: tuned!($($mark)*),
             is_whole: <$number as Number>::IS_WHOLE,
             default: $default as f64,
             min: $min as f64,
@@ -115,90 +146,115 @@ weights! {
     hybrid_weight: f32 = -1.0 in -1.0..=1.0, "share",
         "Share of vectors in the base score: 0 is keywords alone, 1 vectors alone, -1 the share for the class of the query.",
         "off: classes of queries differ";
+    #[tuned]
     hybrid_weight_identifier: f32 = 0.5 in 0.0..=1.0, "share",
         "Share of vectors in the base score where the query is an identifier of code.",
         "from 0.2 over 0.3 and 0.4 to 0.5, P@1 of python-docs symbol rises from .875 to .911 and of postgres-docs identifier from .776 to .816; at 0.6 the latter is .803";
+    #[tuned]
     hybrid_weight_in_pattern: f32 = 0.5 in 0.0..=1.0, "share",
         "Share of vectors in the base score where the query is X in Y, and Y is known.",
         "chosen, as for names of code; not measured alone";
+    #[tuned]
     hybrid_weight_question: f32 = 0.5 in 0.0..=1.0, "share",
         "Share of vectors in the base score where the query is a question.",
         "decision 28: at .6, .7 and .8 ray-docs-pages loses .003, .018 and .035 of nDCG@10, tools-bfcl-live .001, .007 and .011";
+    #[tuned]
     hybrid_weight_words: f32 = 0.4 in 0.0..=1.0, "share",
         "Share of vectors in the base score where the query is other words.",
         "with weight_keyword 0: tldr-commands unnamed .539 (0.5: .524), tools-azure-mcp .928 (.914), python-docs index-concept .799 (.807), postgres-docs and scifact (train) the same within .004";
+    #[tuned]
     hybrid_weight_generic: f32 = 0.2 in 0.0..=1.0, "share",
         "Share of vectors in the base score where the query is a generic term alone.",
         "chosen: a generic term alone is to be found as it is written";
+    #[tuned]
     document_share: f32 = 0.5 in 0.0..=1.0, "share",
         "Share of the document as a whole in the keyword score; the rest is its best section.",
         "decision 28: at .25 how-questions gain .029 of nDCG@10, symptoms lose .031 and ray-docs-pages .010";
+    #[tuned_by_factors]
     bm25_k1: f32 = 1.0 in 0.0..=10.0, "factor",
         "BM25F k1: saturation of the term frequency; at 0 only the first occurrence of a word counts.",
         "tools-azure-mcp: P@1 .839 at 0.9 and 1.0, .827 at 1.2; python-docs symbol: .821, .839, .857";
+    #[tuned]
     bm25_b: f32 = 0.4 in 0.0..=1.0, "share",
         "BM25F b: how much scores are normalised by the length of the text; 0 is not at all.",
         "python-docs: nDCG@10 .770 to .774 from 0.2 to 0.4, .754 at 0.75; scifact does not tell them apart";
+    #[tuned_by_factors]
     weight_title: f32 = 2.0 in 0.0..=100.0, "factor",
         "BM25F: weight of a word in the title; a word in the body weighs 1.",
         "chosen: twice the body";
+    #[tuned_by_factors]
     weight_heading: f32 = 1.5 in 0.0..=100.0, "factor",
         "BM25F: weight of a word in a heading.",
         "chosen: between title and body";
+    #[tuned_by_factors]
     weight_keyword: f32 = 0.0 in 0.0..=100.0, "factor",
         "BM25F: weight of a keyword of the document.",
         "see hybrid_weight_words: keywords are words of the body already";
+    #[tuned_by_factors]
     weight_question: f32 = 2.0 in 0.0..=100.0, "factor",
         "BM25F: number of occurrences that a word counts for if any question that the page answers has it.",
         "questions of hatch, fastify and npm (57): 48, 50, 51 first pages at 0, 1 and 2, 51 up to 4";
+    #[tuned]
     question_word_share: f32 = 1.0 in 0.0..=1.0, "share",
         "Share of the words of a page's best question in its keyword score, where they match better than its text.",
         "the same: 50, 50, 51 first pages at .6, .8, 1.0";
+    #[tuned]
     question_vector_share: f32 = 0.7 in 0.0..=1.0, "share",
         "Share of the similarity of a page's best question in its vector score, where it is nearer than its text.",
         "the same: 50, 51, 51, 48 at .6, .7, .8, 1.0";
     question_allowance: f32 = 0.06 in 0.0..=1.0, "score",
         "Deduction from the scores of a page with questions, so that pages without can compete.",
         "decision 36: with questions on every other page, those without lose 1 of 47 first pages at .05 to .07 and 3 to 10 below; with questions on all it changes none";
+    #[tuned]
     part_weight: f32 = 0.3 in 0.0..=1.0, "share",
         "Weight of the parts of an identifier, relative to the whole identifier.",
         "chosen: a part says less than the identifier whole";
+    #[tuned]
     weight_stop_word: f32 = 0.1 in 0.0..=1.0, "share",
         "Weight of stop words and question words in queries of more than six words, relative to other words.",
         "decision 8: 0 to 0.3 are alike";
     boost_in_pattern: f32 = 0.8 in 0.0..=1.0, "share of the score",
         "Boost of the page that X in Y names; 0.75 of it for the path alone, 0.5 for words of the name.",
         "S0.6: 40 to 80 % of the score";
+    #[tuned]
     boost_framework: f32 = 0.25 in 0.0..=1.0, "share of the score",
         "Boost of pages that belong to the Y of X in Y.",
         "chosen: less than the boosts of names";
     boost_filename_exact: f32 = 0.5 in 0.0..=1.0, "share of the score",
         "Boost of a page whose file name is the query.",
         "S0.7: 50 %";
+    #[tuned]
     boost_filename_all_words: f32 = 0.4 in 0.0..=1.0, "share of the score",
         "Boost of a page that has all words of the query in its name.",
         "S0.8: 40 %";
+    #[tuned]
     boost_name_words: f32 = 0.25 in 0.0..=1.0, "share of the score",
         "Boost of a page whose name has no word but those of the query, among pages that are named by verbs.",
         "tools-azure-mcp: P@1 .851 without it, .863 with it; tools-livemcp .839 and .871; among pages that are not named by verbs it misleads: postgres-docs index-sub loses .05";
     boost_api_name: f32 = 0.4 in 0.0..=1.0, "share of the score",
         "Boost of a page whose name the query is or mentions; 0.75 of it if not as written.",
         "S0.9: 30 to 40 %";
+    #[tuned_by_factors]
     boost_generic_term: f32 = 1.0 in 0.0..=10.0, "factor",
         "Factor of the boosts in the table generic_term.",
         "S0.10: the rules give 5 to 10 %";
+    #[tuned]
     boost_action_name: f32 = 0.4 in 0.0..=1.0, "share of the score",
         "Boost of a page with the query's verb in its name.",
         "S2.17";
+    #[tuned]
     boost_action_description: f32 = 0.2 in 0.0..=1.0, "share of the score",
         "Boost of a page with the query's verb in its summary.",
         "S2.6";
+    #[tuned]
     weight_task: f32 = 0.75 in 0.0..=1.0, "score",
         "Strength of a page whose name has only the verb and objects of a query of up to four significant words.",
         "tools-azure-mcp; decision 8";
+    #[tuned]
     boost_object_name: f32 = 0.2 in 0.0..=1.0, "share of the score",
         "Boost of a page with another word of a query with a verb in its name.",
         "S2.17";
+    #[tuned]
     boost_object_description: f32 = 0.1 in 0.0..=1.0, "share of the score",
         "Boost of a page with another word of a query with a verb in its summary.",
         "S2.17";
@@ -214,6 +270,7 @@ weights! {
     diminishing_factor: f32 = 0.8 in 0.0..=1.0, "factor",
         "Factor of all boosts of words for each further word found.",
         "S2.17";
+    #[tuned]
     boost_category_context: f32 = 0.1 in 0.0..=1.0, "share of the score",
         "Boost of a page whose category a query with a verb names.",
         "S2.16: 10 %";
@@ -238,12 +295,15 @@ weights! {
     penalty_older_version: f32 = 0.05 in 0.0..=1.0, "share of the score",
         "Share of the score that a page loses if a newer version of it was found.",
         "chosen: it decides between pages that are equal otherwise";
+    #[tuned]
     penalty_list: f32 = 0.5 in 0.0..=1.0, "share of the score",
         "Share of the score that indexes, tables of contents and other lists of names lose, unless the query is their own name.",
         "chosen: what they list is explained elsewhere";
+    #[tuned]
     penalty_news: f32 = 0.2 in 0.0..=1.0, "share of the score",
         "Share of the score that release notes, changelogs and blogs lose, unless the query asks for what is new or for a version.",
         "chosen: they name what other pages explain";
+    #[tuned]
     weight_proximity: f32 = 0.4 in 0.0..=2.0, "share of the keyword score",
         "Increase of a section's keyword score where all words that are neighbours in the query are near each other in it.",
         "of 0, .2 and .4 the last is best on postgres-docs, python-docs and tldr-commands (nDCG@10 +.005, +.012 and +.006), and no set loses significantly; names lose by it";
@@ -293,10 +353,12 @@ weights! {
         "Maximum cosine distance from the query of sections that vectors retrieve; 2 is no limit.",
         "S1.41: off, since distances differ between models";
     #[setting]
+    #[tuned_by_factors]
     candidates: i64 = 200 in 10..=10_000, "documents",
         "Number of documents that keywords retrieve in the first pass; vectors retrieve their share of it in sections.",
         "scifact, python-docs, postgres-docs and tldr-commands: nDCG@10 the same within .001 whether vectors retrieve all of them or half";
     #[setting]
+    #[tuned_by_factors]
     keyword_budget: i64 = 800 in 10..=1_000_000, "sections",
         "Keyword search retrieves by the rarest words that together are in no more than this many sections.",
         "600 to 1200 give the same quality on scifact and python-docs";
@@ -383,106 +445,4 @@ impl Weights {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-    use std::convert::Infallible;
-
-    use super::*;
-
-    #[test]
-    fn every_row_is_whole() {
-        let names: BTreeSet<&str> = WEIGHTS.iter().map(|row| row.name).collect();
-        assert_eq!(names.len(), WEIGHTS.len());
-        for row in WEIGHTS {
-            assert!(row.min <= row.default && row.default <= row.max, "{}", row.name);
-            assert!(
-                row.help.ends_with('.') && !row.unit.is_empty() && !row.source.is_empty(),
-                "{}",
-                row.name
-            );
-            assert!(!row.is_whole || [row.default, row.min, row.max].iter().all(|n| n.fract() == 0.0));
-        }
-    }
-
-    #[test]
-    fn the_struct_has_the_defaults_of_the_table_in_its_order() {
-        let of_table = Weights::from_fn(|place, row| {
-            assert_eq!(row, &WEIGHTS[place]);
-            Ok::<_, Infallible>(row.default)
-        });
-        assert_eq!(of_table, Ok(Weights::default()));
-        let serde_json::Value::Object(fields) = serde_json::json!(Weights::default()) else {
-            panic!("not an object")
-        };
-        assert!(WEIGHTS.iter().all(|row| fields.contains_key(row.name)));
-    }
-
-    #[test]
-    fn s2_17_what_is_given_takes_the_place_of_a_weight_within_its_bounds() {
-        let own = |values: &[(&str, f64)]| {
-            let own = values.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-            Weights::default().with_own(&own)
-        };
-        assert_eq!(own(&[]), Weights::default());
-        let changed = own(&[("boost_action_name", 0.7), ("candidates", 300.0), ("nosuch", 1.0)]);
-        let expected = Weights {
-            boost_action_name: 0.7,
-            candidates: 300,
-            ..Weights::default()
-        };
-        assert_eq!(changed, expected);
-        assert_eq!(own(&[("hybrid_weight_words", 7.0)]).hybrid_weight_words, 1.0);
-    }
-
-    #[test]
-    fn one_share_for_all_classes_is_stronger_than_those_of_classes() {
-        let weights = Weights::default();
-        assert!(weights.hybrid(Class::Words) < weights.hybrid(Class::Question));
-        let even = Weights {
-            hybrid_weight: 0.7,
-            ..weights
-        };
-        assert!(Class::ALL.iter().all(|&class| even.hybrid(class) == 0.7));
-        assert!(
-            Class::ALL
-                .iter()
-                .all(|&class| even.with_hybrid_at_most(0.3).hybrid(class) == 0.3)
-        );
-        assert_eq!(
-            weights.with_hybrid_at_most(0.3).hybrid(Class::Generic),
-            weights.hybrid(Class::Generic)
-        );
-    }
-
-    /// `8000` as the reference writes bounds: `8,000`.
-    fn grouped(number: f64) -> String {
-        let text = number.to_string();
-        let (sign, digits) = text
-            .strip_prefix('-')
-            .map_or(("", text.as_str()), |digits| ("-", digits));
-        if digits.contains('.') || digits.len() < 5 {
-            return text;
-        }
-        let groups: Vec<&str> = digits
-            .as_bytes()
-            .rchunks(3)
-            .rev()
-            .filter_map(|group| std::str::from_utf8(group).ok())
-            .collect();
-        format!("{sign}{}", groups.join(","))
-    }
-
-    #[test]
-    fn the_reference_has_every_row() {
-        let reference = include_str!("../../../../docs/reference/settings.md");
-        for row in WEIGHTS {
-            let bounds = format!("{} to {}", grouped(row.min), grouped(row.max));
-            let prefix = if row.is_setting { "docsearch." } else { "" };
-            let line = format!("| `{prefix}{}` | {} | {bounds} | ", row.name, row.default);
-            assert!(
-                reference.contains(&line),
-                "docs/reference/settings.md has no line that begins with: {line}"
-            );
-        }
-    }
-}
+mod tests;

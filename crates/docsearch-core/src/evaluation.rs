@@ -6,5 +6,6 @@ pub mod exchange;
 pub mod failure;
 pub mod judgment;
 pub mod measures;
+pub mod nonsense;
 pub mod reliability;
 pub mod summary;

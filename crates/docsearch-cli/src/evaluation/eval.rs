@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use docsearch_core::evaluation::measures::RECALL_CUTOFF;
+use docsearch_core::evaluation::nonsense::{self, UnanswerableQuery};
 use postgres::Client;
 use serde_json::{Value, json};
 use strum::Display;
@@ -12,7 +13,6 @@ use strum::Display;
 use crate::connection::ConnectionArgs;
 use crate::evaluation::comparison::Comparison;
 use crate::evaluation::dataset::{self, Corpus, JudgedQuery};
-use crate::evaluation::nonsense::{self, UnanswerableQuery};
 use crate::evaluation::query_result::QueryResult;
 use crate::evaluation::searcher::Searcher;
 use crate::evaluation::summary::{Conditions, Evaluation, read_measured};

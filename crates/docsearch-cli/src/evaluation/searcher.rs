@@ -5,11 +5,12 @@ use docsearch_core::evaluation::exchange::{Form, SetQuery, write_judgments, writ
 use docsearch_core::evaluation::failure::Outcome;
 use docsearch_core::evaluation::judgment::Judgment;
 use docsearch_core::evaluation::measures::Measures;
+use docsearch_core::evaluation::nonsense::UnanswerableQuery;
 use postgres::types::Json;
 use postgres::{Client, Row, Statement};
 
 use crate::evaluation::dataset::JudgedQuery;
-use crate::evaluation::nonsense::{FirstResult, Nonsense, UnanswerableQuery};
+use crate::evaluation::nonsense::{FirstResult, Nonsense};
 use crate::evaluation::query_result::QueryResult;
 use crate::evaluation::summary::Conditions;
 use crate::process::error::{DatabaseError, Error};

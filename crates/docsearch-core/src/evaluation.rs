@@ -9,3 +9,4 @@ pub mod measures;
 pub mod nonsense;
 pub mod reliability;
 pub mod summary;
+pub mod tuning;

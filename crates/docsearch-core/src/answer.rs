@@ -1,5 +1,6 @@
 //! The top layer: it may use every other.
 
+pub mod calibration;
 pub mod delivery;
 pub mod grade;
 pub mod hit;

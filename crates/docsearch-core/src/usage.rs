@@ -1,5 +1,10 @@
 //! How the documentation is used: what a search leaves in the log of queries, and what the log says.
 
+pub mod click_model;
 pub mod clusters;
+pub mod dead_reference;
 pub mod feedback;
 pub mod logged_call;
+pub mod reader_question;
+pub mod readers;
+pub mod sessions;

@@ -138,6 +138,12 @@ pub fn checked(questions: impl IntoIterator<Item = Question>) -> Result<Vec<Ques
     Ok(checked)
 }
 
+/// A question by which others are the same: without capital letters, white space and punctuation at its end.
+pub fn normal_form(question: &str) -> String {
+    let folded = words(question).to_lowercase();
+    folded.trim_end_matches(['?', '!', '.', ' ']).to_owned()
+}
+
 fn in_one_line(text: &str) -> String {
     words(&without_hidden(text))
 }

@@ -113,8 +113,21 @@ pub struct LoggedCall {
     pub milliseconds: BTreeMap<String, f64>,
 }
 
+/// How a refined search tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum RetryKind {
+    /// The same query, with more weight on words.
+    Words,
+    /// With words that rules add.
+    Rules,
+    /// With wordings by a language model.
+    Model,
+}
+
 /// What refinement came to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoggedRefinement {
     /// Number of retrievals.
     pub attempts: u32,
@@ -122,6 +135,9 @@ pub struct LoggedRefinement {
     pub best: u32,
     /// Grade of its answer less that of the first.
     pub gain: f32,
+    /// The retrievals after the first, in order.
+    #[serde(default)]
+    pub tried: Vec<RetryKind>,
 }
 
 impl LoggedCall {

@@ -71,6 +71,45 @@ def copied_from(primary: server.Server, name: str) -> server.Server:
     return standby
 
 
+def test_calls_of_a_standby_are_stored_on_its_primary():
+    with own_server("logging") as primary:
+        database = primary.database
+        database.execute("SELECT docsearch.create_project('kit')")
+        database.index("kit", page("button", "A control that starts an action."))
+        standby = copied_from(primary.instance, "logged")
+        try:
+            standby.start("docs")
+            copy = Database(make_conninfo(standby.url("docs"), options="-c docsearch.log_queries=text"))
+            take = "SELECT line FROM docsearch.take_logged_queries() AS line"
+            assert copy.execute(take) == []
+            copy.execute(SEARCH)
+            copy.execute("SELECT load_doc('kit/button')")
+            lines = [line for line, in copy.execute(take)]
+            assert len(lines) == 2
+            # What is called meanwhile is for the next time.
+            copy.execute(SEARCH)
+            assert [line for line, in copy.execute(take)] == lines
+
+            store = "SELECT docsearch.store_logged_queries(%s)"
+            assert database.execute(store, [*lines, "no line", None]) == [(2,)]
+            assert database.execute(store, lines) == [(0,)]
+            logged = database.execute("SELECT kind, query, results FROM docsearch.query_log ORDER BY logged_at")
+            assert logged == [("search", "starts an action", 1), ("load", None, 1)]
+            copy.execute("SELECT docsearch.discard_taken_queries()")
+            assert len(copy.execute(take)) == 1
+
+            for function in ("take_logged_queries", "discard_taken_queries"):
+                with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
+                    database.execute(f"SELECT docsearch.{function}()")
+            database.execute("CREATE ROLE reader")
+            database.execute("SELECT docsearch.grant_reports('reader')")
+            reader = Database(make_conninfo(database.conninfo, options="-c role=reader"))
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                reader.execute(store, lines)
+        finally:
+            standby.remove_data()
+
+
 @pytest.mark.skipif(not (Path(shutil.which("psql")).parent / "pg_rewind").exists(), reason="this PostgreSQL has no pg_rewind")
 def test_a_former_primary_is_rewound_while_inference_runs_on_the_new_one():
     """Runtime files of a server's processes are neither copied nor in the way."""

@@ -88,13 +88,23 @@ pub(crate) fn import(caller: &Caller, set: &str, queries: &str, judgments: &str)
     require_privilege(caller)?;
     let queries = read_queries(queries).map_err(|problem| unreadable("queries", &problem))?;
     let judgments = read_judgments(judgments).map_err(|problem| unreadable("judgments", &problem))?;
-    for query in &queries {
+    replace(caller, set, &queries, &judgments)
+}
+
+/// Replaces the queries and judgments of a set, which is made if there is none. Each judgment has the id of its query.
+pub(crate) fn replace(
+    caller: &Caller,
+    set: &str,
+    queries: &[SetQuery],
+    judgments: &[(String, Judgment)],
+) -> Result<Imported> {
+    for query in queries {
         check_query(query)?;
     }
     let places: HashMap<&str, usize> = queries.iter().map(|query| query.id.as_str()).zip(0..).collect();
     let mut grades: HashMap<(&str, &str, &str), i32> = HashMap::new();
     let mut without_query = 0;
-    for (query, judgment) in &judgments {
+    for (query, judgment) in judgments {
         check_judgment(judgment)?;
         match places.contains_key(query.as_str()) {
             true => {
@@ -110,7 +120,7 @@ pub(crate) fn import(caller: &Caller, set: &str, queries: &str, judgments: &str)
         "DELETE FROM docsearch.judgment_query q WHERE q.set_id = $1",
         &by_set,
     )?;
-    insert_queries(caller, id, &queries)?;
+    insert_queries(caller, id, queries)?;
     let column = |of: fn(&(&str, &str, &str)) -> String| grades.keys().map(of).collect::<Vec<_>>();
     statement::execute(
         caller,

@@ -3,12 +3,15 @@
 use docsearch_core::evaluation::exchange::{Form, read_reference};
 use docsearch_core::evaluation::judgment::Judgment;
 use docsearch_core::values::bounds::shown;
+use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
-use crate::evaluation::judgments;
+use crate::evaluation::{count, judgments};
 use crate::postgres::argument::{LongText, Text, Whole, arguments};
 use crate::postgres::report::{Result, invalid, refuse_read_only};
 use crate::postgres::role::Caller;
+use crate::reports::clicks;
+use crate::reports::scope::{Scope, least_sessions};
 
 #[pg_schema]
 mod docsearch {
@@ -66,6 +69,45 @@ mod docsearch {
             .map_err(|_| invalid(format!("form \"{}\" is not known", shown(form)), "Use beir or trec."))?;
         let files = judgments::export(caller, set, form)?;
         Ok(TableIterator::new(files.map(|(name, text)| (name.to_owned(), text))))
+    }
+
+    /// Replaces a set of judgments by what readers opened, corrected for the place at which it was shown.
+    #[pg_extern(volatile, parallel_unsafe, cost = 100000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn judge_from_clicks(
+        set: Option<Text<'_>>,
+        project: Option<Text<'_>>,
+        since: default!(Option<TimestampWithTimeZone>, "NULL"),
+        min_sessions: default!(Option<Whole>, 3),
+        readers: default!(Option<Text<'_>>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(queries, i64),
+                name!(judgments, i64),
+                name!(searches, i64),
+                name!(sessions, i64),
+                name!(examination, Vec<f64>),
+            ),
+        >,
+    > {
+        arguments!(set, project, min_sessions, readers);
+        let caller = &Caller::of_call()?;
+        refuse_read_only(c"judge_from_clicks()");
+        judgments::require_privilege(caller)?;
+        let scope = Scope::of_project(caller, since, project, None, readers)?;
+        let min_sessions = least_sessions(min_sessions)?;
+        let found = clicks::judgments(caller, &scope, min_sessions)?;
+        let stored = judgments::replace(caller, set.unwrap_or_default(), &found.queries, &found.judgments)?;
+        Ok(TableIterator::once((
+            stored.queries,
+            stored.judgments,
+            count(found.searches),
+            count(found.sessions),
+            found.examination,
+        )))
     }
 
     /// Deletes a set of judgments.

@@ -1,6 +1,7 @@
-//! `set_questions`, `write_questions` and `questions`: questions that sections of documents answer.
+//! Questions that sections of documents answer: `set_questions`, `write_questions`, `questions`, and those of readers.
 
-use docsearch_core::index::question;
+use docsearch_core::evaluation::exchange::reference;
+use docsearch_core::index::question::{self, Question};
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
@@ -9,9 +10,12 @@ use crate::indexing::question_writing::{self, Limits};
 use crate::postgres::argument::{Json, Text, Texts, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, internal, invalid, refuse_read_only};
-use crate::postgres::role::Caller;
-use crate::tables::questions::{self, AUTHOR};
-use crate::tables::{document, project};
+use crate::postgres::role::{Caller, Role};
+use crate::reports::question_candidates;
+use crate::reports::scope::{Scope, least_sessions};
+use crate::tables::project::Project;
+use crate::tables::questions::{self, AUTHOR, READER};
+use crate::tables::{document, project, rejected_questions};
 
 #[pg_schema]
 mod docsearch {
@@ -97,6 +101,71 @@ mod docsearch {
         )))
     }
 
+    /// Returns questions that readers asked and that a section of a project answered for several of them.
+    #[pg_extern(stable, parallel_unsafe, cost = 100000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn question_candidates(
+        project: Option<Text<'_>>,
+        since: default!(Option<TimestampWithTimeZone>, "NULL"),
+        max_rows: default!(Option<Whole>, "NULL"),
+        min_sessions: default!(Option<Whole>, 3),
+        readers: default!(Option<Text<'_>>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(reference, String),
+                name!(question, String),
+                name!(sessions, i64),
+                name!(answered, i64),
+                name!(helped, i64),
+            ),
+        >,
+    > {
+        arguments!(project, max_rows, min_sessions, readers);
+        let caller = &mut Caller::of_call()?;
+        let scope = Scope::of_project(caller, since, project, max_rows, readers)?;
+        let min_sessions = least_sessions(min_sessions)?;
+        let name = project.unwrap_or_default().to_owned();
+        let rows = question_candidates::candidates(caller, &scope, min_sessions)?;
+        let rows = rows.into_iter().map(move |row| {
+            (
+                reference(&format!("{name}/{}", row.slug), &row.anchor),
+                row.question,
+                i64::from(row.counts.shown),
+                i64::from(row.counts.answered),
+                i64::from(row.counts.helped),
+            )
+        });
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+
+    /// Adds a question of readers to a section, and returns whether it is new.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn accept_question(reference: Option<Text<'_>>, question: Option<Text<'_>>) -> Result<bool> {
+        arguments!(reference, question);
+        let caller = &mut Caller::of_call()?;
+        refuse_read_only(c"accept_question()");
+        let (project, slug, question) = reader_question(caller, reference, question)?;
+        indexer::add_question(caller, &project, &slug, question, READER)
+    }
+
+    /// Keeps a question from being proposed again for a page, and returns whether that is new.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn reject_question(reference: Option<Text<'_>>, question: Option<Text<'_>>) -> Result<bool> {
+        arguments!(reference, question);
+        let caller = &mut Caller::of_call()?;
+        refuse_read_only(c"reject_question()");
+        let (project, slug, question) = reader_question(caller, reference, question)?;
+        let (id, _) = indexer::lock(caller, &project, &slug)?;
+        let role = caller.name();
+        let owner = &caller.as_owner()?;
+        rejected_questions::add(owner, id, &question::normal_form(&question.question), &role)
+    }
+
     /// Returns the questions that the documents of a project answer.
     #[pg_extern(stable, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
@@ -122,6 +191,28 @@ mod docsearch {
         let project = project::given(caller, project)?;
         Ok(TableIterator::new(questions::listed(caller, &project, slug)?))
     }
+}
+
+/// The page and the question that a reader's question is about.
+fn reader_question(
+    caller: &mut Caller,
+    reference: Option<&str>,
+    question: Option<&str>,
+) -> Result<(Project, String, Question)> {
+    let reference = document::checked_slug(reference)?;
+    let named = document::named(caller, reference)?;
+    let given = Question {
+        anchor: named.anchor,
+        question: question.unwrap_or_default().to_owned(),
+    };
+    let mut checked = question::checked([given]).map_err(|problem| questions::refused(&problem))?;
+    let question = checked.pop().ok_or_else(|| {
+        invalid(
+            "question must not be null or blank",
+            "docsearch.question_candidates() proposes some.",
+        )
+    })?;
+    Ok((project::by_name(caller, &named.project)?, named.slug, question))
 }
 
 /// An optional limit, which must be at least 1.

@@ -43,7 +43,7 @@ use crate::tables::statistics;
 use crate::tables::vectors::VectorTable;
 use crate::tables::{model_grant, terms, vector_codes, visibility, wake};
 
-pub(crate) use question_chunks::{WrittenQuestions, add_questions, set_questions};
+pub(crate) use question_chunks::{WrittenQuestions, add_question, add_questions, lock, set_questions};
 pub(crate) use renaming::{rename, rename_all};
 pub(crate) use writing::read_stored;
 

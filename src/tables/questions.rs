@@ -15,6 +15,8 @@ use crate::tables::schema::Part;
 
 /// The source of questions that the author of a document wrote.
 pub(crate) const AUTHOR: &str = "author";
+/// The source of questions that readers asked.
+pub(crate) const READER: &str = "reader";
 
 /// A stored question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,7 +217,7 @@ pub(crate) fn compare(questions: &mut [StoredQuestion], sections: &Sections<'_>)
 pub(crate) fn is_source(source: &str) -> bool {
     let model = source.strip_prefix("model ");
     let is_named = |name: &str| !name.trim().is_empty() && name.len() < bounds::LABEL_BYTES && bounds::is_plain(name);
-    matches!(source, AUTHOR | "reader") || model.is_some_and(is_named)
+    matches!(source, AUTHOR | READER) || model.is_some_and(is_named)
 }
 
 /// A row: slug, anchor, question, source, whether it is stale, and when it was stored.

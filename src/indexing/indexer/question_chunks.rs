@@ -144,6 +144,51 @@ pub(crate) fn set_questions(
     given: Vec<Question>,
     source: &str,
 ) -> Result<usize> {
+    let (id, body) = lock(caller, project, slug)?;
+    let sections = Sections::new(&body);
+    require_sections(&sections, slug, &given)?;
+    let owner = &mut caller.as_owner()?;
+    let known = questions::read(owner, id)?;
+    let mut all = questions::replaced(known.clone(), given, source).map_err(|problem| questions::refused(&problem))?;
+    let own = all.iter_mut().filter(|stored| stored.source == source);
+    let count = own.map(|stored| stored.section_hash.clear()).count();
+    questions::compare(&mut all, &sections);
+    if !questions::are_same(&all, &known) {
+        store(owner, id, &all)?;
+    }
+    Ok(count)
+}
+
+/// Adds a question of a source to a document, and returns whether no source has it yet. The caller must be allowed to change the
+/// document.
+pub(crate) fn add_question(
+    caller: &mut Caller,
+    project: &Project,
+    slug: &str,
+    given: Question,
+    source: &str,
+) -> Result<bool> {
+    let (id, body) = lock(caller, project, slug)?;
+    let sections = Sections::new(&body);
+    require_sections(&sections, slug, std::slice::from_ref(&given))?;
+    let owner = &mut caller.as_owner()?;
+    let known = questions::read(owner, id)?;
+    let folded = question::normal_form(&given.question);
+    if known
+        .iter()
+        .any(|stored| question::normal_form(&stored.question.question) == folded)
+    {
+        return Ok(false);
+    }
+    let added = questions::added(known, [(given.anchor, vec![given.question])], source);
+    let mut all = added.map_err(|problem| questions::refused(&problem))?;
+    questions::compare(&mut all, &sections);
+    store(owner, id, &all)?;
+    Ok(true)
+}
+
+/// Locks a document of a project for a caller who may change it and may have its model embed texts. Returns its id and text.
+pub(crate) fn lock(caller: &mut Caller, project: &Project, slug: &str) -> Result<(DocumentId, String)> {
     if !questions::exist() {
         return Err(schema::outdated());
     }
@@ -157,34 +202,28 @@ pub(crate) fn set_questions(
     let Some((document, body)) = document.into_iter().next() else {
         return Err(unchangeable(caller, project, slug)?);
     };
-    let sections = Sections::new(&body);
-    if let Some(unknown) = given.iter().find(|question| !sections.has(&question.anchor)) {
-        let known: Vec<&str> = sections.anchors().collect();
-        return Err(undefined(
-            format!(
-                "document \"{slug}\" has no section \"{}\"",
-                bounds::shown(&unknown.anchor)
-            ),
-            match known.is_empty() {
-                true => "The document has no sections: leave the anchor empty.".to_owned(),
-                false => format!("The nearest: {}.", bounds::nearest(&unknown.anchor, known)),
-            },
-        ));
-    }
     let id = DocumentId {
         project: project.id,
         document,
     };
-    let owner = &mut caller.as_owner()?;
-    let known = questions::read(owner, id)?;
-    let mut all = questions::replaced(known.clone(), given, source).map_err(|problem| questions::refused(&problem))?;
-    let own = all.iter_mut().filter(|stored| stored.source == source);
-    let count = own.map(|stored| stored.section_hash.clear()).count();
-    questions::compare(&mut all, &sections);
-    if !questions::are_same(&all, &known) {
-        store(owner, id, &all)?;
-    }
-    Ok(count)
+    Ok((id, body))
+}
+
+fn require_sections(sections: &Sections<'_>, slug: &str, given: &[Question]) -> Result<()> {
+    let Some(unknown) = given.iter().find(|question| !sections.has(&question.anchor)) else {
+        return Ok(());
+    };
+    let known: Vec<&str> = sections.anchors().collect();
+    Err(undefined(
+        format!(
+            "document \"{slug}\" has no section \"{}\"",
+            bounds::shown(&unknown.anchor)
+        ),
+        match known.is_empty() {
+            true => "The document has no sections: leave the anchor empty.".to_owned(),
+            false => format!("The nearest: {}.", bounds::nearest(&unknown.anchor, known)),
+        },
+    ))
 }
 
 /// Questions that a model wrote for a section.

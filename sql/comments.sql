@@ -58,6 +58,12 @@ COMMENT ON FUNCTION docsearch.index_docs(text, docsearch.json_argument) IS
     'inserts or updates the documents of a JSON array, and returns a row for each. A document that fails does not affect the others';
 COMMENT ON FUNCTION docsearch.set_questions(text, text, docsearch.json_argument, text) IS
     'replaces the questions of a document from one source, and returns their number';
+COMMENT ON FUNCTION docsearch.question_candidates(text, timestamp with time zone, bigint, bigint, text) IS
+    'returns questions that readers asked and that a section of a project answered for several of them';
+COMMENT ON FUNCTION docsearch.accept_question(text, text) IS
+    'adds a question of readers to a section, and returns whether it is new';
+COMMENT ON FUNCTION docsearch.reject_question(text, text) IS
+    'keeps a question from being proposed again for a page, and returns whether that is new';
 COMMENT ON FUNCTION docsearch.questions(text, text) IS
     'returns the questions that the documents of a project answer';
 COMMENT ON FUNCTION docsearch.delete_doc(text, text) IS
@@ -114,6 +120,8 @@ COMMENT ON FUNCTION docsearch.import_judgments(text, text, text) IS
     'replaces a set of judgments by queries and judgments in the form of BEIR or TREC';
 COMMENT ON FUNCTION docsearch.export_judgments(text, text) IS
     'returns a set of judgments as the files of BEIR or TREC';
+COMMENT ON FUNCTION docsearch.judge_from_clicks(text, text, timestamp with time zone, bigint, text) IS
+    'replaces a set of judgments by what readers opened, corrected for the place at which it was shown';
 COMMENT ON FUNCTION docsearch.drop_judgments(text) IS
     'deletes a set of judgments. Runs of its queries stay';
 COMMENT ON FUNCTION docsearch.evaluate(text, text, docsearch.json_argument, bigint, bigint, boolean, text, docsearch.json_argument) IS
@@ -143,25 +151,37 @@ COMMENT ON FUNCTION docsearch.feedback(text, text, text, text, text) IS
 COMMENT ON FUNCTION docsearch.report_gap(text, text, text, text, text) IS
     'stores that a page is outdated, contradictory or incomplete, and returns whether the report is the first of the day';
 
-COMMENT ON FUNCTION docsearch.top_queries(timestamp with time zone, text, bigint) IS
+COMMENT ON FUNCTION docsearch.take_logged_queries() IS
+    'returns the calls that a standby has logged, to be stored on its primary. They stay there until discard_taken_queries()';
+COMMENT ON FUNCTION docsearch.discard_taken_queries() IS
+    'deletes the calls that take_logged_queries returned last';
+COMMENT ON FUNCTION docsearch.store_logged_queries(text[]) IS
+    'stores calls that a standby has logged, and returns how many are new';
+COMMENT ON FUNCTION docsearch.top_queries(timestamp with time zone, text, bigint, text) IS
     'returns the queries with the most searches';
-COMMENT ON FUNCTION docsearch.unanswered_queries(timestamp with time zone, text, bigint) IS
+COMMENT ON FUNCTION docsearch.unanswered_queries(timestamp with time zone, text, bigint, text) IS
     'returns the queries with the most searches without a good answer';
-COMMENT ON FUNCTION docsearch.rephrased_queries(timestamp with time zone, text, bigint) IS
+COMMENT ON FUNCTION docsearch.rephrased_queries(timestamp with time zone, text, bigint, text) IS
     'returns queries after which the same reader asked in other words within a minute';
-COMMENT ON FUNCTION docsearch.page_usage(timestamp with time zone, text, bigint, boolean) IS
+COMMENT ON FUNCTION docsearch.page_usage(timestamp with time zone, text, bigint, boolean, text) IS
     'returns how often each page was found and opened';
-COMMENT ON FUNCTION docsearch.search_latency(timestamp with time zone, text, bigint) IS
+COMMENT ON FUNCTION docsearch.drift(bigint, timestamp with time zone, text, bigint, text) IS
+    'returns searches whose first page is another one than in a run, or than when they were logged';
+COMMENT ON FUNCTION docsearch.dead_references(timestamp with time zone, text, bigint, text) IS
+    'returns the references that readers asked for and that lead nowhere';
+COMMENT ON FUNCTION docsearch.search_latency(timestamp with time zone, text, bigint, text) IS
     'returns the time of searches, by class of the query and front end';
-COMMENT ON FUNCTION docsearch.rule_effects(timestamp with time zone, text, bigint) IS
+COMMENT ON FUNCTION docsearch.rule_effects(timestamp with time zone, text, bigint, text) IS
     'returns how often the rules of ranking put another page first, and which page readers opened';
-COMMENT ON FUNCTION docsearch.refinement_stats(timestamp with time zone, text) IS
+COMMENT ON FUNCTION docsearch.refinement_stats(timestamp with time zone, text, text) IS
     'returns how often refined searches tried again, and how often that helped';
-COMMENT ON FUNCTION docsearch.rephrase_rate(timestamp with time zone, text) IS
+COMMENT ON FUNCTION docsearch.transformation_effects(timestamp with time zone, text, text) IS
+    'returns how refined searches tried again, and how often that gave the answer';
+COMMENT ON FUNCTION docsearch.rephrase_rate(timestamp with time zone, text, text) IS
     'returns the share of searches after which the same reader asked in other words within a minute';
 COMMENT ON FUNCTION docsearch.duplicates(text, double precision, boolean) IS
     'returns the pages or sections of a project that say the same as others';
-COMMENT ON FUNCTION docsearch.documentation_gaps(timestamp with time zone, text, bigint) IS
+COMMENT ON FUNCTION docsearch.documentation_gaps(timestamp with time zone, text, bigint, text) IS
     'returns what readers looked for and did not find, grouped by meaning';
 
 COMMENT ON FUNCTION docsearch.code_parser_start(internal, integer) IS

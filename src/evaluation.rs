@@ -1,5 +1,6 @@
 //! Sets of judgments, runs of their queries, and what runs say.
 
+pub(crate) mod drift;
 pub(crate) mod judgments;
 pub(crate) mod ranking_trial;
 pub(crate) mod reading;

@@ -1,8 +1,13 @@
 //! What the log of queries says. Every statement runs as the caller: policies decide which calls and pages a report has.
 
+pub(crate) mod clicks;
+pub(crate) mod dead_references;
+pub(crate) mod drift;
 pub(crate) mod duplicates;
 pub(crate) mod effects;
 pub(crate) mod gaps;
 pub(crate) mod pages;
 pub(crate) mod queries;
+pub(crate) mod question_candidates;
+mod reading;
 pub(crate) mod scope;

@@ -5,6 +5,7 @@ mod basis;
 pub(crate) mod candidates;
 pub(crate) mod conditions;
 pub(crate) mod config;
+pub(crate) mod drift;
 pub(crate) mod exclusion;
 pub(crate) mod explain;
 mod filtering;

@@ -18,6 +18,7 @@ pub(crate) mod postings;
 pub(crate) mod project;
 pub(crate) mod query_log;
 pub(crate) mod questions;
+pub(crate) mod rejected_questions;
 pub(crate) mod rules;
 pub(crate) mod schema;
 pub(crate) mod statistics;

@@ -156,6 +156,7 @@ CREATE TABLE docsearch.query_log (
     attempts int,
     best_attempt int,
     grade_gain real,
+    tried text[] NOT NULL DEFAULT '{}',
     notices text[] NOT NULL DEFAULT '{}',
     milliseconds jsonb NOT NULL DEFAULT '{}',
     total_ms float8
@@ -189,6 +190,7 @@ COMMENT ON COLUMN docsearch.query_log.grade IS 'grade of the answer, 0 to 1, if 
 COMMENT ON COLUMN docsearch.query_log.attempts IS 'number of retrievals of a refined search';
 COMMENT ON COLUMN docsearch.query_log.best_attempt IS 'the one whose answer was given, from 1';
 COMMENT ON COLUMN docsearch.query_log.grade_gain IS 'grade of that answer less that of the first';
+COMMENT ON COLUMN docsearch.query_log.tried IS 'how a refined search tried again, in order: words, rules or model';
 COMMENT ON COLUMN docsearch.query_log.notices IS 'codes of notices';
 COMMENT ON COLUMN docsearch.query_log.milliseconds IS 'milliseconds by step';
 COMMENT ON COLUMN docsearch.query_log.total_ms IS 'milliseconds of the call';
@@ -198,6 +200,7 @@ CREATE TABLE docsearch.feedback (
     given_at timestamptz NOT NULL DEFAULT now(),
     call_id text NOT NULL,
     role name NOT NULL,
+    source text NOT NULL DEFAULT 'sql',
     kind text NOT NULL CHECK (kind IN ('click', 'helped', 'did_not_help')),
     project_id bigint,
     document_id bigint,
@@ -211,6 +214,7 @@ COMMENT ON COLUMN docsearch.feedback.id IS 'number';
 COMMENT ON COLUMN docsearch.feedback.given_at IS 'when it was given';
 COMMENT ON COLUMN docsearch.feedback.call_id IS 'docsearch.query_log.id of the search';
 COMMENT ON COLUMN docsearch.feedback.role IS 'role of the caller';
+COMMENT ON COLUMN docsearch.feedback.source IS 'front end, as docsearch.log_source says';
 COMMENT ON COLUMN docsearch.feedback.kind IS 'click: a result was opened; helped, did_not_help: a vote';
 COMMENT ON COLUMN docsearch.feedback.project_id IS 'project of the result';
 COMMENT ON COLUMN docsearch.feedback.document_id IS 'the result; NULL: the answer as a whole';
@@ -223,6 +227,7 @@ CREATE TABLE docsearch.gap_report (
     reported_at timestamptz NOT NULL DEFAULT now(),
     reported_on date NOT NULL DEFAULT current_date,
     role name NOT NULL,
+    source text NOT NULL DEFAULT 'sql',
     client text NOT NULL DEFAULT '',
     project_id bigint NOT NULL,
     document_id bigint,
@@ -238,6 +243,7 @@ COMMENT ON COLUMN docsearch.gap_report.id IS 'number';
 COMMENT ON COLUMN docsearch.gap_report.reported_at IS 'when it was reported';
 COMMENT ON COLUMN docsearch.gap_report.reported_on IS 'the day: a caller reports a page once a day';
 COMMENT ON COLUMN docsearch.gap_report.role IS 'role of the caller';
+COMMENT ON COLUMN docsearch.gap_report.source IS 'front end, as docsearch.log_source says';
 COMMENT ON COLUMN docsearch.gap_report.client IS 'program, as docsearch.log_client says';
 COMMENT ON COLUMN docsearch.gap_report.project_id IS 'project';
 COMMENT ON COLUMN docsearch.gap_report.document_id IS 'the page; NULL: none is named';
@@ -246,6 +252,24 @@ COMMENT ON COLUMN docsearch.gap_report.anchor IS 'its section; empty for the pag
 COMMENT ON COLUMN docsearch.gap_report.category IS 'outdated, contradictory, missing or other';
 COMMENT ON COLUMN docsearch.gap_report.report IS 'what is wrong, up to 2048 characters';
 COMMENT ON COLUMN docsearch.gap_report.goal IS 'what the caller wanted to do, up to 2048 characters';
+
+CREATE TABLE docsearch.rejected_question (
+    project_id bigint NOT NULL,
+    document_id bigint NOT NULL,
+    question_hash text NOT NULL,
+    question text NOT NULL CHECK (char_length(question) BETWEEN 1 AND 1000),
+    rejected_at timestamptz NOT NULL DEFAULT now(),
+    rejected_by name NOT NULL,
+    PRIMARY KEY (project_id, document_id, question_hash),
+    FOREIGN KEY (project_id, document_id) REFERENCES docsearch.document ON DELETE CASCADE
+);
+COMMENT ON TABLE docsearch.rejected_question IS 'questions of readers that question_candidates does not propose again';
+COMMENT ON COLUMN docsearch.rejected_question.project_id IS 'project';
+COMMENT ON COLUMN docsearch.rejected_question.document_id IS 'document';
+COMMENT ON COLUMN docsearch.rejected_question.question_hash IS 'SHA-256, hexadecimal, of the question';
+COMMENT ON COLUMN docsearch.rejected_question.question IS 'the question, without capital letters and punctuation at its end';
+COMMENT ON COLUMN docsearch.rejected_question.rejected_at IS 'when it was rejected';
+COMMENT ON COLUMN docsearch.rejected_question.rejected_by IS 'role of the caller';
 
 CREATE TABLE docsearch.ranking_change (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -76,18 +76,18 @@ impl ResultRow {
 
 row_type! {
     /// A run.
-    struct RunRow {
-        set: String = "e.set_name",
-        project: Option<String> = "e.project",
+    pub(super) struct RunRow {
+        pub(super) set: String = "e.set_name",
+        pub(super) project: Option<String> = "e.project",
         label: Option<String> = "e.label",
-        config: String = "e.config::text",
+        pub(super) config: String = "e.config::text",
         cutoff: i32 = "e.cutoff",
         state: String = "e.state::text",
         started_at: String = "e.started_at::text",
     }
 }
 
-fn run_row(caller: &Caller, run: i64) -> Result<RunRow> {
+pub(super) fn run_row(caller: &Caller, run: i64) -> Result<RunRow> {
     require_privilege(caller)?;
     let found = statement::one(
         caller,

@@ -5,12 +5,13 @@ use docsearch_core::documents::listing::{ListedDocument, Listing, fitting};
 use docsearch_core::text::token_estimate::CHARS_PER_TOKEN;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
+use serde_json::Value;
 
 use crate::postgres::argument::{Text, Texts, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, in_one_line, internal, invalid};
 use crate::postgres::role::Caller;
-use crate::search::logging;
+use crate::search::logging::{self, Requested};
 use crate::tables::document;
 use crate::tables::document_list::{self, DocumentSummary};
 use crate::tables::lock_limit::LockLimit;
@@ -31,7 +32,13 @@ fn load_doc(
     let caller = &mut Caller::of_call()?;
     let shape = shape(include_sections, include_metadata, max_tokens)?;
     let _limit = LockLimit::begin()?;
-    let loaded = document::load(caller, slug, project, section, shape)?;
+    let requested = Requested {
+        reference: slug,
+        project,
+        section,
+    };
+    let loaded = document::load(caller, slug, project, section, shape)
+        .map_err(|problem| logging::not_loaded(caller, requested, problem))?;
     logging::loaded(caller, &loaded);
     Ok(loaded.content)
 }
@@ -51,8 +58,17 @@ fn load_doc_json(
     let caller = &mut Caller::of_call()?;
     let shape = shape(include_sections, include_metadata, max_tokens)?;
     let _limit = LockLimit::begin()?;
-    let loaded = document::load_json(caller, slug, project, section, shape)?;
-    logging::loaded(caller, &loaded);
+    let requested = Requested {
+        reference: slug,
+        project,
+        section,
+    };
+    let mut loaded = document::load_json(caller, slug, project, section, shape)
+        .map_err(|problem| logging::not_loaded(caller, requested, problem))?;
+    let token = logging::loaded(caller, &loaded);
+    if let (Value::Object(fields), Some(token)) = (&mut loaded.content, token) {
+        fields.insert("load_token".to_owned(), token.into());
+    }
     Ok(JsonB(loaded.content))
 }
 
@@ -90,7 +106,15 @@ fn load_docs(
             logging::loaded(caller, &loaded);
             (slug, Some(loaded.content), None)
         }
-        Err(problem) => (slug, None, Some(in_one_line(&problem))),
+        Err(problem) => {
+            let requested = Requested {
+                reference: slug.as_deref(),
+                project,
+                section: None,
+            };
+            let report = logging::not_loaded(caller, requested, problem);
+            (slug, None, Some(in_one_line(&report)))
+        }
     });
     Ok(TableIterator::new(rows.collect::<Vec<_>>()))
 }

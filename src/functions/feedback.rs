@@ -48,7 +48,7 @@ mod docsearch {
         let call_id = query_log::call_id(token.unwrap_or_default(), &salt).ok_or_else(|| {
             invalid(
                 "the token is not that of an answer",
-                "Use search_token of search_docs_json; answers have one if docsearch.log_queries is on.",
+                "Use search_token of search_docs_json or load_token of load_doc_json; answers have one if docsearch.log_queries is on.",
             )
         })?;
         let (document, anchor) = match reference {

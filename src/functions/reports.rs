@@ -7,7 +7,7 @@ use crate::postgres::argument::{Text, Whole, arguments};
 use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
 use crate::reports::scope::Scope;
-use crate::reports::{duplicates, effects, gaps, pages, queries};
+use crate::reports::{dead_references, duplicates, effects, gaps, pages, queries};
 
 #[pg_schema]
 mod docsearch {
@@ -21,6 +21,7 @@ mod docsearch {
         since: default!(Option<TimestampWithTimeZone>, "NULL"),
         project: default!(Option<Text<'_>>, "NULL"),
         max_rows: default!(Option<Whole>, "NULL"),
+        readers: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -35,9 +36,9 @@ mod docsearch {
             ),
         >,
     > {
-        arguments!(project, max_rows);
+        arguments!(project, max_rows, readers);
         let caller = &Caller::of_call()?;
-        let scope = Scope::new(caller, since, project, max_rows)?;
+        let scope = Scope::new(caller, since, project, max_rows, readers)?;
         let rows = queries::top(caller, &scope)?.into_iter().map(|row| {
             (
                 row.query,
@@ -60,6 +61,7 @@ mod docsearch {
         since: default!(Option<TimestampWithTimeZone>, "NULL"),
         project: default!(Option<Text<'_>>, "NULL"),
         max_rows: default!(Option<Whole>, "NULL"),
+        readers: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -74,9 +76,9 @@ mod docsearch {
             ),
         >,
     > {
-        arguments!(project, max_rows);
+        arguments!(project, max_rows, readers);
         let caller = &Caller::of_call()?;
-        let scope = Scope::new(caller, since, project, max_rows)?;
+        let scope = Scope::new(caller, since, project, max_rows, readers)?;
         let rows = queries::unanswered(caller, &scope)?.into_iter().map(|row| {
             (
                 row.query,
@@ -99,6 +101,7 @@ mod docsearch {
         since: default!(Option<TimestampWithTimeZone>, "NULL"),
         project: default!(Option<Text<'_>>, "NULL"),
         max_rows: default!(Option<Whole>, "NULL"),
+        readers: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -111,9 +114,9 @@ mod docsearch {
             ),
         >,
     > {
-        arguments!(project, max_rows);
+        arguments!(project, max_rows, readers);
         let caller = &Caller::of_call()?;
-        let scope = Scope::new(caller, since, project, max_rows)?;
+        let scope = Scope::new(caller, since, project, max_rows, readers)?;
         let rows = queries::rephrased(caller, &scope)?.into_iter().map(|row| {
             (
                 row.query,
@@ -135,6 +138,7 @@ mod docsearch {
         project: default!(Option<Text<'_>>, "NULL"),
         max_rows: default!(Option<Whole>, "NULL"),
         rare: default!(Option<bool>, false),
+        readers: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -143,6 +147,7 @@ mod docsearch {
                 name!(slug, String),
                 name!(found, i64),
                 name!(first, i64),
+                name!(first_share, Option<f64>),
                 name!(queries, i64),
                 name!(opened, i64),
                 name!(helped, i64),
@@ -150,9 +155,9 @@ mod docsearch {
             ),
         >,
     > {
-        arguments!(project, max_rows);
+        arguments!(project, max_rows, readers);
         let caller = &Caller::of_call()?;
-        let scope = Scope::new(caller, since, project, max_rows)?;
+        let scope = Scope::new(caller, since, project, max_rows, readers)?;
         let rows = pages::usage(caller, &scope, rare.unwrap_or(false))?
             .into_iter()
             .map(|row| {
@@ -161,6 +166,7 @@ mod docsearch {
                     row.slug,
                     row.found,
                     row.first,
+                    row.first_share,
                     row.queries,
                     row.opened,
                     row.helped,
@@ -178,6 +184,7 @@ mod docsearch {
         since: default!(Option<TimestampWithTimeZone>, "NULL"),
         project: default!(Option<Text<'_>>, "NULL"),
         max_rows: default!(Option<Whole>, "NULL"),
+        readers: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -194,9 +201,9 @@ mod docsearch {
             ),
         >,
     > {
-        arguments!(project, max_rows);
+        arguments!(project, max_rows, readers);
         let caller = &Caller::of_call()?;
-        let scope = Scope::new(caller, since, project, max_rows)?;
+        let scope = Scope::new(caller, since, project, max_rows, readers)?;
         let rows = effects::latency(caller, &scope)?.into_iter().map(|row| {
             (
                 row.class,
@@ -221,6 +228,7 @@ mod docsearch {
         since: default!(Option<TimestampWithTimeZone>, "NULL"),
         project: default!(Option<Text<'_>>, "NULL"),
         max_rows: default!(Option<Whole>, "NULL"),
+        readers: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -234,9 +242,9 @@ mod docsearch {
             ),
         >,
     > {
-        arguments!(project, max_rows);
+        arguments!(project, max_rows, readers);
         let caller = &Caller::of_call()?;
-        let scope = Scope::new(caller, since, project, max_rows)?;
+        let scope = Scope::new(caller, since, project, max_rows, readers)?;
         let rows = effects::rules(caller, &scope)?.into_iter().map(|row| {
             (
                 row.class,
@@ -257,6 +265,7 @@ mod docsearch {
     fn refinement_stats(
         since: default!(Option<TimestampWithTimeZone>, "NULL"),
         project: default!(Option<Text<'_>>, "NULL"),
+        readers: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -269,9 +278,9 @@ mod docsearch {
             ),
         >,
     > {
-        arguments!(project);
+        arguments!(project, readers);
         let caller = &Caller::of_call()?;
-        let scope = Scope::new(caller, since, project, None)?;
+        let scope = Scope::new(caller, since, project, None, readers)?;
         let rows = effects::refinement(caller, &scope)?.into_iter().map(|row| {
             (
                 row.searches,
@@ -284,6 +293,35 @@ mod docsearch {
         Ok(TableIterator::new(rows.collect::<Vec<_>>()))
     }
 
+    /// Returns how refined searches tried again, and how often that gave the answer.
+    #[pg_extern(stable, parallel_unsafe, cost = 100000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn transformation_effects(
+        since: default!(Option<TimestampWithTimeZone>, "NULL"),
+        project: default!(Option<Text<'_>>, "NULL"),
+        readers: default!(Option<Text<'_>>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(kind, String),
+                name!(tried, i64),
+                name!(chosen, i64),
+                name!(helped, i64),
+                name!(mean_gain, Option<f64>),
+            ),
+        >,
+    > {
+        arguments!(project, readers);
+        let caller = &Caller::of_call()?;
+        let scope = Scope::new(caller, since, project, None, readers)?;
+        let rows = effects::retries(caller, &scope)?
+            .into_iter()
+            .map(|row| (row.kind, row.tried, row.chosen, row.helped, row.mean_gain));
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+
     /// Returns the share of searches after which the same reader asked in other words within a minute.
     #[pg_extern(stable, parallel_unsafe, cost = 100000)]
     #[search_path(pg_catalog, pg_temp)]
@@ -291,10 +329,11 @@ mod docsearch {
     fn rephrase_rate(
         since: default!(Option<TimestampWithTimeZone>, "NULL"),
         project: default!(Option<Text<'_>>, "NULL"),
+        readers: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<TableIterator<'static, (name!(searches, i64), name!(rephrased, i64), name!(rate, Option<f64>))>> {
-        arguments!(project);
+        arguments!(project, readers);
         let caller = &Caller::of_call()?;
-        let scope = Scope::new(caller, since, project, None)?;
+        let scope = Scope::new(caller, since, project, None, readers)?;
         let rows = effects::rephrase_rate(caller, &scope)?
             .into_iter()
             .map(|row| (row.searches, row.rephrased, row.rate));
@@ -330,6 +369,46 @@ mod docsearch {
         Ok(TableIterator::new(rows.collect::<Vec<_>>()))
     }
 
+    /// Returns the references that readers asked for and that lead nowhere.
+    #[pg_extern(stable, parallel_unsafe, cost = 100000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn dead_references(
+        since: default!(Option<TimestampWithTimeZone>, "NULL"),
+        project: default!(Option<Text<'_>>, "NULL"),
+        max_rows: default!(Option<Whole>, "NULL"),
+        readers: default!(Option<Text<'_>>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(reference, Option<String>),
+                name!(query_hash, String),
+                name!(times, i64),
+                name!(sessions, i64),
+                name!(last_at, TimestampWithTimeZone),
+                name!(nearest, Vec<String>),
+            ),
+        >,
+    > {
+        arguments!(project, max_rows, readers);
+        let caller = &mut Caller::of_call()?;
+        let scope = Scope::new(caller, since, project, max_rows, readers)?;
+        let rows = dead_references::dead_references(caller, &scope)?
+            .into_iter()
+            .map(|row| {
+                (
+                    row.reference,
+                    row.query_hash,
+                    row.times,
+                    row.sessions,
+                    row.last_at,
+                    row.nearest,
+                )
+            });
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+
     /// Returns what readers looked for and did not find, grouped by meaning.
     #[pg_extern(stable, parallel_unsafe, cost = 100000)]
     #[search_path(pg_catalog, pg_temp)]
@@ -338,6 +417,7 @@ mod docsearch {
         since: default!(Option<TimestampWithTimeZone>, "NULL"),
         project: default!(Option<Text<'_>>, "NULL"),
         max_rows: default!(Option<Whole>, "NULL"),
+        readers: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -350,9 +430,9 @@ mod docsearch {
             ),
         >,
     > {
-        arguments!(project, max_rows);
+        arguments!(project, max_rows, readers);
         let caller = &mut Caller::of_call()?;
-        let scope = Scope::new(caller, since, project, max_rows)?;
+        let scope = Scope::new(caller, since, project, max_rows, readers)?;
         let rows = gaps::gaps(caller, &scope, project)?
             .into_iter()
             .map(|row| (row.topic, row.searches, row.reports, row.queries, row.nearest));

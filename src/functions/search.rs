@@ -197,6 +197,7 @@ mod docsearch {
                 name!(results, i32),
                 name!(confidence, String),
                 name!(notices, Vec<String>),
+                name!(search_token, Option<String>),
             ),
         >,
     > {
@@ -216,11 +217,13 @@ mod docsearch {
         });
         let (content, answer) = writing.answer(caller, arguments)?;
         let codes = answer.notices.iter().map(|notice| notice.code.as_str().to_owned());
+        let codes = codes.collect();
         Ok(TableIterator::once((
             content,
             i32::try_from(answer.results.len()).unwrap_or(i32::MAX),
             answer.confidence.as_str().to_owned(),
-            codes.collect(),
+            codes,
+            answer.search_token,
         )))
     }
 }

@@ -94,6 +94,32 @@ pub(crate) fn refinement(caller: &Caller, scope: &Scope) -> Result<Option<Refine
 }
 
 row_type! {
+    /// One way in which refined searches try again, in numbers.
+    pub(crate) struct RetryRow {
+        pub(crate) kind: String = "t.kind",
+        pub(crate) tried: i64 = "count(*)",
+        pub(crate) chosen: i64 = "count(*) FILTER (WHERE q.best_attempt = t.place + 1)",
+        pub(crate) helped: i64 = "count(*) FILTER (WHERE q.best_attempt = t.place + 1 AND q.grade_gain > 0)",
+        pub(crate) mean_gain: Option<f64> = "avg(q.grade_gain) FILTER (WHERE q.best_attempt = t.place + 1)::float8",
+    }
+}
+
+/// Which ways to try again give the answer, and how much better it is.
+pub(crate) fn retries(caller: &Caller, scope: &Scope) -> Result<Vec<RetryRow>> {
+    let calls = in_scope!();
+    statement::rows(
+        caller,
+        &format!(
+            "SELECT {} FROM docsearch.query_log q CROSS JOIN LATERAL unnest(q.tried) WITH ORDINALITY AS t (kind, place)
+             WHERE {calls} AND q.attempts > 1 GROUP BY t.kind ORDER BY count(*) DESC, t.kind LIMIT $3",
+            RetryRow::select_list()
+        ),
+        &scope.arguments(),
+        RetryRow::read,
+    )
+}
+
+row_type! {
     /// Searches that were asked again in other words.
     pub(crate) struct RephraseRow {
         pub(crate) searches: i64 = "count(*)",

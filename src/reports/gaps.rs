@@ -63,7 +63,6 @@ pub(crate) fn gaps(caller: &mut Caller, scope: &Scope, name: Option<&str>) -> Re
 fn unanswered(caller: &Caller, scope: &Scope) -> Result<Vec<UnansweredRow>> {
     let calls = in_scope!();
     let condition = is_unanswered!();
-    let [since, project, _] = scope.arguments();
     statement::rows(
         caller,
         &format!(
@@ -75,10 +74,11 @@ fn unanswered(caller: &Caller, scope: &Scope) -> Result<Vec<UnansweredRow>> {
                  UNION ALL
                  SELECT left(coalesce(g.goal, g.report), 500), 0, count(*) FROM docsearch.gap_report g
                  WHERE g.reported_at >= coalesce($1, now() - interval '30 days') AND ($2::bigint IS NULL OR g.project_id = $2)
+                   AND ($4::bool IS NULL OR (g.source = 'mcp') = $4)
                  GROUP BY 1) u",
             columns = UnansweredRow::select_list()
         ),
-        &[since, project],
+        &scope.arguments(),
         UnansweredRow::read,
     )
 }

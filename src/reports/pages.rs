@@ -13,6 +13,7 @@ row_type! {
         pub(crate) slug: String = "d.slug",
         pub(crate) found: i64 = "coalesce(f.found, 0)",
         pub(crate) first: i64 = "coalesce(f.first, 0)",
+        pub(crate) first_share: Option<f64> = "(coalesce(f.first, 0) / nullif(sum(f.first) OVER (), 0))::float8",
         pub(crate) queries: i64 = "coalesce(f.queries, 0)",
         pub(crate) opened: i64 = "coalesce(o.opened, 0)",
         pub(crate) helped: i64 = "coalesce(v.helped, 0)",
@@ -35,11 +36,12 @@ pub(crate) fn usage(caller: &Caller, scope: &Scope, rare: bool) -> Result<Vec<Pa
                  WHERE {calls} AND q.kind = 'search' GROUP BY u.project_id, u.id),
              o AS (
                  SELECT q.found_projects[1] AS project_id, q.found_documents[1] AS id, count(*) AS opened
-                 FROM docsearch.query_log q WHERE {calls} AND q.kind = 'load' GROUP BY 1, 2),
+                 FROM docsearch.query_log q WHERE {calls} AND q.kind = 'load' AND q.results > 0 GROUP BY 1, 2),
              v AS (
                  SELECT b.project_id, b.document_id AS id, count(*) FILTER (WHERE b.kind = 'helped') AS helped,
                         count(*) FILTER (WHERE b.kind = 'did_not_help') AS did_not_help
-                 FROM docsearch.feedback b WHERE b.given_at >= coalesce($1, now() - interval '30 days') GROUP BY 1, 2)
+                 FROM docsearch.feedback b WHERE b.given_at >= coalesce($1, now() - interval '30 days')
+                   AND ($4::bool IS NULL OR (b.source = 'mcp') = $4) GROUP BY 1, 2)
              SELECT {columns} FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
              LEFT JOIN f ON f.project_id = d.project_id AND f.id = d.id
              LEFT JOIN o ON o.project_id = d.project_id AND o.id = d.id

@@ -21,7 +21,8 @@ row_type! {
         pub(crate) query_hash: String = "t.query_hash",
         pub(crate) searches: i64 = "t.searches",
         pub(crate) sessions: i64 = "(SELECT count(DISTINCT s.session) FROM docsearch.query_log s
-                                     WHERE s.query_hash = t.query_hash AND s.logged_at >= t.since)",
+                                     WHERE s.query_hash = t.query_hash AND s.logged_at >= t.since
+                                       AND ($4::bool IS NULL OR (s.source = 'mcp') = $4))",
         pub(crate) no_results: f64 = "t.no_results",
         pub(crate) low_confidence: f64 = "t.low_confidence",
         pub(crate) first_page: Option<String> = "p.name || '/' || d.slug",
@@ -54,7 +55,8 @@ fn frequent(caller: &Caller, scope: &Scope, condition: &str) -> Result<Vec<Query
              SELECT {columns} FROM t
              LEFT JOIN LATERAL (
                  SELECT l.found_projects[1] AS project_id, l.final_top AS id FROM docsearch.query_log l
-                 WHERE l.query_hash = t.query_hash AND l.logged_at >= t.since ORDER BY l.logged_at DESC LIMIT 1) f ON true
+                 WHERE l.query_hash = t.query_hash AND l.logged_at >= t.since
+                   AND ($4::bool IS NULL OR (l.source = 'mcp') = $4) ORDER BY l.logged_at DESC LIMIT 1) f ON true
              LEFT JOIN docsearch.document d ON d.project_id = f.project_id AND d.id = f.id
              LEFT JOIN docsearch.project p ON p.id = d.project_id
              ORDER BY t.searches DESC, t.query_hash",
@@ -73,7 +75,7 @@ row_type! {
         pub(crate) times: i64 = "count(*)",
         pub(crate) then_confident: f64 = "avg((r.next_confidence <> 'low')::int)::float8",
         pub(crate) then_opened: f64 = "avg((EXISTS (SELECT FROM docsearch.query_log o
-                                               WHERE o.session = r.session AND o.kind = 'load'
+                                               WHERE o.session = r.session AND o.kind = 'load' AND o.results > 0
                                                  AND o.logged_at BETWEEN r.logged_at AND r.logged_at + interval '2 minutes'))::int)::float8",
     }
 }

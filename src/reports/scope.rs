@@ -1,5 +1,8 @@
 //! The part of the log that a report looks at.
 
+use docsearch_core::usage::feedback::Choice;
+use docsearch_core::usage::readers::Readers;
+use docsearch_core::values::bounds::shown;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 
 use crate::postgres::report::{Result, invalid};
@@ -8,13 +11,15 @@ use crate::tables::{grants, project, schema};
 
 /// Rows of a report, unless the caller says how many.
 const DEFAULT_LIMIT: i32 = 20;
-const MAX_LIMIT: i32 = 10_000;
+const MAX_LIMIT: usize = 10_000;
+const DEFAULT_SESSIONS: i32 = 3;
 
-/// Calls since a time that searched a project.
+/// Calls since a time that searched a project, by all readers or some.
 pub(crate) struct Scope {
     since: Option<TimestampWithTimeZone>,
     pub(super) project: Option<i64>,
-    limit: i32,
+    limit: usize,
+    readers: Option<Readers>,
 }
 
 impl Scope {
@@ -24,6 +29,7 @@ impl Scope {
         since: Option<TimestampWithTimeZone>,
         project: Option<&str>,
         limit: Option<i32>,
+        readers: Option<&str>,
     ) -> Result<Self> {
         schema::require_current(caller)?;
         grants::require_read(
@@ -32,40 +38,85 @@ impl Scope {
             "you may not read the log of queries",
             "SELECT docsearch.grant_reports('your role')",
         )?;
-        let limit = limit.unwrap_or(DEFAULT_LIMIT);
-        if !(1..=MAX_LIMIT).contains(&limit) {
-            return Err(invalid(
-                format!("max_rows is {limit}"),
-                format!("Use 1 to {MAX_LIMIT}."),
-            ));
-        }
+        let limit = checked_limit(limit)?;
+        let readers = readers.map(|readers| {
+            Readers::named(readers).map_err(|known| {
+                invalid(
+                    format!("readers \"{}\" are not known", shown(readers)),
+                    format!("Use one of: {known}."),
+                )
+            })
+        });
+        let readers = readers.transpose()?;
         let project = project.map(|name| project::by_name(caller, name)).transpose()?;
         Ok(Self {
             since,
             project: project.map(|project| project.id),
             limit,
+            readers,
         })
     }
 
-    /// Most rows of the report.
-    pub(super) fn limit(&self) -> usize {
-        usize::try_from(self.limit).unwrap_or_default()
+    /// The same for a report of one project.
+    pub(crate) fn of_project(
+        caller: &Caller,
+        since: Option<TimestampWithTimeZone>,
+        project: Option<&str>,
+        limit: Option<i32>,
+        readers: Option<&str>,
+    ) -> Result<Self> {
+        let scope = Self::new(caller, since, project, limit, readers)?;
+        match scope.project {
+            Some(_) => Ok(scope),
+            None => Err(invalid("project must not be null", "Give the name of a project.")),
+        }
     }
 
-    /// The parameters of statements: time, project, number of rows.
-    pub(super) fn arguments(&self) -> [DatumWithOid<'static>; 3] {
+    /// Most rows of the report.
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// The parameters of statements: time, project, number of rows, whether assistants called.
+    pub(super) fn arguments(&self) -> [DatumWithOid<'static>; 4] {
         [
             DatumWithOid::from(self.since),
             DatumWithOid::from(self.project),
-            DatumWithOid::from(self.limit),
+            DatumWithOid::from(i64::try_from(self.limit).unwrap_or(i64::MAX)),
+            DatumWithOid::from(self.readers.map(|readers| readers == Readers::Assistants)),
         ]
+    }
+}
+
+/// Most rows of a report, by default 20.
+pub(crate) fn checked_limit(given: Option<i32>) -> Result<usize> {
+    let given = given.unwrap_or(DEFAULT_LIMIT);
+    match usize::try_from(given) {
+        Ok(limit @ 1..=MAX_LIMIT) => Ok(limit),
+        _ => Err(invalid(
+            format!("max_rows is {given}"),
+            format!("Use 1 to {MAX_LIMIT}."),
+        )),
+    }
+}
+
+/// The number of sessions that something has to come from, by default 3: no single reader decides.
+pub(crate) fn least_sessions(given: Option<i32>) -> Result<u32> {
+    let given = given.unwrap_or(DEFAULT_SESSIONS);
+    match u32::try_from(given) {
+        Ok(sessions @ 1..) => Ok(sessions),
+        _ => Err(invalid(
+            format!("min_sessions is {given}, and must be at least 1"),
+            "Use 3 or more, so that no single reader decides.",
+        )),
     }
 }
 
 /// The calls of a scope, as a condition on `q`.
 macro_rules! in_scope {
     () => {
-        "q.logged_at >= coalesce($1, now() - interval '30 days') AND ($2::bigint IS NULL OR q.project_ids @> ARRAY[$2::bigint])"
+        "q.logged_at >= coalesce($1, now() - interval '30 days') AND ($2::bigint IS NULL OR q.project_ids @> ARRAY[$2::bigint])
+         AND ($4::bool IS NULL OR (q.source = 'mcp') = $4)"
     };
 }
 pub(super) use in_scope;

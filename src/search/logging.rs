@@ -1,16 +1,19 @@
 //! Searches and loads as lines of the log of queries. A failure loses the line, never the answer.
 
 use docsearch_core::answer::delivery::Answer;
+use docsearch_core::usage::dead_reference::whole_reference;
 use docsearch_core::usage::logged_call::{CallKind, LoggedCall, LoggedRefinement, LoggedResult, QueryForm, RESULTS};
 use pgrx::pg_sys;
+use pgrx::pg_sys::panic::ErrorReport;
 use serde_json::Value;
 
+use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Role};
 use crate::postgres::subtransaction;
 use crate::search::retrieval::Retrieval;
 use crate::settings;
-use crate::tables::document::Loaded;
-use crate::tables::project::Project;
+use crate::tables::document::{LoadProblem, Loaded};
+use crate::tables::project::{self, Project};
 use crate::tables::query_log;
 
 /// What is kept of a call, by the setting `log_queries` of each of its projects; `None` if it is not logged. The strictest counts.
@@ -58,15 +61,10 @@ pub(super) fn begin(
 impl SearchLine {
     /// Writes the line of a search, and puts its token into the answer.
     pub(super) fn end(mut self, caller: &mut Caller, answer: &mut Answer) {
-        let Some(salt) = salt(caller) else { return };
-        let Some(token) = query_log::new_token(&salt) else {
-            return;
-        };
-        let Some(id) = query_log::call_id(&token, &salt) else {
-            return;
-        };
         let call = &mut self.call;
-        call.id = id;
+        let (Some(token), Some(salt)) = (name_call(caller, call), salt(caller)) else {
+            return;
+        };
         call.set_query(&answer.query, self.form, &salt);
         call.results = u32::try_from(answer.results.len()).unwrap_or(u32::MAX);
         let first = answer.results.iter().take(RESULTS);
@@ -95,17 +93,12 @@ impl SearchLine {
     }
 }
 
-/// Writes that a document, or a section of it, was loaded.
-pub(crate) fn loaded<T>(caller: &mut Caller, loaded: &Loaded<T>) {
-    if form([loaded.log_queries.as_deref()]).is_none() {
-        return;
-    }
+/// Writes that a document, or a section of it, was loaded, and returns the token of the line.
+pub(crate) fn loaded<T>(caller: &mut Caller, loaded: &Loaded<T>) -> Option<String> {
+    form([loaded.log_queries.as_deref()])?;
     let document = loaded.id;
-    let (Some(mut call), Some(salt)) = (new_call(caller, CallKind::Load), salt(caller)) else {
-        return;
-    };
-    let id = query_log::new_token(&salt).and_then(|token| query_log::call_id(&token, &salt));
-    call.id = id.unwrap_or_default();
+    let mut call = new_call(caller, CallKind::Load)?;
+    let token = name_call(caller, &mut call)?;
     call.projects = vec![document.project];
     call.results = 1;
     call.first = vec![LoggedResult {
@@ -115,6 +108,62 @@ pub(crate) fn loaded<T>(caller: &mut Caller, loaded: &Loaded<T>) {
         score: 0.0,
     }];
     query_log::append(&call);
+    Some(token)
+}
+
+/// What a caller asked to load.
+#[derive(Clone, Copy)]
+pub(crate) struct Requested<'a> {
+    pub(crate) reference: Option<&'a str>,
+    pub(crate) project: Option<&'a str>,
+    pub(crate) section: Option<&'a str>,
+}
+
+/// Writes that a document or section was to be loaded that does not exist, and returns the error for the caller. Other problems
+/// are not logged.
+pub(crate) fn not_loaded(caller: &mut Caller, requested: Requested<'_>, problem: LoadProblem) -> ErrorReport {
+    if problem.leads_nowhere {
+        // The caller gets the first problem, whatever happens here.
+        let _ = subtransaction::run(|| log_dead_reference(caller, requested));
+    }
+    problem.report
+}
+
+fn log_dead_reference(caller: &mut Caller, requested: Requested<'_>) -> Result<()> {
+    let Some(reference) = requested.reference else {
+        return Ok(());
+    };
+    let mut projects = project::selected(caller, None)?;
+    let is_named = |project: &Project| match requested.project {
+        Some(name) => project.name == name,
+        None => reference
+            .strip_prefix(&project.name)
+            .is_some_and(|rest| rest.starts_with('/')),
+    };
+    if projects.iter().any(is_named) {
+        projects.retain(is_named);
+    }
+    let Some(form) = form(projects.iter().map(|project| project.log_queries.as_deref())) else {
+        return Ok(());
+    };
+    let (Some(mut call), Some(salt)) = (new_call(caller, CallKind::Load), salt(caller)) else {
+        return Ok(());
+    };
+    if name_call(caller, &mut call).is_some() {
+        call.projects = projects.iter().map(|project| project.id).collect();
+        let whole = whole_reference(requested.project, reference, requested.section);
+        call.set_query(&whole, form, &salt);
+        query_log::append(&call);
+    }
+    Ok(())
+}
+
+/// Gives a call a token, and the id that belongs to it.
+fn name_call(caller: &mut Caller, call: &mut LoggedCall) -> Option<String> {
+    let salt = salt(caller)?;
+    let token = query_log::new_token(&salt)?;
+    call.id = query_log::call_id(&token, &salt)?;
+    Some(token)
 }
 
 /// A call by this caller at this moment; `None` if the sample leaves it out or the tables have no log.

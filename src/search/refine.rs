@@ -8,7 +8,7 @@ use docsearch_core::answer::grade::{CONTEXT_CHARS, Grade, MAX_CONTEXTS};
 use docsearch_core::answer::refinement::{Attempt, ByWords, GradedAnswer, Retry, refine};
 use docsearch_core::models::{json_object, prompt};
 use docsearch_core::ranking::fusion::SecondSearch;
-use docsearch_core::usage::logged_call::LoggedRefinement;
+use docsearch_core::usage::logged_call::{LoggedRefinement, RetryKind};
 use docsearch_inference::Purpose;
 use serde_json::{Value, json};
 
@@ -105,6 +105,7 @@ pub(crate) fn search_refined(caller: &mut Caller, request: &Request<'_>, max_ref
         attempts: u32::try_from(refined.attempts.len()).map_err(internal)?,
         best: u32::try_from(refined.best + 1).map_err(internal)?,
         gain: grade_of(refined.best) - grade_of(0),
+        tried: refined.attempts.iter().skip(1).map(retry_kind).collect(),
     };
     let answer = &mut refined.attempts[refined.best].graded.answer.answer;
     own.suggest(caller, answer)?;
@@ -121,6 +122,16 @@ pub(crate) fn search_refined(caller: &mut Caller, request: &Request<'_>, max_ref
         ]);
     }
     Ok(answer)
+}
+
+/// How an attempt after the first searched.
+fn retry_kind(attempt: &Attempt<TimedAnswer>) -> RetryKind {
+    let transformation = attempt.graded.answer.answer.transformation.as_ref();
+    match transformation.and_then(|made| made.get("wordings")) {
+        _ if attempt.by_words => RetryKind::Words,
+        Some(_) => RetryKind::Model,
+        None => RetryKind::Rules,
+    }
 }
 
 /// The attempts, each with the input that its query was made from.

@@ -9,6 +9,7 @@ use docsearch_core::documents::grouped_page::GroupedPage;
 use docsearch_core::values::bounds;
 use docsearch_core::values::id::DocumentId;
 use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 use serde_json::Value;
 
@@ -22,6 +23,33 @@ use crate::tables::document_list::as_iso;
 use crate::tables::keys::WANTED_DOCUMENTS;
 use crate::tables::schema::{self, Part};
 use crate::tables::{keys, nearest, project, questions};
+
+/// Why a document was not loaded.
+pub(crate) struct LoadProblem {
+    pub(crate) report: ErrorReport,
+    /// Whether there is no such page or section for the caller.
+    pub(crate) leads_nowhere: bool,
+}
+
+impl LoadProblem {
+    fn nowhere(report: ErrorReport) -> Self {
+        Self {
+            report,
+            leads_nowhere: true,
+        }
+    }
+}
+
+impl From<ErrorReport> for LoadProblem {
+    fn from(report: ErrorReport) -> Self {
+        Self {
+            report,
+            leads_nowhere: false,
+        }
+    }
+}
+
+type Load<T> = std::result::Result<T, LoadProblem>;
 
 /// A document and its keys.
 struct StoredDocument {
@@ -38,7 +66,7 @@ pub(crate) fn load(
     project: Option<&str>,
     section: Option<&str>,
     shape: Shape,
-) -> Result<Loaded<String>> {
+) -> Load<Loaded<String>> {
     let (stored, anchor) = resolve(caller, checked_slug(slug)?, project)?;
     let StoredDocument {
         id,
@@ -50,7 +78,7 @@ pub(crate) fn load(
         document.anchors = anchors(caller, id)?;
     }
     let rendering = render(&document, section, shape);
-    let rendering = rendering.map_err(|problem| unknown_section(&document, section, &problem))?;
+    let rendering = rendering.map_err(|problem| LoadProblem::nowhere(unknown_section(&document, section, &problem)))?;
     Ok(Loaded {
         content: rendering.markdown,
         id,
@@ -75,7 +103,7 @@ pub(crate) fn load_all(
     slugs: &[Option<String>],
     project: Option<&str>,
     shape: Shape,
-) -> Vec<Result<Loaded<String>>> {
+) -> Vec<Load<Loaded<String>>> {
     let mut load_within = |slug: &Option<String>, max_chars| {
         let shape = Shape { max_chars, ..shape };
         load(caller, slug.as_deref(), project, None, shape)
@@ -85,7 +113,7 @@ pub(crate) fn load_all(
     };
     // Each text is read twice instead of kept: what is shortened may be large. Unknown slugs are looked up once.
     let length = |slug| load_within(slug, None).map(|loaded| loaded.content.chars().count());
-    let measured: Vec<Result<usize>> = slugs.iter().map(length).collect();
+    let measured: Vec<Load<usize>> = slugs.iter().map(length).collect();
     let lengths: Vec<usize> = measured
         .iter()
         .map(|length| length.as_ref().map_or(0, |length| *length))
@@ -104,7 +132,7 @@ pub(crate) fn load_json(
     project: Option<&str>,
     section: Option<&str>,
     shape: Shape,
-) -> Result<Loaded<Value>> {
+) -> Load<Loaded<Value>> {
     let (stored, anchor) = resolve(caller, checked_slug(slug)?, project)?;
     let StoredDocument {
         id,
@@ -119,8 +147,8 @@ pub(crate) fn load_json(
     if section.is_some() {
         document.anchors = anchors(caller, id)?;
     }
-    let content =
-        to_json(&document, section, shape).map_err(|problem| unknown_section(&document, section, &problem))?;
+    let content = to_json(&document, section, shape);
+    let content = content.map_err(|problem| LoadProblem::nowhere(unknown_section(&document, section, &problem)))?;
     Ok(Loaded {
         content,
         id,
@@ -137,7 +165,30 @@ pub(crate) fn checked_slug(slug: Option<&str>) -> Result<&str> {
 
 /// The document that a slug or a reference names.
 pub(crate) fn identify(caller: &mut Caller, given: &str, project: Option<&str>) -> Result<DocumentId> {
-    Ok(resolve(caller, given, project)?.0.id)
+    match resolve(caller, given, project) {
+        Ok((document, _)) => Ok(document.id),
+        Err(problem) => Err(problem.report),
+    }
+}
+
+/// What a reference names.
+pub(crate) struct Named {
+    pub(crate) project: String,
+    pub(crate) slug: String,
+    /// Of the section; empty for the document as a whole.
+    pub(crate) anchor: String,
+}
+
+/// The document and the section that a reference names.
+pub(crate) fn named(caller: &mut Caller, given: &str) -> Result<Named> {
+    match resolve(caller, given, None) {
+        Ok((StoredDocument { document, .. }, anchor)) => Ok(Named {
+            project: document.project,
+            slug: document.slug,
+            anchor: anchor.unwrap_or_default().into_owned(),
+        }),
+        Err(problem) => Err(problem.report),
+    }
 }
 
 /// The document that a slug or a reference names, and the section of the reference.
@@ -145,11 +196,11 @@ fn resolve<'a>(
     caller: &mut Caller,
     given: &'a str,
     project: Option<&str>,
-) -> Result<(StoredDocument, Option<Cow<'a, str>>)> {
+) -> Load<(StoredDocument, Option<Cow<'a, str>>)> {
     if let Some(name) = project {
-        project::by_name(caller, name)?;
+        project::by_name(caller, name).map_err(LoadProblem::nowhere)?;
     } else if !schema::exists() {
-        return Err(owner::no_tables());
+        return Err(owner::no_tables().into());
     }
     let (mut found, section) = lookup_section(caller, given, project)?;
     let mut anchor = section.map(Cow::Borrowed);
@@ -162,11 +213,11 @@ fn resolve<'a>(
         found = others;
     }
     if found.len() > 1 {
-        return Err(ambiguous(given, &found));
+        return Err(ambiguous(given, &found).into());
     }
     match found.pop() {
         Some(only) => Ok((only, anchor)),
-        None => Err(unknown(caller, given, project)?),
+        None => Err(LoadProblem::nowhere(unknown(caller, given, project)?)),
     }
 }
 
@@ -404,12 +455,12 @@ pub(crate) fn page_keys_column() -> &'static str {
     Part::PageKeys.or_else("d.page_keys", "NULL::bytea")
 }
 
-pub(crate) fn unknown(caller: &mut Caller, slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorReport> {
+pub(crate) fn unknown(caller: &mut Caller, slug: &str, project: Option<&str>) -> Result<ErrorReport> {
     let hint = nearest::hint(caller, slug, project)?;
     Ok(undefined(format!("document \"{slug}\" does not exist"), hint))
 }
 
-fn ambiguous(slug: &str, found: &[StoredDocument]) -> pg_sys::panic::ErrorReport {
+fn ambiguous(slug: &str, found: &[StoredDocument]) -> ErrorReport {
     let references: Vec<String> = found
         .iter()
         .map(|StoredDocument { document, .. }| format!("{}/{}", document.project, document.slug))
@@ -421,7 +472,7 @@ fn ambiguous(slug: &str, found: &[StoredDocument]) -> pg_sys::panic::ErrorReport
     )
 }
 
-fn unknown_section(document: &Document, wanted: Option<&str>, problem: &NoSuchSection) -> pg_sys::panic::ErrorReport {
+fn unknown_section(document: &Document, wanted: Option<&str>, problem: &NoSuchSection) -> ErrorReport {
     let wanted = wanted.unwrap_or_default();
     undefined(
         format!("document \"{}\" has no section \"{wanted}\"", document.slug),

@@ -7,6 +7,7 @@ use pgrx::datum::DatumWithOid;
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
+use crate::settings;
 
 /// Feedback to an answer.
 pub(crate) struct Feedback<'a> {
@@ -40,8 +41,8 @@ pub(crate) fn store(caller: &mut Caller, role: &str, feedback: &Feedback<'_>) ->
     }
     statement::execute(
         owner,
-        "INSERT INTO docsearch.feedback (call_id, role, kind, project_id, document_id, anchor, reason, comment)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING",
+        "INSERT INTO docsearch.feedback (call_id, role, kind, project_id, document_id, anchor, reason, comment, source)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
         &[
             DatumWithOid::from(feedback.call_id),
             DatumWithOid::from(role),
@@ -51,6 +52,7 @@ pub(crate) fn store(caller: &mut Caller, role: &str, feedback: &Feedback<'_>) ->
             DatumWithOid::from(feedback.anchor),
             DatumWithOid::from(feedback.reason.map(<&str>::from)),
             DatumWithOid::from(feedback.comment),
+            DatumWithOid::from(settings::query_log::source()),
         ],
     )
 }
@@ -73,8 +75,8 @@ pub(crate) fn report_gap(caller: &mut Caller, role: &str, gap: &Gap<'_>) -> Resu
     let (document, slug) = gap.page.clone().unzip();
     let stored = statement::change(
         owner,
-        "INSERT INTO docsearch.gap_report (role, client, project_id, document_id, slug, anchor, category, report, goal)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING 1",
+        "INSERT INTO docsearch.gap_report (role, client, project_id, document_id, slug, anchor, category, report, goal, source)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING RETURNING 1",
         &[
             DatumWithOid::from(role),
             DatumWithOid::from(gap.client),
@@ -85,6 +87,7 @@ pub(crate) fn report_gap(caller: &mut Caller, role: &str, gap: &Gap<'_>) -> Resu
             DatumWithOid::from(<&str>::from(gap.category)),
             DatumWithOid::from(gap.report),
             DatumWithOid::from(gap.goal),
+            DatumWithOid::from(settings::query_log::source()),
         ],
         |row| row.required::<i32>(1),
     )?;

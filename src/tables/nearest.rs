@@ -45,6 +45,15 @@ pub(super) fn hint(caller: &mut Caller, slug: &str, project: Option<&str>) -> Re
     })
 }
 
+/// References of the documents that a reference to nothing may mean.
+pub(crate) fn references(caller: &mut Caller, reference: &str) -> Result<Vec<String>> {
+    let meant = addressed(caller, reference, &project::selected(caller, None)?)?;
+    match meant.is_empty() {
+        true => near(caller, reference, None),
+        false => Ok(meant),
+    }
+}
+
 /// References of the documents with this slug, or with this address as searches understand it.
 fn addressed(caller: &mut Caller, slug: &str, projects: &[Project]) -> Result<Vec<String>> {
     let sites = || projects.iter().map(Project::site);

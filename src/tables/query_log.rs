@@ -13,6 +13,7 @@ use pgrx::pg_sys;
 use serde_json::{Value, json};
 
 use crate::postgres::database_file::DatabaseFile;
+use crate::postgres::interrupt;
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::{Owner, Role};
 use crate::postgres::statement;
@@ -159,38 +160,63 @@ pub(crate) fn discard() -> Result<()> {
     WAITING.discard().map_err(internal)
 }
 
+/// Lines of a standby, which has no worker that stores them. They stay until [`discard`]: until then the same lines are returned.
+pub(crate) fn take() -> Result<Vec<String>> {
+    if !WAITING.is_set_aside() && WAITING.size() > 0 {
+        WAITING.set_aside().map_err(internal)?;
+        // Processes that had the file open may still append to it.
+        let begun = Instant::now();
+        while begun.elapsed() < DELAY {
+            interrupt::check();
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+    let lines = WAITING.lines_set_aside().map_err(internal)?.unwrap_or_default();
+    Ok(lines.lines().map(str::to_owned).collect())
+}
+
+/// Stores lines of a standby, and returns how many are new. What is no line of a call is left out.
+pub(crate) fn store_taken(owner: &Owner<'_>, lines: &str) -> Result<i64> {
+    insert(owner, &LoggedCall::read(lines))
+}
+
 /// Whether lines wait for the worker.
 pub(crate) fn is_waiting() -> bool {
     WAITING.size() > 0 || WAITING.is_set_aside()
 }
 
-fn insert(owner: &Owner<'_>, calls: &[LoggedCall]) -> Result<()> {
+/// Stores calls, and returns how many are new.
+fn insert(owner: &Owner<'_>, calls: &[LoggedCall]) -> Result<i64> {
     let rows: Vec<Value> = calls.iter().map(row).collect();
-    statement::execute(
+    let stored = statement::change(
         owner,
-        "INSERT INTO docsearch.query_log
+        "WITH stored AS (INSERT INTO docsearch.query_log
              (id, logged_at, kind, session, role, source, client, query, query_hash, project_ids, class, filter_keys, results,
               found_projects, found_documents, found_anchors, scores, original_top, final_top, score_delta, confidence, grade,
-              attempts, best_attempt, grade_gain, notices, milliseconds, total_ms)
+              attempts, best_attempt, grade_gain, tried, notices, milliseconds, total_ms)
          SELECT r.id, timestamptz '2000-01-01 00:00:00+00' + r.at * interval '1 microsecond', r.kind, r.session, r.role,
                 r.source, r.client, r.query, r.query_hash, r.project_ids, r.class, r.filter_keys, r.results,
                 r.found_projects, r.found_documents, r.found_anchors, r.scores, r.original_top, r.final_top, r.score_delta,
-                r.confidence, r.grade, r.attempts, r.best_attempt, r.grade_gain, r.notices, r.milliseconds, r.total_ms
+                r.confidence, r.grade, r.attempts, r.best_attempt, r.grade_gain, coalesce(r.tried, '{}'), r.notices, r.milliseconds, r.total_ms
          FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS r (
               id text, at float8, kind text, session text, role name, source text, client text, query text, query_hash text,
               project_ids bigint[], class text, filter_keys text[], results int, found_projects bigint[],
               found_documents bigint[], found_anchors text[], scores real[], original_top bigint, final_top bigint,
-              score_delta real, confidence text, grade real, attempts int, best_attempt int, grade_gain real, notices text[],
+              score_delta real, confidence text, grade real, attempts int, best_attempt int, grade_gain real, tried text[], notices text[],
               milliseconds jsonb, total_ms float8)
-         ON CONFLICT (id) DO NOTHING",
+         ON CONFLICT (id) DO NOTHING RETURNING 1)
+         SELECT count(*) FROM stored",
         &[DatumWithOid::from(Value::from(rows).to_string())],
-    )
+        |row| row.required::<i64>(1),
+    )?;
+    Ok(stored.into_iter().next().unwrap_or_default())
 }
 
 fn row(call: &LoggedCall) -> Value {
     let first = |of: fn(&LoggedResult) -> Value| call.first.iter().map(of).collect::<Vec<_>>();
     let best = call.first.first();
     let is_search = call.kind == CallKind::Search;
+    let refinement = call.refinement.as_ref();
     json!({
         "id": call.id,
         "at": call.at,
@@ -214,9 +240,10 @@ fn row(call: &LoggedCall) -> Value {
         "score_delta": call.score_delta,
         "confidence": call.confidence,
         "grade": call.grade,
-        "attempts": call.refinement.map(|refinement| refinement.attempts),
-        "best_attempt": call.refinement.map(|refinement| refinement.best),
-        "grade_gain": call.refinement.map(|refinement| refinement.gain),
+        "attempts": refinement.map(|refinement| refinement.attempts),
+        "best_attempt": refinement.map(|refinement| refinement.best),
+        "grade_gain": refinement.map(|refinement| refinement.gain),
+        "tried": refinement.map(|refinement| &refinement.tried),
         "notices": call.notices,
         "milliseconds": call.milliseconds,
         "total_ms": call.milliseconds.get("total_ms"),

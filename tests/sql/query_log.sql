@@ -64,6 +64,12 @@ SELECT docsearch.feedback(:'token', 'click');
 SELECT docsearch.feedback(:'token', 'did_not_help', reason => 'ugly');
 SELECT docsearch.feedback(:'token', 'helped', 'kiln/reference/Plate');
 SELECT docsearch.feedback(:'token', 'did_not_help', comment => repeat('x', 1001));
+-- Answers of other functions have one, too, and a document that was loaded.
+SELECT search_token IS NOT NULL AS token FROM docsearch.search_answer('Shelf', 'kiln');
+SELECT docsearch.search_refined('Shelf', 'kiln') ? 'search_token' AS token;
+SELECT load_doc_json('kiln/reference/Cone') ->> 'load_token' AS load_token \gset
+SELECT docsearch.feedback(:'load_token', 'helped', 'kiln/reference/Cone');
+DELETE FROM docsearch.feedback WHERE document_id = (SELECT id FROM docsearch.document WHERE slug = 'reference/Cone');
 -- Reports of gaps: one a day of a page.
 SELECT docsearch.report_gap('kiln/reference/Cone', 'missing', 'The temperatures are not given.', 'choose a cone');
 SELECT docsearch.report_gap('kiln/reference/Cone', 'missing', 'Still not.');
@@ -71,6 +77,20 @@ SELECT docsearch.report_gap(NULL, 'missing', 'Nothing says how to glaze.', proje
 SELECT docsearch.report_gap('kiln/reference/Cone', 'boring', 'x');
 SELECT docsearch.report_gap('kiln/reference/Cone', 'missing', ' ');
 SELECT docsearch.report_gap(NULL, 'missing', 'x');
+
+-- References that lead nowhere, also if the transaction fails with them.
+SELECT load_doc('kiln/reference/Shelv');
+SELECT load_doc('reference/Shelv', project => 'kiln');
+SELECT load_doc('kiln/guides/firing', section => 'heating');
+SELECT error IS NOT NULL AS failed FROM load_docs('{kiln/glaze, kiln/reference/Cone}');
+SELECT load_doc_json('quiet/public');
+SELECT load_doc('kiln/glaze', section => 'mixing');
+SELECT docsearch.index_doc('kiln', 'glaze', 'Glaze', E'# Glaze\n\n## Mixing\n\nA glaze is mixed.');
+SELECT pg_temp.logged(16);
+SELECT reference, times, sessions, nearest[1] AS nearest FROM docsearch.dead_references();
+SELECT count(*) FROM docsearch.dead_references(project => 'quiet');
+SELECT docsearch.delete_doc('kiln', 'glaze');
+SELECT reference, times FROM docsearch.dead_references(readers => 'assistants') ORDER BY reference;
 
 -- Reports.
 INSERT INTO docsearch.query_log (id, logged_at, kind, session, role, source, query, query_hash, project_ids, class, results, confidence,
@@ -88,7 +108,17 @@ SELECT class, source, searches, p50_ms, p95_ms FROM docsearch.search_latency() W
 SELECT searches > 0 AS searches, moved >= 0 AS moved, opened_original + opened_final <= moved AS opened FROM docsearch.rule_effects() ORDER BY class LIMIT 1;
 -- s1_30, s4_31.
 SELECT searches, refined, mean_iterations, improved FROM docsearch.refinement_stats();
+UPDATE docsearch.query_log SET tried = CASE WHEN attempts > 1 THEN '{rules}'::text[] ELSE '{}' END WHERE id LIKE 'gap %';
+SELECT kind, tried, chosen, helped, round(mean_gain::numeric, 2) AS mean_gain FROM docsearch.transformation_effects(readers => 'people');
 SELECT rephrased > 0 AS rephrased, rate BETWEEN 0 AND 1 AS rate FROM docsearch.rephrase_rate();
+-- Assistants apart from people: together they are all.
+SELECT r.readers, (SELECT sum(searches) FROM docsearch.top_queries(readers => r.readers)) AS searches,
+       (SELECT sum(searches) FROM docsearch.search_latency(readers => r.readers)) AS timed,
+       (SELECT searches FROM docsearch.rephrase_rate(readers => r.readers)) AS asked
+FROM (VALUES ('people'), ('assistants'), (NULL)) AS r (readers);
+SELECT slug, first, first_share FROM docsearch.page_usage(project => 'kiln', readers => 'assistants', max_rows => 1);
+SELECT sum(first_share) FROM docsearch.page_usage();
+SELECT * FROM docsearch.rephrase_rate(readers => 'robots');
 -- One missing topic in several phrasings is one gap.
 SELECT searches, reports, cardinality(queries) FROM docsearch.documentation_gaps(project => 'kiln', max_rows => 1);
 SELECT count(*) FROM docsearch.top_queries(now() + interval '1 day');

@@ -76,7 +76,7 @@ const INDEXES: [(&str, &str, &str); 24] = [
 ];
 
 /// Constraints of the schema with an index: name, table and definition.
-const CONSTRAINTS: [(&str, &str, &str); 20] = [
+const CONSTRAINTS: [(&str, &str, &str); 21] = [
     ("model_pkey", "model", "PRIMARY KEY (id)"),
     ("model_name_key", "model", "UNIQUE (name)"),
     ("endpoint_pkey", "endpoint", "PRIMARY KEY (model_id)"),
@@ -124,6 +124,11 @@ const CONSTRAINTS: [(&str, &str, &str); 20] = [
         "PRIMARY KEY (run_id, query_id)",
     ),
     ("query_log_pkey", "query_log", "PRIMARY KEY (id)"),
+    (
+        "rejected_question_pkey",
+        "rejected_question",
+        "PRIMARY KEY (project_id, document_id, question_hash)",
+    ),
     (
         "vector_{model}_pkey",
         "vector_{model}",

@@ -9,12 +9,13 @@ use crate::postgres::statement;
 
 /// Tables whose rows have a parent. Foreign keys hold most of them, unless rows were loaded without triggers. Rules of
 /// a dropped project have no effect and are not checked.
-const OWNED: [(&str, Parent); 12] = [
+const OWNED: [(&str, Parent); 13] = [
     ("document", Parent::Project),
     ("chunk", Parent::Document),
     ("document_name", Parent::Document),
     ("definition", Parent::Document),
     ("question", Parent::Document),
+    ("rejected_question", Parent::Document),
     ("container", Parent::Project),
     ("term_stat", Parent::Project),
     ("project_stat", Parent::Project),

@@ -165,7 +165,7 @@ COMMENT ON FUNCTION docsearch.rephrased_queries(timestamp with time zone, text, 
     'returns queries after which the same reader asked in other words within a minute';
 COMMENT ON FUNCTION docsearch.page_usage(timestamp with time zone, text, bigint, boolean, text) IS
     'returns how often each page was found and opened';
-COMMENT ON FUNCTION docsearch.drift(bigint, timestamp with time zone, text, bigint, text) IS
+COMMENT ON FUNCTION docsearch.drift(timestamp with time zone, text, bigint, text, bigint) IS
     'returns searches whose first page is another one than in a run, or than when they were logged';
 COMMENT ON FUNCTION docsearch.dead_references(timestamp with time zone, text, bigint, text) IS
     'returns the references that readers asked for and that lead nowhere';

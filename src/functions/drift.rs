@@ -19,11 +19,11 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
     fn drift(
-        run: default!(Option<i64>, "NULL"),
         since: default!(Option<TimestampWithTimeZone>, "NULL"),
         project: default!(Option<Text<'_>>, "NULL"),
         max_rows: default!(Option<Whole>, "NULL"),
         readers: default!(Option<Text<'_>>, "NULL"),
+        run: default!(Option<i64>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,

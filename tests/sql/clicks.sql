@@ -11,18 +11,17 @@ CREATE FUNCTION pg_temp.log(session int, second int, call text, query text, VARI
 INSERT INTO docsearch.query_log (id, logged_at, kind, session, role, source, query, query_hash, project_ids, class, results,
                                  found_projects, found_documents, found_anchors)
 SELECT format('%s %s', session, second), now() - interval '1 hour' + second * interval '1 second', call, 'reader ' || session, current_user,
-       'page', query, md5(lower(query)), array_agg(DISTINCT p.id), 'question', cardinality(pages),
-       (SELECT array_agg(p.id) FROM unnest(pages)), (SELECT array_agg(pg_temp.page(split_part(page, '#', 1)) ORDER BY place)
-        FROM unnest(pages) WITH ORDINALITY AS t (page, place)),
-       (SELECT array_agg(split_part(page, '#', 2) ORDER BY place) FROM unnest(pages) WITH ORDINALITY AS t (page, place))
-FROM docsearch.project p WHERE p.name = 'loom' GROUP BY p.id
+       'page', query, md5(lower(query)), ARRAY[p.id], 'question', cardinality(pages), array_fill(p.id, ARRAY[cardinality(pages)]),
+       ARRAY(SELECT pg_temp.page(split_part(page, '#', 1)) FROM unnest(pages) AS page),
+       ARRAY(SELECT split_part(page, '#', 2) FROM unnest(pages) AS page)
+FROM docsearch.project p WHERE p.name = 'loom'
 $$;
 DO $$
 BEGIN
     FOR session IN 1..12 LOOP
         PERFORM pg_temp.log(session, 0, 'search', 'How do I keep threads even?', 'weft', 'heddle', 'warp');
         PERFORM pg_temp.log(session, 10, 'load', NULL, 'warp#tension') WHERE session <= 6;
-        PERFORM pg_temp.log(session, 20, 'load', NULL, 'weft') WHERE session = 1;
+        PERFORM pg_temp.log(session, 90, 'load', NULL, 'weft') WHERE session = 1;
         -- One reader asks the same again and again.
         PERFORM pg_temp.log(session, 100 + n, 'search', 'lift', 'heddle'), pg_temp.log(session, 200 + n, 'load', NULL, 'heddle')
         FROM generate_series(1, 20) AS n WHERE session = 7;
@@ -61,17 +60,54 @@ SELECT docsearch.accept_question(NULL, 'where?');
 SELECT docsearch.reject_question('loom/warp', NULL);
 SELECT * FROM docsearch.question_candidates(NULL);
 
+-- What changed since a run, and since it was logged.
+TRUNCATE docsearch.query_log;
+SET docsearch.log_queries = 'text';
+SELECT count(*) > 0 AS found FROM search_docs('Heddle', 'loom');
+SELECT count(*) > 0 AS found FROM search_docs('Heddle', 'loom', filter => '{"kind": "guide"}');
+SELECT count(*) > 0 AS found FROM search_docs('weft');
+RESET docsearch.log_queries;
+DO $$
+BEGIN
+    FOR n IN 1..200 LOOP
+        EXIT WHEN (SELECT count(*) = 3 FROM docsearch.query_log);
+        PERFORM pg_sleep(0.1);
+    END LOOP;
+END $$;
+SELECT docsearch.judge('drift', 'Heddle', 'heddle') <> '' AS judged, docsearch.judge('drift', 'weft', 'weft') <> '' AS judged;
+SELECT run FROM docsearch.evaluate('drift', 'loom', max_results => 3) \gset
+SELECT count(*) FROM docsearch.drift();
+SELECT count(*) FROM docsearch.drift(run => :run);
+SELECT docsearch.delete_doc('loom', 'heddle');
+SELECT query, project, searches, first_before, first_now, rank_now FROM docsearch.drift();
+SELECT query, project, searches, first_before, first_now IS NULL OR first_now <> first_before AS differs FROM docsearch.drift(run => :run);
+SELECT count(*) FROM docsearch.drift(run => :run, max_rows => 1);
+SELECT docsearch.drift(run => :run, project => 'loom');
+SELECT docsearch.drift(run => 0);
+SELECT docsearch.drift(max_rows => 0);
+SELECT count(*) FROM docsearch.query_log;
+
 -- Only who may read the log, and pages that the reader sees. Only who may change a page accepts.
 CREATE ROLE weaver;
 SELECT docsearch.grant_usage('weaver');
 SET ROLE weaver;
 SELECT * FROM docsearch.question_candidates('loom');
 SELECT * FROM docsearch.judge_from_clicks('clicks', 'loom');
+SELECT * FROM docsearch.drift();
+SELECT * FROM docsearch.drift(run => 1);
 SELECT docsearch.accept_question('loom/warp', 'what is a warp');
 SELECT docsearch.reject_question('loom/warp', 'what is a warp');
 RESET ROLE;
+DELETE FROM docsearch.query_log;
+DO $$
+BEGIN
+    FOR session IN 1..3 LOOP
+        PERFORM pg_temp.log(session, 0, 'search', 'even', 'weft', 'warp'), pg_temp.log(session, 10, 'load', NULL, 'warp#tension');
+        PERFORM pg_temp.log(session, 100, 'search', 'over and under', 'weft', 'warp'), pg_temp.log(session, 110, 'load', NULL, 'weft');
+    END LOOP;
+END $$;
+SELECT reference, question FROM docsearch.question_candidates('loom') ORDER BY 1;
 SELECT docsearch.grant_reports('weaver'), docsearch.grant_evaluation('weaver');
-SELECT docsearch.set_questions('loom', 'warp', '[]', 'reader');
 ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY;
 CREATE POLICY no_warp ON docsearch.document FOR SELECT TO weaver USING (slug <> 'warp');
 SET ROLE weaver;
@@ -84,5 +120,6 @@ DROP OWNED BY weaver;
 DROP ROLE weaver;
 SELECT docsearch.drop_project('loom');
 SELECT count(*) FROM docsearch.rejected_question;
-SELECT docsearch.drop_judgments('clicks'), docsearch.drop_judgments('weaver');
+SELECT docsearch.drop_judgments('clicks'), docsearch.drop_judgments('weaver'), docsearch.drop_judgments('drift');
+DELETE FROM docsearch.evaluation_run;
 TRUNCATE docsearch.query_log;

@@ -2,6 +2,7 @@
 
 pub mod bootstrap;
 pub mod comparison;
+pub mod derived;
 pub mod exchange;
 pub mod failure;
 pub mod judgment;

@@ -1,0 +1,364 @@
+//! Texts of documents that may be queries.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+
+use super::hiding::{Edit, headed};
+use super::link::{self, Addresses};
+use super::name::name_of;
+use super::phrase::{Corpus, normalized, stems};
+use super::{DerivedKind, SourcePage};
+use crate::documents::markdown::{Section, introductions, links};
+use crate::documents::outline::Outline;
+use crate::text::name::key;
+use crate::values::interrupt::check;
+
+/// Longest text of a query, in characters and in words: longer ones are paragraphs.
+const MAX_CHARS: usize = 200;
+const MAX_WORDS: usize = 24;
+/// Longest name, in words.
+const MAX_NAME_WORDS: usize = 8;
+/// Fewest words of a query that say something.
+const MIN_CONTENT_WORDS: usize = 2;
+/// The same for the description of an example, which says less about its page than a heading does.
+const MIN_EXAMPLE_WORDS: usize = 3;
+/// Marks at the end of a question in several scripts.
+const QUESTION_MARKS: [char; 5] = ['?', '？', '؟', '\u{37e}', '՞'];
+
+/// A text that may be a query.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub(super) kind: DerivedKind,
+    /// The query.
+    pub(super) text: String,
+    /// Place of the right page.
+    pub(super) page: usize,
+    /// The right section, counted among those with a heading.
+    pub(super) section: Option<usize>,
+    /// What has to be hidden, by page.
+    pub(super) edits: Vec<(usize, Edit)>,
+}
+
+/// All texts of the pages that may be queries.
+pub(super) fn candidates(pages: &[SourcePage], root_url: Option<&str>, corpus: &Corpus) -> Vec<Candidate> {
+    let mut texts = Texts::default();
+    let sections: Vec<Vec<Section>> = pages.iter().map(|page| headed(&page.body)).collect();
+    let addresses = Addresses::of(pages, root_url);
+    for (place, page) in pages.iter().enumerate() {
+        check();
+        texts.headings(place, page, &sections[place]);
+        texts.questions(place, page, &sections[place]);
+        texts.examples(place, page, &sections[place]);
+        for (target, found) in linked(place, page, pages, &addresses, &sections) {
+            texts.add(target, found);
+        }
+    }
+    let mut found: Vec<Candidate> = texts.distinct();
+    found.retain(|candidate| {
+        let least = match candidate.kind {
+            DerivedKind::Example => MIN_EXAMPLE_WORDS,
+            _ => MIN_CONTENT_WORDS,
+        };
+        says_more(&pages[candidate.page], &candidate.text, corpus, least)
+    });
+    drop_repeated(&mut found, corpus);
+    let tasks: Vec<Candidate> = found
+        .iter()
+        .filter_map(|found| task(&pages[found.page], found))
+        .collect();
+    found.extend(tasks);
+    found.extend(keywords(pages, corpus));
+    found.extend(names(pages));
+    found
+}
+
+/// Texts by their words and page.
+#[derive(Default)]
+struct Texts(BTreeMap<(String, usize), Vec<Candidate>>);
+
+impl Texts {
+    fn add(&mut self, phrase: String, candidate: Candidate) {
+        let words = phrase.split(' ').count();
+        let is_long = words > MAX_WORDS || candidate.text.chars().count() > MAX_CHARS;
+        if phrase.is_empty() || is_long || candidate.text.contains("://") {
+            return;
+        }
+        self.0.entry((phrase, candidate.page)).or_default().push(candidate);
+    }
+
+    fn headings(&mut self, place: usize, page: &SourcePage, sections: &[Section]) {
+        if page.is_grouped {
+            return;
+        }
+        for (number, section) in sections.iter().enumerate() {
+            let Some(heading) = section.heading_path.last() else {
+                continue;
+            };
+            let source = &page.body[section.range.start..section.body_start];
+            let start = section.range.start + source.len() - source.trim_start().len();
+            let end = section.range.start + source.trim_end().len();
+            let is_question = heading.trim_end().ends_with(QUESTION_MARKS);
+            let text = unnumbered(heading);
+            let candidate = Candidate {
+                kind: if is_question {
+                    DerivedKind::Question
+                } else {
+                    DerivedKind::Heading
+                },
+                text: text.to_owned(),
+                page: place,
+                section: Some(number),
+                edits: vec![(
+                    place,
+                    Edit::Heading {
+                        start,
+                        end,
+                        level: section.level,
+                    },
+                )],
+            };
+            self.add(normalized(text), candidate);
+        }
+    }
+
+    fn questions(&mut self, place: usize, page: &SourcePage, sections: &[Section]) {
+        for (number, question) in page.questions.iter().enumerate() {
+            let outline = || Outline::new(&page.body);
+            let anchor = match sections.iter().any(|section| section.anchor == question.anchor) {
+                true => question.anchor.clone(),
+                false => section_anchor(&outline(), &question.anchor),
+            };
+            let candidate = Candidate {
+                kind: DerivedKind::Question,
+                text: question.question.clone(),
+                page: place,
+                section: place_of(sections, &anchor),
+                edits: vec![(place, Edit::Question(number))],
+            };
+            self.add(normalized(&question.question), candidate);
+        }
+    }
+
+    fn examples(&mut self, place: usize, page: &SourcePage, sections: &[Section]) {
+        for example in introductions(&page.body) {
+            let after = sections.partition_point(|section| section.range.start <= example.range.start);
+            let candidate = Candidate {
+                kind: DerivedKind::Example,
+                page: place,
+                section: after.checked_sub(1),
+                edits: vec![(place, text_of(example.range))],
+                text: unnumbered(&example.text).to_owned(),
+            };
+            self.add(normalized(&candidate.text), candidate);
+        }
+    }
+
+    /// The texts that are about one page and one section of it, each once.
+    fn distinct(self) -> Vec<Candidate> {
+        let mut pages_of: HashMap<String, usize> = HashMap::new();
+        for (phrase, _) in self.0.keys() {
+            *pages_of.entry(phrase.clone()).or_default() += 1;
+        }
+        let about_one_page = self.0.into_iter().filter(|((phrase, _), _)| pages_of[phrase] == 1);
+        about_one_page.filter_map(|(_, same)| merged(same)).collect()
+    }
+}
+
+/// One candidate for texts with the same words: the strongest kind, with the edits of all. `None` if they name different
+/// sections.
+fn merged(mut same: Vec<Candidate>) -> Option<Candidate> {
+    same.sort_by(|a, b| (a.kind, &a.text).cmp(&(b.kind, &b.text)));
+    let sections: HashSet<usize> = same.iter().filter_map(|candidate| candidate.section).collect();
+    if sections.len() > 1 {
+        return None;
+    }
+    let mut edits: Vec<(usize, Edit)> = same.iter().flat_map(|candidate| candidate.edits.clone()).collect();
+    edits.sort();
+    edits.dedup();
+    let first = same.into_iter().next()?;
+    Some(Candidate {
+        section: sections.into_iter().next(),
+        edits,
+        ..first
+    })
+}
+
+/// The texts of the links of a page that lead to others.
+fn linked(
+    place: usize,
+    page: &SourcePage,
+    pages: &[SourcePage],
+    addresses: &Addresses,
+    sections: &[Vec<Section>],
+) -> Vec<(String, Candidate)> {
+    let others = links(&page.body).into_iter().filter_map(|link| {
+        let (target, fragment) = addresses.resolve(page, &link.target)?;
+        let text = link.text.split_whitespace().collect::<Vec<&str>>().join(" ");
+        if target == place {
+            return None;
+        }
+        let candidate = Candidate {
+            kind: DerivedKind::Link,
+            page: target,
+            section: place_of(&sections[target], &link::anchor(&pages[target], fragment)),
+            edits: vec![(place, text_of(link.range))],
+            text,
+        };
+        Some((normalized(&candidate.text), candidate))
+    });
+    others.collect()
+}
+
+/// A text without marks and numbers before it: `12.1. `, `F.31.2. `, `- `, `Step 3: `, `Chapter 2. `.
+fn unnumbered(text: &str) -> &str {
+    let mut rest = text.trim_start_matches(|c: char| !c.is_alphanumeric() && !OPENING.contains(c));
+    let (first, after) = rest.split_once(' ').unwrap_or((rest, ""));
+    if is_number(first) && ends_number(first) {
+        rest = after;
+    } else if let Some((second, after)) = after.trim_start().split_once(' ')
+        && first.chars().all(char::is_alphabetic)
+        && is_number(second)
+        && ends_number(second)
+    {
+        rest = after;
+    }
+    rest.trim()
+}
+
+/// Marks that begin a name or a quotation.
+const OPENING: &str = "_@$#/\\.\"'“‘«(<[{`¿¡";
+
+/// Whether a word is a number of a section, which may begin with a letter.
+fn is_number(word: &str) -> bool {
+    let inner = word.trim_end_matches(['.', ':', ')']);
+    let numbered = inner
+        .split_once('.')
+        .filter(|(letter, _)| letter.chars().count() == 1)
+        .map_or(inner, |(_, rest)| rest);
+    !numbered.is_empty() && numbered.chars().all(|c| c.is_ascii_digit() || c == '.')
+}
+
+fn ends_number(word: &str) -> bool {
+    word.ends_with(['.', ':', ')'])
+}
+
+fn text_of(range: Range<usize>) -> Edit {
+    Edit::Text {
+        start: range.start,
+        end: range.end,
+    }
+}
+
+fn section_anchor(outline: &Outline<'_>, wanted: &str) -> String {
+    let found = outline.find(wanted).and_then(|place| outline.sections().get(place));
+    found.map_or_else(String::new, |section| section.anchor.clone())
+}
+
+fn place_of(sections: &[Section], anchor: &str) -> Option<usize> {
+    sections
+        .iter()
+        .position(|section| !anchor.is_empty() && section.anchor == anchor)
+}
+
+/// Whether a query has words enough, and others than the title and the slug of its page.
+pub(super) fn says_more(page: &SourcePage, text: &str, corpus: &Corpus, least: usize) -> bool {
+    let content: HashSet<String> = corpus.content_words(text).into_iter().collect();
+    let mut known = stems(&page.title);
+    known.extend(stems(&page.slug));
+    let is_new = |word: &String| stems(word).iter().any(|stem| !known.contains(stem));
+    content.len() >= least && content.iter().any(is_new)
+}
+
+/// Drops the candidates whose words are also on another page, besides what is hidden there.
+fn drop_repeated(candidates: &mut Vec<Candidate>, corpus: &Corpus) {
+    let phrases: Vec<&str> = candidates.iter().map(|candidate| candidate.text.as_str()).collect();
+    let mut occurrences = corpus.occurrences(&phrases).into_iter();
+    candidates.retain(|candidate| {
+        let of_pages = occurrences.next().unwrap_or_default();
+        of_pages.into_iter().all(|(page, times)| {
+            let hidden = candidate.edits.iter().filter(|(edited, _)| *edited == page).count();
+            page == candidate.page || times <= hidden
+        })
+    });
+}
+
+/// The name of the page with the text of a heading or example.
+fn task(page: &SourcePage, found: &Candidate) -> Option<Candidate> {
+    if !matches!(found.kind, DerivedKind::Heading | DerivedKind::Example) {
+        return None;
+    }
+    let name = name_of(&page.title)?;
+    let phrase = format!(" {} ", normalized(&found.text));
+    let has_name = phrase.contains(&format!(" {} ", normalized(name)));
+    (!has_name).then(|| Candidate {
+        kind: DerivedKind::SymbolTask,
+        text: format!("{name} {}", found.text),
+        ..found.clone()
+    })
+}
+
+/// Queries of keywords: one of several words, or the first two of a page.
+fn keywords(pages: &[SourcePage], corpus: &Corpus) -> Vec<Candidate> {
+    let mut by_words: BTreeMap<String, Vec<Candidate>> = BTreeMap::new();
+    for (place, page) in pages.iter().enumerate() {
+        let mut known = stems(&page.title);
+        known.extend(stems(&page.slug));
+        let is_other = |keyword: &str| !stems(keyword).is_subset(&known) && !corpus.content_words(keyword).is_empty();
+        let others = page
+            .keywords
+            .iter()
+            .enumerate()
+            .filter(|(_, keyword)| is_other(keyword));
+        let (several, single): (Vec<_>, Vec<_>) =
+            others.partition(|(_, keyword)| says_more(page, keyword, corpus, MIN_CONTENT_WORDS));
+        let alone = several.into_iter().map(|keyword| vec![keyword]);
+        let pair = single.into_iter().take(2).collect::<Vec<_>>();
+        let pair = (pair.len() == 2).then_some(pair);
+        // Indexing would choose keywords for a page without any.
+        let mut left = page.keywords.len();
+        for parts in alone.chain(pair) {
+            if parts.len() >= left {
+                continue;
+            }
+            left -= parts.len();
+            let text = parts
+                .iter()
+                .map(|(_, keyword)| keyword.as_str())
+                .collect::<Vec<&str>>()
+                .join(" ");
+            let candidate = Candidate {
+                kind: DerivedKind::Keyword,
+                page: place,
+                section: None,
+                edits: parts
+                    .iter()
+                    .map(|(number, _)| (place, Edit::Keyword(*number)))
+                    .collect(),
+                text,
+            };
+            by_words.entry(normalized(&candidate.text)).or_default().push(candidate);
+        }
+    }
+    let unique = by_words.into_values().filter(|same| same.len() == 1);
+    unique.flatten().collect()
+}
+
+/// Titles, or the symbols in them, that one page has.
+fn names(pages: &[SourcePage]) -> Vec<Candidate> {
+    let mut by_key: BTreeMap<String, Vec<Candidate>> = BTreeMap::new();
+    for (place, page) in pages.iter().enumerate() {
+        let name = name_of(&page.title).unwrap_or(page.title.trim());
+        let key = key(name);
+        if key.is_empty() || name.split_whitespace().count() > MAX_NAME_WORDS {
+            continue;
+        }
+        by_key.entry(key).or_default().push(Candidate {
+            kind: DerivedKind::Name,
+            text: name.to_owned(),
+            page: place,
+            section: None,
+            edits: Vec::new(),
+        });
+    }
+    by_key.into_values().filter(|same| same.len() == 1).flatten().collect()
+}

@@ -1,0 +1,288 @@
+//! Laws for any pages.
+
+use std::collections::{BTreeSet, HashMap};
+
+use docsearch_core::documents::markdown::{plain_text, sections};
+use docsearch_core::documents::similar_texts::{Shingles, similar_pairs};
+use docsearch_core::evaluation::derived::{
+    Corpus, Derivation, DerivationLimits, DerivedKind, DerivedQuery, HiddenPage, SourcePage, derive, held_out,
+};
+use docsearch_core::index::question::Question;
+use docsearch_core::text::identifier::split_identifier;
+use docsearch_core::text::name::key;
+use docsearch_core::text::title::symbol;
+use docsearch_core::text::word::stem;
+use proptest::prelude::*;
+use strum::IntoEnumIterator;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::{derived, page};
+
+const WORDS: [&str; 24] = [
+    "kiln",
+    "clay",
+    "glaze",
+    "pot",
+    "fire",
+    "cool",
+    "wait",
+    "slow",
+    "open",
+    "shelf",
+    "cone",
+    "quartz",
+    "größe",
+    "кувшин",
+    "глина",
+    "陶器",
+    "窯",
+    "ตัวอย่าง",
+    "fire_all",
+    "coolDown",
+    "2",
+    "the",
+    "--all",
+    "e.g.",
+];
+
+fn phrase(words: std::ops::Range<usize>) -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(&WORDS[..]), words).prop_map(|words| words.join(" "))
+}
+
+fn block() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => (1usize..5, phrase(1..5)).prop_map(|(level, text)| format!("{} {text}", "#".repeat(level))),
+        1 => phrase(1..4).prop_map(|text| format!("{text}\n===")),
+        1 => phrase(2..5).prop_map(|text| format!("## {text}? {{#own}}")),
+        3 => (phrase(1..6), 0usize..6, phrase(1..5)).prop_map(|(before, slug, text)| format!("{before} [{text}](p{slug}#own) {before}")),
+        1 => (0usize..6, phrase(2..5)).prop_map(|(slug, text)| format!("[{text}](../p{slug}.html)\n===")),
+        3 => phrase(2..6).prop_map(|text| format!("{text}:\n\n```\ncode\n```")),
+        2 => phrase(2..6).prop_map(|text| format!("- {text}:\n  `code`\n- {text}")),
+        2 => phrase(3..12).prop_map(|text| format!("{text}. {text}:\n\n    code")),
+        1 => phrase(1..5).prop_map(|text| format!("> # {text}\n> {text}:\n>\n> `code`")),
+        1 => phrase(1..4).prop_map(|text| format!("| {text} | [{text}](p1) |\n|--|--|\n| a | b |")),
+        1 => "[-#>|`*_:.!\\[\\]() a-c\n]{0,30}",
+        1 => Just("```".to_owned()),
+    ]
+}
+
+fn body() -> impl Strategy<Value = String> {
+    prop::collection::vec((block(), prop::sample::select(&["\n\n", "\n"][..])), 0..9)
+        .prop_map(|blocks| blocks.into_iter().map(|(block, gap)| block + gap).collect())
+}
+
+fn pages() -> impl Strategy<Value = Vec<SourcePage>> {
+    let parts = (
+        phrase(1..3),
+        body(),
+        prop::collection::vec(phrase(1..4), 0..4),
+        prop::collection::vec(phrase(2..5), 0..2),
+    );
+    prop::collection::vec(parts, 0..6).prop_map(|pages| {
+        let pages = pages.into_iter().enumerate();
+        pages
+            .map(|(number, (title, body, keywords, questions))| SourcePage {
+                keywords,
+                questions: questions
+                    .into_iter()
+                    .map(|question| Question {
+                        anchor: "own".to_owned(),
+                        question,
+                    })
+                    .collect(),
+                ..page(&format!("p{number}"), &title, &body)
+            })
+            .collect()
+    })
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.unicode_words().map(str::to_lowercase)
+}
+
+fn stems(text: &str) -> BTreeSet<String> {
+    let split = split_identifier(text);
+    words(text)
+        .chain(words(&split))
+        .map(|word| stem(&word).into_owned())
+        .collect()
+}
+
+fn counts(text: &str) -> HashMap<String, i64> {
+    let mut counts = HashMap::new();
+    for word in words(text) {
+        *counts.entry(word).or_default() += 1;
+    }
+    counts
+}
+
+/// The pages as they are searched.
+fn searched(pages: &[SourcePage], derivation: &Derivation) -> Vec<SourcePage> {
+    let pages = pages.iter().zip(&derivation.pages);
+    pages
+        .map(|(page, hidden)| SourcePage {
+            body: hidden.body.clone(),
+            keywords: hidden.keywords.clone(),
+            questions: hidden.questions.clone(),
+            ..page.clone()
+        })
+        .collect()
+}
+
+fn without_name(query: &DerivedQuery, title: &str) -> String {
+    let name = symbol(title).unwrap_or(title.trim());
+    match query.kind {
+        DerivedKind::SymbolTask => query.text.strip_prefix(name).unwrap_or(&query.text).trim().to_owned(),
+        _ => query.text.clone(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn hidden_texts_are_gone_and_nothing_else_is(pages in pages()) {
+        let found = derived(&pages);
+        prop_assert_eq!(found.pages.len(), pages.len());
+        let hidden = searched(&pages, &found);
+        for (page, after) in pages.iter().zip(&hidden) {
+            let (before, mut left) = (counts(&plain_text(&page.body)), counts(&plain_text(&after.body)));
+            let queries: Vec<&DerivedQuery> = found.queries.iter().filter(|query| query.kind.is_hidden()).collect();
+            for (word, times) in before {
+                let left = left.remove(&word).unwrap_or_default();
+                prop_assert!(left <= times);
+                let in_queries = queries.iter().any(|query| counts(&query.text).contains_key(&word));
+                // A number before a heading goes with it.
+                prop_assert!(left == times || in_queries || word.parse::<f64>().is_ok(), "{} of {:?}", word, page);
+            }
+            prop_assert!(left.is_empty(), "{:?}", left);
+            prop_assert!(page.keywords.is_empty() || !after.keywords.is_empty());
+        }
+        for query in found.queries.iter().filter(|query| query.kind.is_hidden()) {
+            let own = pages.iter().position(|page| page.slug == query.slug).unwrap();
+            if query.kind == DerivedKind::Keyword {
+                let parts = pages[own].keywords.iter().filter(|keyword| query.text.contains(keyword.as_str()));
+                prop_assert!(parts.count() > 0);
+                prop_assert!(!hidden[own].keywords.contains(&query.text));
+                continue;
+            }
+            let text = without_name(query, &pages[own].title);
+            let occurrences = Corpus::of(&hidden).occurrences(&[&text]).remove(0);
+            prop_assert!(occurrences.keys().all(|page| *page == own), "{:?} {:?}", query, hidden);
+        }
+    }
+
+    #[test]
+    fn sections_keep_their_place(pages in pages()) {
+        let found = derived(&pages);
+        for query in found.queries.iter().filter(|query| !query.anchor.is_empty()) {
+            let own = pages.iter().position(|page| page.slug == query.slug).unwrap();
+            let place = |body: &str, anchor: &str| {
+                let mut headed = sections(body);
+                headed.retain(|section| section.level > 0);
+                headed.iter().position(|section| section.anchor == anchor)
+            };
+            let before = place(&pages[own].body, &query.anchor);
+            prop_assert!(before.is_some());
+            prop_assert_eq!(before, place(&found.pages[own].body, &query.hidden_anchor));
+        }
+    }
+
+    #[test]
+    fn no_query_is_trivial(pages in pages()) {
+        let corpus = Corpus::of(&pages);
+        let found = derived(&pages);
+        let mut texts = BTreeSet::new();
+        for query in &found.queries {
+            let own = pages.iter().find(|page| page.slug == query.slug).unwrap();
+            prop_assert!(texts.insert((query.kind, query.text.to_lowercase())), "{:?}", query);
+            if query.kind == DerivedKind::Name {
+                prop_assert_eq!(pages.iter().filter(|page| key(&page.title) == key(&query.text)).count() <= 1, true);
+                continue;
+            }
+            let content = corpus.content_words(&query.text);
+            let mut known = stems(&own.title);
+            known.extend(stems(&own.slug));
+            prop_assert!(content.len() >= 2, "{:?}", query);
+            prop_assert!(content.iter().any(|word| !stems(word).is_subset(&known)), "{:?}", query);
+        }
+    }
+
+    #[test]
+    fn a_page_is_on_one_side_with_those_that_say_the_same(pages in pages(), copy in any::<prop::sample::Index>()) {
+        let mut pages = pages;
+        if !pages.is_empty() {
+            let copied = pages[copy.index(pages.len())].clone();
+            pages.push(SourcePage { slug: "copy".to_owned(), ..copied });
+        }
+        let sides = held_out(&pages);
+        let shingles: Vec<Shingles> = pages.iter().map(|page| Shingles::of(&plain_text(&page.body))).collect();
+        for pair in similar_pairs(&shingles, 0.8) {
+            prop_assert_eq!(sides[pair.first], sides[pair.second]);
+        }
+        for query in derived(&pages).queries {
+            let own = pages.iter().position(|page| page.slug == query.slug).unwrap();
+            prop_assert_eq!(query.held_out, sides[own]);
+        }
+    }
+
+    #[test]
+    fn the_order_of_pages_does_not_matter(pages in pages(), by in any::<prop::sample::Index>()) {
+        let mut turned = pages.clone();
+        if !pages.is_empty() {
+            turned.rotate_left(by.index(pages.len()));
+        }
+        turned.reverse();
+        let (mut first, mut second) = (derived(&pages), derived(&turned));
+        prop_assert_eq!(first.queries, second.queries);
+        first.pages.sort_by(|a, b| a.body.cmp(&b.body));
+        second.pages.sort_by(|a, b| a.body.cmp(&b.body));
+        let bodies = |pages: &[HiddenPage]| pages.iter().map(|page| page.body.clone()).collect::<Vec<String>>();
+        prop_assert_eq!(bodies(&first.pages), bodies(&second.pages));
+    }
+
+    /// Queries are lost only where they are about the new page as well.
+    #[test]
+    fn another_page_changes_only_what_it_says_too(pages in pages(), title in phrase(1..3), text in phrase(1..9)) {
+        let many = DerivationLimits { of_kind: 1_000, of_page: 1_000, of_kind_and_page: 1_000 };
+        let before = derive(&pages, None, &many);
+        let mut more = pages.clone();
+        more.push(page("new", &title, &text));
+        let after = derive(&more, None, &many);
+        let corpus = Corpus::of(&more);
+        for query in &before.queries {
+            let own = pages.iter().find(|page| page.slug == query.slug).unwrap();
+            let text = without_name(query, &own.title);
+            let is_shared = corpus.occurrences(&[&text]).remove(0).contains_key(&pages.len());
+            let same = |after: &&DerivedQuery| (after.kind, &after.text, &after.slug) == (query.kind, &query.text, &query.slug);
+            let stays = after.queries.iter().any(|after| same(&after));
+            prop_assert!(stays || is_shared || key(&title) == key(&query.text), "{:?}", query);
+        }
+    }
+
+    #[test]
+    fn limits_hold(pages in pages(), of_kind in 0usize..4, of_page in 0usize..3, of_kind_and_page in 0usize..3) {
+        let limits = DerivationLimits { of_kind, of_page, of_kind_and_page };
+        let found = derive(&pages, None, &limits);
+        for kind in DerivedKind::iter() {
+            for side in [true, false] {
+                let count = found.queries.iter().filter(|query| (query.kind, query.held_out) == (kind, side)).count();
+                prop_assert!(count <= of_kind / 2);
+            }
+            for page in &pages {
+                let own = |query: &&DerivedQuery| query.slug == page.slug;
+                let of_both = found.queries.iter().filter(own).filter(|query| query.kind == kind).count();
+                prop_assert!(kind == DerivedKind::Name || of_both <= of_kind_and_page);
+                let hidden = found.queries.iter().filter(own).filter(|query| query.kind.is_hidden());
+                prop_assert!(hidden.count() <= of_page);
+            }
+        }
+    }
+
+    #[test]
+    fn any_text_can_be_read(bodies in prop::collection::vec("(\\PC|[\n#>`|:*\\[\\]()-]){0,200}", 0..4)) {
+        let pages: Vec<SourcePage> = bodies.iter().zip(0..).map(|(body, number): (_, usize)| page(&number.to_string(), body, body)).collect();
+        let found = derived(&pages);
+        prop_assert_eq!(found.pages.len(), pages.len());
+    }
+}

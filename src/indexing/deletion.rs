@@ -1,6 +1,7 @@
 //! Deletes documents.
 
 use docsearch_core::index::statistics::Delta;
+use docsearch_core::values::id::DocumentId;
 use pgrx::datum::DatumWithOid;
 
 use crate::indexing::indexer::read_stored;
@@ -41,7 +42,13 @@ pub(crate) fn delete(
         };
         let stored = {
             let owner = &caller.as_owner()?;
-            read_stored(owner, project, id)?
+            read_stored(
+                owner,
+                DocumentId {
+                    project: project.id,
+                    document: id,
+                },
+            )?
         };
         let rows = statement::change(
             caller,

@@ -115,16 +115,21 @@ pub(crate) fn index(
     // Every session takes locks in the order of slugs.
     inputs.sort_by(|a, b| a.slug.cmp(&b.slug));
     let indexer = Indexer::open(caller, project, mode, source_root.map_or(Source::Caller, Source::Root))?;
-    let mut outcomes = Vec::with_capacity(inputs.len());
-    let mut delta = Delta::default();
-    let mut inputs = inputs.into_iter().peekable();
-    while inputs.peek().is_some() {
-        let batch: Vec<DocumentInput> = inputs.by_ref().take(BATCH).collect();
-        outcomes.extend(indexer.index_batch(caller, batch, on_failure, &mut delta)?);
-    }
-    let owner = &caller.as_owner()?;
-    finish(owner, project, delta, &outcomes, mode)?;
-    Ok(outcomes)
+    indexer.index_all(caller, inputs, on_failure)
+}
+
+/// Indexes checked documents at once into a project with the model of another. Passages that the document of the same
+/// slug has there keep their vectors.
+pub(crate) fn index_copies(
+    caller: &mut Caller,
+    project: &Project,
+    original: &Project,
+    inputs: Vec<DocumentInput>,
+) -> Result<()> {
+    model_grant::require_of_project(caller, original.id)?;
+    let indexer = Indexer::open(caller, project, IndexMode::Immediate, Source::Copy(original.id))?;
+    indexer.index_all(caller, inputs, OnFailure::Raise)?;
+    Ok(())
 }
 
 /// Writes the statistics, and leaves missing vectors to the worker: all of them if documents are deferred, or if the
@@ -239,6 +244,8 @@ enum Source<'a> {
     Caller,
     /// The same, but documents of other source roots are left alone as well.
     Root(&'a str),
+    /// Another project, by its id: vectors are taken from there.
+    Copy(i64),
     /// The table: derived rows are written again.
     Table,
 }
@@ -293,6 +300,24 @@ impl<'a> Indexer<'a> {
             tokenizer,
             model,
         })
+    }
+
+    fn index_all(
+        &self,
+        caller: &mut Caller,
+        inputs: Vec<DocumentInput>,
+        on_failure: OnFailure,
+    ) -> Result<Vec<Outcome>> {
+        let mut outcomes = Vec::with_capacity(inputs.len());
+        let mut delta = Delta::default();
+        let mut inputs = inputs.into_iter().peekable();
+        while inputs.peek().is_some() {
+            let batch: Vec<DocumentInput> = inputs.by_ref().take(BATCH).collect();
+            outcomes.extend(self.index_batch(caller, batch, on_failure, &mut delta)?);
+        }
+        let owner = &caller.as_owner()?;
+        finish(owner, self.project, delta, &outcomes, self.mode)?;
+        Ok(outcomes)
     }
 
     fn index_batch(
@@ -430,9 +455,11 @@ impl<'a> Indexer<'a> {
         });
         let mut chunks = text.collect::<Result<Vec<ChunkPlan>>>()?;
         chunks.extend(question_chunks);
-        let stored = match &known {
-            Some(known) => self.stored(caller, known.id)?,
-            None => Stored::default(),
+        let original = self.original(caller, &input.slug)?;
+        let stored = match (&known, original) {
+            (Some(known), _) => self.stored(caller, self.document_id(known.id))?,
+            (None, Some(original)) => self.stored(caller, original)?,
+            (None, None) => Stored::default(),
         };
         let mut wanted = Vec::new();
         for chunk in &chunks {
@@ -452,6 +479,7 @@ impl<'a> Indexer<'a> {
             entry_share: markdown::entry_share(body),
             content_hash,
             known,
+            original,
             chunks,
             text_chunks,
             questions,

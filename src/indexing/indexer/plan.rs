@@ -2,6 +2,7 @@
 
 use docsearch_core::documents::chunk::{Chunk, ChunkKind};
 use docsearch_core::documents::markdown;
+use docsearch_core::values::id::DocumentId;
 use pgrx::pg_sys::panic::ErrorReport;
 
 use super::Outcome;
@@ -23,6 +24,8 @@ pub(super) struct DocumentPlan {
     pub(super) input: DocumentInput,
     pub(super) content_hash: String,
     pub(super) known: Option<KnownDocument>,
+    /// The document of another project whose vectors it takes.
+    pub(super) original: Option<DocumentId>,
     /// First those of its text, then those of its questions.
     pub(super) chunks: Vec<ChunkPlan>,
     /// Number of chunks of its text.

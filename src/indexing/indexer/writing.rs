@@ -18,7 +18,6 @@ use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::settings::IndexMode;
-use crate::tables::project::Project;
 use crate::tables::schema::{self, Part};
 use crate::tables::statistics::by_hand::CountedElsewhere;
 use crate::tables::{names, postings, questions};
@@ -101,14 +100,17 @@ impl Indexer<'_> {
                 return Ok(None);
             }
             Some(known) => {
-                let stored = self.stored(caller, known.id)?;
+                let stored = self.stored(caller, self.document_id(known.id))?;
                 delta.count(-1, stored.words, &stored.chunks);
                 stored
             }
-            None => Stored::default(),
+            None => match document.original {
+                Some(original) => self.stored(caller, original)?,
+                None => Stored::default(),
+            },
         };
         let id = match (self.source, &document.known) {
-            (Source::Caller | Source::Root(_), _) => self.write_document(caller, document)?,
+            (Source::Caller | Source::Root(_) | Source::Copy(_), _) => self.write_document(caller, document)?,
             (Source::Table, Some(known)) => self.write_counts(caller, known.id, document)?,
             (Source::Table, None) => None,
         };
@@ -137,12 +139,30 @@ impl Indexer<'_> {
 
     fn chunk_id(&self, document: i64, chunk: i32) -> ChunkId {
         ChunkId {
-            document: DocumentId {
-                project: self.project.id,
-                document,
-            },
+            document: self.document_id(document),
             chunk,
         }
+    }
+
+    pub(super) fn document_id(&self, document: i64) -> DocumentId {
+        DocumentId {
+            project: self.project.id,
+            document,
+        }
+    }
+
+    /// The document with a slug in the project that is copied.
+    pub(super) fn original(&self, caller: &Caller, slug: &str) -> Result<Option<DocumentId>> {
+        let Source::Copy(project) = self.source else {
+            return Ok(None);
+        };
+        let document = statement::one(
+            caller,
+            "SELECT d.id FROM docsearch.document d WHERE d.project_id = $1 AND d.slug = $2",
+            &[DatumWithOid::from(project), DatumWithOid::from(slug)],
+            |row| row.required::<i64>(1),
+        )?;
+        Ok(document.map(|document| DocumentId { project, document }))
     }
 
     /// Locks a document; false if it has changed.
@@ -318,9 +338,9 @@ impl Indexer<'_> {
         Ok(written)
     }
 
-    pub(super) fn stored(&self, caller: &mut Caller, id: i64) -> Result<Stored> {
+    pub(super) fn stored(&self, caller: &mut Caller, id: DocumentId) -> Result<Stored> {
         let owner = &caller.as_owner()?;
-        read_stored(owner, self.project, id)
+        read_stored(owner, id)
     }
 
     /// Vectors of chunks with the same text under another number.
@@ -334,12 +354,16 @@ impl Indexer<'_> {
         let mut from_to = Vec::new();
         for planned in &document.chunks {
             let chunk_no = planned.number;
-            let stays = stored.by_number.get(&chunk_no) == Some(&planned.input_hash);
+            let stays = document.original.is_none() && stored.by_number.get(&chunk_no) == Some(&planned.input_hash);
             let embedded = document.passages.iter().any(|&(number, _)| number == chunk_no);
             let Some(&from) = stored.by_hash.get(&planned.input_hash).filter(|_| !stays && !embedded) else {
                 continue;
             };
-            from_to.push((self.chunk_id(id, from), chunk_no));
+            let from = ChunkId {
+                document: document.original.unwrap_or_else(|| self.document_id(id)),
+                chunk: from,
+            };
+            from_to.push((from, chunk_no));
         }
         let sources: Vec<ChunkId> = from_to.iter().map(|(from, _)| *from).collect();
         let vectors = if sources.is_empty() {
@@ -385,11 +409,11 @@ row_type! {
 }
 
 /// The stored rows of a document.
-pub(crate) fn read_stored(owner: &Owner<'_>, project: &Project, id: i64) -> Result<Stored> {
+pub(crate) fn read_stored(owner: &Owner<'_>, id: DocumentId) -> Result<Stored> {
     let words = statement::one(
         owner,
         "SELECT d.term_count::bigint FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
-        &[DatumWithOid::from(project.id), DatumWithOid::from(id)],
+        &[DatumWithOid::from(id.project), DatumWithOid::from(id.document)],
         |row| row.required::<i64>(1),
     )?;
     let mut stored = Stored {
@@ -402,7 +426,7 @@ pub(crate) fn read_stored(owner: &Owner<'_>, project: &Project, id: i64) -> Resu
             "SELECT {} FROM docsearch.chunk c WHERE c.project_id = $1 AND c.document_id = $2",
             StoredChunk::select_list()
         ),
-        &[DatumWithOid::from(project.id), DatumWithOid::from(id)],
+        &[DatumWithOid::from(id.project), DatumWithOid::from(id.document)],
         |row| {
             let row = StoredChunk::read(row)?;
             let counted = CountedChunk {

@@ -21,7 +21,7 @@ ONLY_IN = {
 }
 # The folders of a crate, from top to bottom. Those in one row do not import each other.
 LAYERS = {
-    "src": ["functions", "evaluation reports", "administration", "search indexing", "models", "tables", "settings", "postgres"],
+    "src": ["functions", "evaluation reports tuning", "administration", "search indexing", "models", "tables", "settings", "postgres"],
     "crates/docsearch-core/src": ["evaluation usage", "answer", "ranking", "index", "query", "documents models", "text", "postgres values"],
     "crates/docsearch-cli/src": ["fuzz", "commands evaluation serving", "loading", "crawling sources", "library", "connection",
                                  "terminal", "process"],

@@ -181,6 +181,8 @@ COMMENT ON FUNCTION docsearch.rephrase_rate(timestamp with time zone, text, text
     'returns the share of searches after which the same reader asked in other words within a minute';
 COMMENT ON FUNCTION docsearch.duplicates(text, double precision, boolean) IS
     'returns the pages or sections of a project that say the same as others';
+COMMENT ON FUNCTION docsearch.derived_queries(text, bigint) IS
+    'returns queries that are derived from the documents of a project, each with its right page or section';
 COMMENT ON FUNCTION docsearch.documentation_gaps(timestamp with time zone, text, bigint, text) IS
     'returns what readers looked for and did not find, grouped by meaning';
 

@@ -35,3 +35,4 @@ mod standby_log;
 mod statistics;
 mod suggest;
 mod transform;
+mod tuning;

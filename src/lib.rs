@@ -16,6 +16,7 @@ mod reports;
 mod search;
 mod settings;
 mod tables;
+mod tuning;
 
 pgrx::pg_module_magic!(name, version);
 

@@ -132,6 +132,35 @@ pub(crate) fn of_documents(
     Ok(questions)
 }
 
+/// The questions that sections of documents still answer, by the ids of the documents.
+pub(crate) fn answered(owner: &Owner<'_>, project: i64, documents: Vec<i64>) -> Result<Map<i64, Vec<Question>>> {
+    let mut questions = Map::<i64, Vec<Question>>::default();
+    if !exist() {
+        return Ok(questions);
+    }
+    let stored = statement::rows(
+        owner,
+        "SELECT q.document_id, q.anchor, q.question FROM docsearch.question q
+         WHERE q.project_id = $1 AND q.document_id = ANY ($2) AND NOT q.stale ORDER BY q.document_id, q.question_no",
+        &[DatumWithOid::from(project), DatumWithOid::from(documents)],
+        |row| {
+            let question = Question {
+                anchor: row.required(2)?,
+                question: row.required(3)?,
+            };
+            Ok((row.required::<i64>(1)?, question))
+        },
+    )?;
+    for (document, question) in stored {
+        let known = questions.entry(document).or_default();
+        // Several sources may have the same question.
+        if !known.contains(&question) {
+            known.push(question);
+        }
+    }
+    Ok(questions)
+}
+
 /// The questions of one source, as they were given.
 pub(crate) fn of_source<'a>(stored: &'a [StoredQuestion], source: &str) -> Vec<&'a Question> {
     let own = stored.iter().filter(|stored| stored.source == source);

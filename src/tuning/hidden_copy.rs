@@ -1,4 +1,4 @@
-//! A copy of a project in which the texts of derived queries are hidden, and which nobody else ever sees.
+//! A copy of a project in which the texts of derived queries are hidden, and which no other session ever sees.
 
 use docsearch_core::evaluation::derived::DerivedQuery;
 use pgrx::datum::DatumWithOid;

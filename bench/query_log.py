@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Measures the log of queries: what it costs a search, how long its reports take, and whether a gap is found.
+"""Measures the log of queries: what it costs a search, how long its reports take, and whether missing topics are found.
 
 Works in a database of its own, which it creates and drops. Searches with and without the log run in turns, with new texts so
 that their embeddings are not cached. The log is then filled with calls whose queries, sessions and pages are distributed as a
-few of each are frequent. Twenty phrasings of one missing topic are planted among five thousand other queries without an answer.
+few of each are frequent, and a role that was granted the reports reads them. Twenty phrasings of one missing topic at a time are
+planted among five thousand other queries, of which a fifth have no good answer, and then all topics at once.
 """
 
 import argparse
@@ -15,10 +16,12 @@ import time
 from pathlib import Path
 
 import psycopg
+from planted_topics import PHRASINGS, TOPICS, phrasings
 from psycopg import conninfo
 
 DATABASE = "docsearch_bench_log"
 PROJECT = "swiftui"
+READER = "docsearch_bench_log_reader"
 PAGES = Path(__file__).resolve().parent.parent / "examples" / "swiftui"
 CLIENTS = 8
 SEARCHES = 60
@@ -28,12 +31,6 @@ REPORTS = [
     "rephrase_rate", "documentation_gaps"]
 WORDS = ["button", "list", "grid", "toggle", "picker", "stack", "frame", "padding", "gesture", "animation", "sheet", "alert", "menu",
          "toolbar", "table", "text", "image", "label", "link", "form", "state", "binding", "scene", "window", "color", "shape"]
-TOPIC = [
-    "connect to a bluetooth printer", "print over bluetooth", "bluetooth printing", "how do I pair a printer?", "printer pairing",
-    "send a page to a bluetooth printer", "wireless printing setup", "can it print via bluetooth?", "print with a paired device",
-    "bluetooth printer not found", "add a bluetooth printer", "printing from the phone over bluetooth", "set up a wireless printer",
-    "which bluetooth printers work?", "print a receipt on a bluetooth printer", "bluetooth print job", "pair and print",
-    "printing on a portable bluetooth printer", "choose a bluetooth printer", "bluetooth printer driver"]
 
 
 def fill(connection: psycopg.Connection, calls: int) -> None:
@@ -41,31 +38,52 @@ def fill(connection: psycopg.Connection, calls: int) -> None:
     connection.execute(
         """INSERT INTO docsearch.query_log (id, logged_at, kind, session, role, source, query, query_hash, project_ids, class, results,
                                             found_projects, found_documents, found_anchors, scores, original_top, final_top,
-                                            score_delta, confidence, attempts, best_attempt, grade_gain, milliseconds, total_ms)
+                                            score_delta, confidence, attempts, best_attempt, grade_gain,
+                                            embed_ms, rank_ms, boost_ms, present_ms, total_ms)
            SELECT md5(n::text), now() - (n * 2592000.0 / %(calls)s) * interval '1 second', CASE WHEN n %% 5 = 0 THEN 'load' ELSE 'search' END,
-                  'reader ' || n / 6, current_user, (ARRAY['sql', 'http', 'mcp', 'page'])[1 + n %% 4], 'query ' || q, md5(q::text),
-                  ARRAY[p.id], (ARRAY['words', 'question', 'identifier'])[1 + n %% 3], 5,
-                  array_fill(p.id, '{5}'), ARRAY[d, d + 1, d + 2, d + 3, d + 4], array_fill(''::text, '{5}'), '{.9,.5,.4,.3,.2}', d + n %% 2, d, .2,
-                  CASE WHEN n %% 4 = 0 THEN 'low' ELSE 'high' END, 1 + n %% 2, 1, n %% 3 * .1,
-                  '{"embed_ms": 2, "rank_ms": 3, "present_ms": 1}', 4 + random() * 6
+                  md5('reader ' || n / 6), current_user, (ARRAY['sql', 'http', 'mcp', 'page'])[1 + n %% 4], 'some words of query ' || q,
+                  left(md5(q::text), 16), ARRAY[p.id], (ARRAY['words', 'question', 'identifier'])[1 + n %% 3], 10,
+                  array_fill(p.id, '{10}'), ARRAY[d, d + 1, d + 2, d + 3, d + 4, d + 5, d + 6, d + 7, d + 8, d + 9],
+                  array_fill('a-section'::text, '{10}'), '{.9,.5,.4,.3,.2,.2,.2,.1,.1,.1}', d + n %% 2, d, .2,
+                  CASE WHEN n %% 4 = 0 THEN 'low' ELSE 'high' END, 1 + n %% 2, 1, n %% 3 * .1, 2.25, 3.5, .5, 1.25, 4 + random() * 6
            FROM (SELECT n, (power(random(), 4) * 100000)::int AS q, 1 + (power(random(), 2) * 70)::int AS d
                  FROM generate_series(1, %(calls)s) n) g, docsearch.project p WHERE p.name = %(project)s""",
         {"calls": calls, "project": PROJECT})
-    connection.execute("ANALYZE docsearch.query_log")
-
-
-def plant(connection: psycopg.Connection) -> None:
-    """The phrasings of the missing topic among five thousand others, each asked once without an answer."""
-    random.seed(7)
-    others = {" ".join(random.sample(WORDS, random.randint(2, 4))) for _ in range(6000)}
-    queries = list(others)[:5000] + TOPIC
-    connection.execute("TRUNCATE docsearch.query_log")
     connection.execute(
-        """INSERT INTO docsearch.query_log (id, logged_at, kind, session, role, source, query, query_hash, project_ids, results, confidence)
-           SELECT 'p' || n, now(), 'search', 's' || n, current_user, 'page', q, md5(q), ARRAY[p.id],
-                  0, CASE WHEN n > 4000 THEN 'low' ELSE 'high' END
-           FROM unnest(%s::text[]) WITH ORDINALITY t (q, n), docsearch.project p WHERE p.name = %s""", [queries, PROJECT])
-    connection.execute("UPDATE docsearch.query_log SET results = 5 WHERE confidence = 'high'")
+        """INSERT INTO docsearch.feedback (call_id, role, kind, project_id, document_id)
+           SELECT id, 'app', 'click', found_projects[1], found_documents[1 + results % 3]
+           FROM docsearch.query_log WHERE kind = 'search' AND random() < 0.05""")
+    connection.execute("VACUUM ANALYZE docsearch.query_log, docsearch.feedback")
+
+
+def plant(connection: psycopg.Connection, topics: list[str]) -> None:
+    """Phrasings of missing topics, none with a result, among five thousand other queries, of which every fifth has no good answer."""
+    generator = random.Random(7)
+    others = {" ".join(generator.sample(WORDS, generator.randint(2, 4))): None for _ in range(6000)}
+    planted = [query for topic in topics for query in phrasings(topic)]
+    connection.execute("TRUNCATE docsearch.query_log, docsearch.feedback")
+    for queries, is_other in ((list(others)[:5000], True), (planted, False)):
+        connection.execute(
+            """INSERT INTO docsearch.query_log (id, logged_at, kind, session, role, source, query, query_hash, project_ids, results, confidence)
+               SELECT md5(q), now(), 'search', md5(n::text), current_user, 'page', q, left(md5(q), 16), ARRAY[p.id],
+                      CASE WHEN t.is_answered THEN 5 ELSE 0 END, CASE WHEN t.is_answered THEN 'high' ELSE 'low' END
+               FROM (SELECT q, n, %s AND n %% 5 > 0 AS is_answered FROM unnest(%s::text[]) WITH ORDINALITY u (q, n)) t, docsearch.project p
+               WHERE p.name = %s""", [is_other, queries, PROJECT])
+
+
+def report_planted(connection: psycopg.Connection, topics: list[str]) -> list[tuple[int, int, int]]:
+    """For each planted topic: the place of the gap with the most of its phrasings, how many these are, and how many others it has."""
+    plant(connection, topics)
+    rows = connection.execute(
+        "SELECT queries, searches FROM docsearch.documentation_gaps(project => %s, max_rows => 100)", [PROJECT]).fetchall()
+    # A gap shows five of its queries; they say which topic it is of.
+    places = []
+    for topic in topics:
+        own = set(phrasings(topic))
+        of_topic = [(searches, place) for place, (queries, searches) in enumerate(rows, 1) if len(own & set(queries)) * 2 > len(queries)]
+        searches, place = max(of_topic, default=(0, 0))
+        places.append((place, min(searches, len(own)), max(searches - len(own), 0)))
+    return places
 
 
 def searches(url: str, log: str) -> list[float]:
@@ -128,22 +146,29 @@ def measure(url: str, options: argparse.Namespace) -> None:
         print(f"stored {stored} of {ROUNDS * CLIENTS * (SEARCHES + 1)} calls")
         connection.execute("TRUNCATE docsearch.query_log")
         fill(connection, options.calls)
+        connection.execute(f"DROP ROLE IF EXISTS {READER}")
+        connection.execute(f"CREATE ROLE {READER}")
+        connection.execute("SELECT docsearch.grant_reports(%s)", [READER])
+        connection.execute(f"SET ROLE {READER}")
         for report in REPORTS:
             times = []
-            for _ in range(3):
+            for _ in range(5):
                 begun = time.perf_counter()
                 connection.execute(f"SELECT * FROM docsearch.{report}(project => %s)", [PROJECT]).fetchall()
                 times.append(time.perf_counter() - begun)
-            print(f"{report}, {options.calls} calls: {statistics.median(times):.2f} s")
-        plant(connection)
-        begun = time.perf_counter()
-        gaps = connection.execute("SELECT topic, searches, queries FROM docsearch.documentation_gaps(project => %s)", [PROJECT]).fetchall()
-        seconds = time.perf_counter() - begun
-        place = next((number for number, (topic, _, _) in enumerate(gaps, 1) if topic in TOPIC), None)
-        topics = sum(topic in TOPIC for topic, _, _ in gaps)
-        found = gaps[place - 1] if place else None
-        print(f"planted gap: place {place}, {topics} clusters of it, {found and found[1]} of {len(TOPIC)} phrasings, {seconds:.2f} s")
-        print(f"first: {gaps[0][0]!r}, {gaps[0][1]} searches")
+            print(f"{report}, {options.calls} calls: {times[0]:.2f} s at first, {min(times):.2f} to {max(times):.2f} s")
+        connection.execute("RESET ROLE")
+        connection.execute(f"DROP OWNED BY {READER}")
+        connection.execute(f"DROP ROLE {READER}")
+        for topic in TOPICS:
+            begun = time.perf_counter()
+            (place, searches, others), = report_planted(connection, [topic])
+            seconds = time.perf_counter() - begun
+            print(f"planted {topic}: place {place}, {searches} of {PHRASINGS} phrasings, {others} others, {seconds:.2f} s")
+        together = report_planted(connection, list(TOPICS))
+        first = sum(0 < place <= len(TOPICS) for place, _, _ in together)
+        whole = sum(searches == PHRASINGS and others == 0 for _, searches, others in together)
+        print(f"all {len(TOPICS)} topics at once: {first} at the first {len(TOPICS)} places, {whole} whole and pure: {together}")
 
 
 if __name__ == "__main__":

@@ -204,16 +204,18 @@ mod docsearch {
         arguments!(project, max_rows, readers);
         let caller = &Caller::of_call()?;
         let scope = Scope::new(caller, since, project, max_rows, readers)?;
-        let rows = effects::latency(caller, &scope)?.into_iter().map(|row| {
+        let rows = effects::latency(caller, &scope)?.into_iter().map(|mut row| {
+            let (p50, p95) = (row.percentile(0.5), row.percentile(0.95));
+            let (searches, embed, rank, present) = (row.searches(), row.embed(), row.rank(), row.present());
             (
                 row.class,
                 row.source,
-                row.searches,
-                row.p50_ms,
-                row.p95_ms,
-                row.embed_ms,
-                row.rank_ms,
-                row.present_ms,
+                searches,
+                p50,
+                p95,
+                embed,
+                rank,
+                present,
                 row.fallbacks,
             )
         });
@@ -334,10 +336,9 @@ mod docsearch {
         arguments!(project, readers);
         let caller = &Caller::of_call()?;
         let scope = Scope::new(caller, since, project, None, readers)?;
-        let rows = effects::rephrase_rate(caller, &scope)?
-            .into_iter()
-            .map(|row| (row.searches, row.rephrased, row.rate));
-        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+        let (searches, rephrased) = queries::rephrase_counts(caller, &scope)?;
+        let rate = (searches > 0).then(|| rephrased as f64 / searches as f64);
+        Ok(TableIterator::once((searches, rephrased, rate)))
     }
 
     /// Returns the pages or sections of a project that say the same as others.

@@ -5,11 +5,12 @@
 //! deletes it with the directory. It survives a restart; a crash of the machine loses what the system had not written yet.
 
 use std::ffi::CStr;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, Metadata, OpenOptions};
 use std::io::{ErrorKind, Result, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
+use nix::libc;
 use pgrx::pg_sys;
 
 /// A file that lines are appended to.
@@ -21,12 +22,14 @@ pub(crate) struct DatabaseFile {
 }
 
 impl DatabaseFile {
-    /// Appends a line, and returns whether the file was empty. One write of the system is one line: others write at once.
+    /// Appends a line, and returns whether the file was empty. One write of the system is one line: others write at once. What is
+    /// not a file, such as a link or a pipe, is not written, and nothing waits for it.
     pub(crate) fn append(self, line: &str) -> Result<bool> {
         let mut file = OpenOptions::new()
             .create(true)
             .append(true)
             .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
             .open(self.path())?;
         let before = file.metadata()?.len();
         if before < self.max_bytes {
@@ -37,7 +40,8 @@ impl DatabaseFile {
 
     /// Size in bytes; 0 if there is no file.
     pub(crate) fn size(self) -> u64 {
-        fs::metadata(self.path()).map_or(0, |file| file.len())
+        let metadata = fs::symlink_metadata(self.path()).ok().filter(Metadata::is_file);
+        metadata.map_or(0, |file| file.len())
     }
 
     /// Sets the lines aside in a second file, unless there are some already: what is appended from now on is in a new file. A

@@ -83,6 +83,8 @@ enum Planning {
     Custom,
     /// For any parameters.
     Generic,
+    /// For the given parameters, with parallel workers if the planner chooses so.
+    Parallel,
 }
 
 impl Planning {
@@ -90,6 +92,7 @@ impl Planning {
         match self {
             Self::Custom => 0,
             Self::Generic => pg_sys::CURSOR_OPT_GENERIC_PLAN as i32,
+            Self::Parallel => pg_sys::CURSOR_OPT_PARALLEL_OK as i32,
         }
     }
 }
@@ -113,6 +116,26 @@ pub(crate) fn lookup<T>(
     convert: impl FnMut(&Row) -> Result<T>,
 ) -> Result<Vec<T>> {
     read(sql, args, Planning::Generic, convert)
+}
+
+/// The same for a query over many rows, which parallel workers may read.
+pub(crate) fn report<T>(
+    _role: &dyn Role,
+    sql: &str,
+    args: &[DatumWithOid<'_>],
+    convert: impl FnMut(&Row) -> Result<T>,
+) -> Result<Vec<T>> {
+    read(sql, args, Planning::Parallel, convert)
+}
+
+/// Runs a read-only query and passes on each row, so that a million rows need no memory.
+pub(crate) fn each(
+    _role: &dyn Role,
+    sql: &str,
+    args: &[DatumWithOid<'_>],
+    visit: impl FnMut(&Row) -> Result<()>,
+) -> Result<()> {
+    read(sql, args, Planning::Custom, visit).map(|_| ())
 }
 
 fn read<T>(

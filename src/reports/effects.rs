@@ -1,4 +1,6 @@
-//! Reports of what the search does: time by class, rules that changed the first page, refinement, searches asked again.
+//! Reports of what the search does: time by class, rules that changed the first page, refinement.
+
+use docsearch_core::usage::latency::{Latencies, Latency, SearchTime};
 
 use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
@@ -6,62 +8,65 @@ use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::reports::scope::{Scope, in_scope};
 
-row_type! {
-    /// Times of the searches of one class.
-    pub(crate) struct LatencyRow {
-        pub(crate) class: Option<String> = "q.class",
-        pub(crate) source: String = "q.source",
-        pub(crate) searches: i64 = "count(*)",
-        pub(crate) p50_ms: f64 = "percentile_disc(0.5) WITHIN GROUP (ORDER BY q.total_ms)",
-        pub(crate) p95_ms: f64 = "percentile_disc(0.95) WITHIN GROUP (ORDER BY q.total_ms)",
-        pub(crate) embed_ms: Option<f64> = "avg((q.milliseconds ->> 'embed_ms')::float8)",
-        pub(crate) rank_ms: Option<f64> = "avg((q.milliseconds ->> 'rank_ms')::float8)",
-        pub(crate) present_ms: Option<f64> = "avg((q.milliseconds ->> 'present_ms')::float8)",
-        pub(crate) fallbacks: i64 = "count(*) FILTER (WHERE 'vector_unavailable' = ANY (q.notices))",
-    }
-}
-
-/// Times by class of the query and front end.
-pub(crate) fn latency(caller: &Caller, scope: &Scope) -> Result<Vec<LatencyRow>> {
+/// Times by class of the query and front end, most searches first.
+pub(crate) fn latency(caller: &Caller, scope: &Scope) -> Result<Vec<Latency>> {
     let calls = in_scope!();
-    statement::rows(
+    let mut times = Latencies::default();
+    statement::each(
         caller,
         &format!(
-            "SELECT {} FROM docsearch.query_log q WHERE {calls} AND q.kind = 'search' AND q.total_ms IS NOT NULL
-             GROUP BY q.class, q.source ORDER BY count(*) DESC, q.class, q.source LIMIT $3",
-            LatencyRow::select_list()
+            "SELECT q.class, q.source, q.total_ms, q.embed_ms, q.rank_ms, q.present_ms, 'vector_unavailable' = ANY (q.notices)
+             FROM docsearch.query_log q WHERE {calls} AND q.kind = 'search' AND q.total_ms IS NOT NULL"
         ),
         &scope.arguments(),
-        LatencyRow::read,
-    )
+        |row| {
+            let time = SearchTime {
+                total: row.required(3)?,
+                embed: row.optional(4)?,
+                rank: row.optional(5)?,
+                present: row.optional(6)?,
+                is_fallback: row.required(7)?,
+            };
+            times.add(row.optional(1)?, row.required(2)?, time);
+            Ok(())
+        },
+    )?;
+    Ok(times.most_searches(scope.limit()))
 }
 
 row_type! {
     /// What the rules of ranking changed in the searches of one class.
     pub(crate) struct RuleRow {
-        pub(crate) class: Option<String> = "r.class",
-        pub(crate) searches: i64 = "count(*)",
-        pub(crate) moved: i64 = "count(*) FILTER (WHERE r.original_top <> r.final_top)",
-        pub(crate) mean_delta: Option<f64> = "avg(r.score_delta)::float8",
-        pub(crate) opened_original: i64 = "count(*) FILTER (WHERE r.original_top <> r.final_top AND r.opened = r.original_top)",
-        pub(crate) opened_final: i64 = "count(*) FILTER (WHERE r.original_top <> r.final_top AND r.opened = r.final_top)",
+        pub(crate) class: Option<String> = "c.class",
+        pub(crate) searches: i64 = "c.searches",
+        pub(crate) moved: i64 = "c.moved",
+        pub(crate) mean_delta: Option<f64> = "c.mean_delta",
+        pub(crate) opened_original: i64 = "coalesce(o.original, 0)",
+        pub(crate) opened_final: i64 = "coalesce(o.final, 0)",
     }
 }
 
-/// How often rules put another page first, and which of the two readers opened.
+/// How often rules put another page first, and which of the two readers opened. The calls of clicks are looked up, since few calls
+/// have one.
 pub(crate) fn rules(caller: &Caller, scope: &Scope) -> Result<Vec<RuleRow>> {
     let calls = in_scope!();
-    statement::rows(
+    statement::report(
         caller,
         &format!(
-            "SELECT {} FROM (
-                 SELECT q.class, q.original_top, q.final_top, q.score_delta, f.document_id AS opened
-                 FROM docsearch.query_log q
-                 LEFT JOIN LATERAL (SELECT f.document_id FROM docsearch.feedback f
-                                    WHERE f.call_id = q.id AND f.kind = 'click' ORDER BY f.id LIMIT 1) f ON true
-                 WHERE {calls} AND q.kind = 'search' AND q.final_top IS NOT NULL) r
-             GROUP BY r.class ORDER BY count(*) DESC, r.class LIMIT $3",
-            RuleRow::select_list()
+            "WITH c AS (
+                 SELECT q.class, count(*) AS searches, count(*) FILTER (WHERE q.original_top <> q.final_top) AS moved,
+                        avg(q.score_delta) AS mean_delta
+                 FROM docsearch.query_log q WHERE {calls} AND q.kind = 'search' AND q.final_top IS NOT NULL GROUP BY q.class),
+             o AS (
+                 SELECT q.class, count(*) FILTER (WHERE f.document_id = q.original_top) AS original,
+                        count(*) FILTER (WHERE f.document_id = q.final_top) AS final
+                 FROM (SELECT DISTINCT ON (b.call_id) b.call_id, b.document_id FROM docsearch.feedback b
+                       WHERE b.kind = 'click' ORDER BY b.call_id, b.id) f
+                 JOIN docsearch.query_log q ON q.id = f.call_id
+                 WHERE {calls} AND q.kind = 'search' AND q.original_top <> q.final_top GROUP BY q.class)
+             SELECT {columns} FROM c LEFT JOIN o ON o.class IS NOT DISTINCT FROM c.class
+             ORDER BY c.searches DESC, c.class LIMIT $3",
+            columns = RuleRow::select_list()
         ),
         &scope.arguments(),
         RuleRow::read,
@@ -82,7 +87,7 @@ row_type! {
 /// How often refined searches try again, and how often that helps.
 pub(crate) fn refinement(caller: &Caller, scope: &Scope) -> Result<Option<RefinementRow>> {
     let calls = in_scope!();
-    statement::one(
+    let rows = statement::report(
         caller,
         &format!(
             "SELECT {} FROM docsearch.query_log q WHERE {calls} AND q.attempts IS NOT NULL LIMIT $3",
@@ -90,7 +95,8 @@ pub(crate) fn refinement(caller: &Caller, scope: &Scope) -> Result<Option<Refine
         ),
         &scope.arguments(),
         RefinementRow::read,
-    )
+    )?;
+    Ok(rows.into_iter().next())
 }
 
 row_type! {
@@ -116,32 +122,5 @@ pub(crate) fn retries(caller: &Caller, scope: &Scope) -> Result<Vec<RetryRow>> {
         ),
         &scope.arguments(),
         RetryRow::read,
-    )
-}
-
-row_type! {
-    /// Searches that were asked again in other words.
-    pub(crate) struct RephraseRow {
-        pub(crate) searches: i64 = "count(*)",
-        pub(crate) rephrased: i64 = "count(*) FILTER (WHERE r.again)",
-        pub(crate) rate: Option<f64> = "avg(r.again::int)::float8",
-    }
-}
-
-/// The share of searches after which the same reader asked in other words within a minute.
-pub(crate) fn rephrase_rate(caller: &Caller, scope: &Scope) -> Result<Option<RephraseRow>> {
-    let calls = in_scope!();
-    statement::one(
-        caller,
-        &format!(
-            "SELECT {} FROM (
-                 SELECT coalesce(lead(q.query_hash) OVER w <> q.query_hash
-                                 AND lead(q.logged_at) OVER w <= q.logged_at + interval '1 minute', false) AS again
-                 FROM docsearch.query_log q WHERE {calls} AND q.kind = 'search' AND q.query_hash IS NOT NULL
-                 WINDOW w AS (PARTITION BY q.session ORDER BY q.logged_at)) r LIMIT $3",
-            RephraseRow::select_list()
-        ),
-        &scope.arguments(),
-        RephraseRow::read,
     )
 }

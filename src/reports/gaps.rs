@@ -1,12 +1,16 @@
 //! What readers look for and do not find: queries without a good answer and reports of assistants, grouped by meaning.
 
-use docsearch_core::usage::clusters::{Cluster, WeightedQuery, clusters};
+use std::collections::HashMap;
+
+use docsearch_core::usage::clusters::{WeightedQuery, normalized};
+use docsearch_core::usage::gaps::{Gaps, UnansweredQuery};
+use docsearch_inference::Embedder;
 
 use crate::models::embedder;
 use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
-use crate::postgres::statement;
+use crate::postgres::{interrupt, statement};
 use crate::reports::queries::is_unanswered;
 use crate::reports::scope::{Scope, in_scope};
 use crate::search::request::Arguments;
@@ -18,6 +22,12 @@ const SHOWN_QUERIES: usize = 5;
 /// Pages that are shown as the nearest.
 const NEAREST_PAGES: i32 = 3;
 
+/// Unanswered texts, reports of gaps, and answered texts that are compared.
+const UNANSWERED: i32 = 1_000;
+const ANSWERED: i32 = 500;
+/// Groups whose most typical queries are searched, to see what the documentation says now, and the number of these queries.
+const COMPARED_GROUPS: usize = 30;
+const TYPICAL_QUERIES: usize = 3;
 /// Texts that are embedded at once.
 const AT_ONCE: usize = 64;
 
@@ -42,40 +52,118 @@ row_type! {
     }
 }
 
-/// The gaps with the most searches and reports.
-pub(crate) fn gaps(caller: &mut Caller, scope: &Scope, name: Option<&str>) -> Result<Vec<DocumentationGap>> {
-    let rows = unanswered(caller, scope)?;
-    let texts: Vec<String> = rows.iter().map(|row| row.text.clone()).collect();
-    let vectors = vectors(caller, name, &texts)?;
-    let weighted: Vec<WeightedQuery> = rows
-        .iter()
-        .zip(vectors)
-        .map(|(row, vector)| WeightedQuery {
-            count: u64::try_from(row.searches + row.reports).unwrap_or_default(),
-            vector,
-        })
-        .collect();
-    let found = clusters(&weighted).into_iter().take(scope.limit());
-    found.map(|cluster| gap(caller, name, &rows, &cluster)).collect()
+row_type! {
+    /// A query that was answered.
+    struct AnsweredRow {
+        text: String = "any_value(q.query)",
+        searches: i64 = "count(*)",
+    }
 }
 
-/// The most frequent texts: clustering takes time with the square of their number, and its report less than a second.
+/// The largest gaps. A group of queries counts as far as the documentation does not answer its most typical queries now.
+pub(crate) fn gaps(caller: &mut Caller, scope: &Scope, name: Option<&str>) -> Result<Vec<DocumentationGap>> {
+    let rows = unanswered(caller, scope)?;
+    let answered = answered(caller, scope)?;
+    let projects = project::selected(caller, name)?;
+    let model = match projects.iter().any(|project| project.model.remote) {
+        true => None,
+        false => projects.first().map(|project| embedder::of_row(caller, &project.model)),
+    };
+    let model = model.transpose()?;
+    let texts: Vec<&str> = rows
+        .iter()
+        .map(|row| &*row.text)
+        .chain(answered.iter().map(|row| &*row.text))
+        .collect();
+    let mut vectors = match &model {
+        Some(model) => vectors(model.as_ref(), &texts),
+        None => vec![Vec::new(); texts.len()],
+    };
+    let of_answered = vectors.split_off(rows.len());
+    let of_answered = answered.iter().zip(of_answered).map(|(row, vector)| WeightedQuery {
+        weight: row.searches as f64,
+        vector,
+    });
+    let of_unanswered = rows.iter().zip(vectors).map(|(row, vector)| UnansweredQuery {
+        searches: row.searches as f64,
+        reports: row.reports as f64,
+        vector,
+    });
+    let gaps = Gaps::of(of_unanswered.collect(), &of_answered.collect::<Vec<_>>());
+    let mut nearest = Nearest {
+        project: name,
+        // A search would send the query to a remote model.
+        is_allowed: model.is_some(),
+        found: HashMap::new(),
+    };
+    let mut missing = Vec::new();
+    for group in gaps.groups().take(COMPARED_GROUPS) {
+        let mut shares = 0.0;
+        let typical = &group[..group.len().min(TYPICAL_QUERIES)];
+        for &place in typical {
+            shares += 1.0 - nearest.of(caller, &rows[place].text)?.score;
+        }
+        missing.push(shares / typical.len() as f64);
+    }
+    let topics = gaps.by_topic(&missing).into_iter().take(scope.limit());
+    topics.map(|topic| gap(caller, &rows, &topic, &mut nearest)).collect()
+}
+
+/// What is searched for the report, each text once.
+struct Nearest<'a> {
+    project: Option<&'a str>,
+    is_allowed: bool,
+    found: HashMap<String, Found>,
+}
+
+#[derive(Clone, Default)]
+struct Found {
+    /// Score of the first result, 0 to 1.
+    score: f64,
+    references: Vec<String>,
+}
+
+impl Nearest<'_> {
+    fn of(&mut self, caller: &mut Caller, text: &str) -> Result<Found> {
+        if !self.is_allowed {
+            return Ok(Found::default());
+        }
+        if let Some(found) = self.found.get(text) {
+            return Ok(found.clone());
+        }
+        let arguments = Arguments {
+            query: Some(text),
+            project: self.project,
+            max_results: Some(NEAREST_PAGES),
+            ..Arguments::default()
+        };
+        let answer = arguments.resolve(caller)?.answer(caller, Detail::Rows)?;
+        let found = Found {
+            score: answer.results.first().map_or(0.0, |first| f64::from(first.score)),
+            references: answer.results.iter().map(|result| result.reference()).collect(),
+        };
+        self.found.insert(text.to_owned(), found.clone());
+        Ok(found)
+    }
+}
+
+/// The texts of which the most was not found: the time of the report grows with the square of their number.
 fn unanswered(caller: &Caller, scope: &Scope) -> Result<Vec<UnansweredRow>> {
     let calls = in_scope!();
     let condition = is_unanswered!();
-    statement::rows(
+    statement::report(
         caller,
         &format!(
             "SELECT {columns} FROM (
                  (SELECT any_value(q.query) AS text, count(*) AS searches, 0::bigint AS reports
                   FROM docsearch.query_log q
-                  WHERE {calls} AND q.kind = 'search' AND q.query IS NOT NULL AND {condition}
-                  GROUP BY q.query_hash ORDER BY count(*) DESC, q.query_hash LIMIT 1000)
+                  WHERE {calls} AND q.kind = 'search' AND q.query ~ '\\S' AND {condition}
+                  GROUP BY q.query_hash ORDER BY sum(1 - coalesce(q.scores[1], 0)) DESC, q.query_hash LIMIT {UNANSWERED})
                  UNION ALL
-                 SELECT left(coalesce(g.goal, g.report), 500), 0, count(*) FROM docsearch.gap_report g
-                 WHERE g.reported_at >= coalesce($1, now() - interval '30 days') AND ($2::bigint IS NULL OR g.project_id = $2)
-                   AND ($4::bool IS NULL OR (g.source = 'mcp') = $4)
-                 GROUP BY 1) u",
+                 (SELECT left(coalesce(g.goal, g.report), 500) AS text, 0, count(*) FROM docsearch.gap_report g
+                  WHERE g.reported_at >= coalesce($1, now() - interval '30 days') AND ($2::bigint IS NULL OR g.project_id = $2)
+                    AND ($4::bool IS NULL OR (g.source = 'mcp') = $4)
+                  GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT {UNANSWERED})) u",
             columns = UnansweredRow::select_list()
         ),
         &scope.arguments(),
@@ -83,38 +171,49 @@ fn unanswered(caller: &Caller, scope: &Scope) -> Result<Vec<UnansweredRow>> {
     )
 }
 
-/// The vectors of texts by the model of the project, or of the first that the caller sees. A remote model is sent nothing: each text
-/// is a group of its own then.
-fn vectors(caller: &mut Caller, name: Option<&str>, texts: &[String]) -> Result<Vec<Vec<f32>>> {
-    let unrelated = || texts.iter().map(|_| Vec::new()).collect();
-    let Some(project) = project::selected(caller, name)?.into_iter().next() else {
-        return Ok(unrelated());
-    };
-    if project.model.remote || texts.is_empty() {
-        return Ok(unrelated());
-    }
-    let model = embedder::of_row(caller, &project.model)?;
-    let embedded = texts
-        .chunks(AT_ONCE)
-        .flat_map(|texts| model.begin_queries(texts).finish());
-    Ok(embedded.map(std::result::Result::unwrap_or_default).collect())
+/// The most frequent texts that were answered.
+fn answered(caller: &Caller, scope: &Scope) -> Result<Vec<AnsweredRow>> {
+    let calls = in_scope!();
+    let condition = is_unanswered!();
+    statement::report(
+        caller,
+        &format!(
+            "SELECT {columns} FROM docsearch.query_log q
+             WHERE {calls} AND q.kind = 'search' AND q.query ~ '\\S' AND {condition} IS NOT TRUE
+             GROUP BY q.query_hash ORDER BY count(*) DESC, q.query_hash LIMIT {ANSWERED}",
+            columns = AnsweredRow::select_list()
+        ),
+        &scope.arguments(),
+        AnsweredRow::read,
+    )
 }
 
-fn gap(caller: &mut Caller, name: Option<&str>, rows: &[UnansweredRow], cluster: &Cluster) -> Result<DocumentationGap> {
-    let members: Vec<&UnansweredRow> = cluster.queries.iter().filter_map(|&place| rows.get(place)).collect();
+/// Vectors of length 1; empty for a text that could not be embedded.
+fn vectors(model: &dyn Embedder, texts: &[&str]) -> Vec<Vec<f32>> {
+    let chunks = texts.chunks(AT_ONCE);
+    let embedded = chunks.flat_map(|texts| {
+        interrupt::check();
+        let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+        model.begin_queries(&texts).finish()
+    });
+    embedded
+        .map(|vector| vector.map_or_else(|_| Vec::new(), |vector| normalized(&vector)))
+        .collect()
+}
+
+fn gap(
+    caller: &mut Caller,
+    rows: &[UnansweredRow],
+    topic: &[usize],
+    nearest: &mut Nearest<'_>,
+) -> Result<DocumentationGap> {
+    let members: Vec<&UnansweredRow> = topic.iter().filter_map(|&place| rows.get(place)).collect();
     let topic = members.first().map(|row| row.text.clone()).unwrap_or_default();
-    let arguments = Arguments {
-        query: Some(&topic),
-        project: name,
-        max_results: Some(NEAREST_PAGES),
-        ..Arguments::default()
-    };
-    let answer = arguments.resolve(caller)?.answer(caller, Detail::Rows)?;
     Ok(DocumentationGap {
         searches: members.iter().map(|row| row.searches).sum(),
         reports: members.iter().map(|row| row.reports).sum(),
         queries: members.iter().take(SHOWN_QUERIES).map(|row| row.text.clone()).collect(),
-        nearest: answer.results.iter().map(|result| result.reference()).collect(),
+        nearest: nearest.of(caller, &topic)?.references,
         topic,
     })
 }

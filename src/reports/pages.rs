@@ -1,5 +1,9 @@
 //! Reports of pages: how often each is found and opened.
 
+use docsearch_core::usage::page_counts::{PageCount, PageCounts};
+use docsearch_core::values::id::DocumentId;
+use pgrx::datum::DatumWithOid;
+
 use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
@@ -15,7 +19,7 @@ row_type! {
         pub(crate) first: i64 = "coalesce(f.first, 0)",
         pub(crate) first_share: Option<f64> = "(coalesce(f.first, 0) / nullif(sum(f.first) OVER (), 0))::float8",
         pub(crate) queries: i64 = "coalesce(f.queries, 0)",
-        pub(crate) opened: i64 = "coalesce(o.opened, 0)",
+        pub(crate) opened: i64 = "coalesce(f.opened, 0)",
         pub(crate) helped: i64 = "coalesce(v.helped, 0)",
         pub(crate) did_not_help: i64 = "coalesce(v.did_not_help, 0)",
     }
@@ -23,20 +27,28 @@ row_type! {
 
 /// Pages in the order of how often they come first; with `rare`, those that are found the least.
 pub(crate) fn usage(caller: &Caller, scope: &Scope, rare: bool) -> Result<Vec<PageRow>> {
-    let calls = in_scope!();
+    let (pages, counts): (Vec<DocumentId>, Vec<PageCount>) = counts(caller, scope)?.pages().unzip();
     let direction = if rare { "ASC" } else { "DESC" };
+    let mut arguments = Vec::from(scope.arguments());
+    let first = arguments.len() + 1;
+    let ids = |id: fn(&DocumentId) -> i64| DatumWithOid::from(pages.iter().map(id).collect::<Vec<_>>());
+    let numbers = |number: fn(&PageCount) -> i64| DatumWithOid::from(counts.iter().map(number).collect::<Vec<_>>());
+    arguments.extend([
+        ids(|page| page.project),
+        ids(|page| page.document),
+        numbers(|count| count.found),
+        numbers(|count| count.first),
+        numbers(|count| count.queries),
+        numbers(|count| count.opened),
+    ]);
+    let arrays: Vec<String> = (first..=arguments.len())
+        .map(|number| format!("${number}::bigint[]"))
+        .collect();
     statement::rows(
         caller,
         &format!(
             "WITH f AS (
-                 SELECT u.project_id, u.id, count(*) AS found, count(*) FILTER (WHERE u.place = 1) AS first,
-                        count(DISTINCT q.query_hash) FILTER (WHERE u.place = 1) AS queries
-                 FROM docsearch.query_log q
-                 CROSS JOIN LATERAL unnest(q.found_projects, q.found_documents) WITH ORDINALITY AS u (project_id, id, place)
-                 WHERE {calls} AND q.kind = 'search' GROUP BY u.project_id, u.id),
-             o AS (
-                 SELECT q.found_projects[1] AS project_id, q.found_documents[1] AS id, count(*) AS opened
-                 FROM docsearch.query_log q WHERE {calls} AND q.kind = 'load' AND q.results > 0 GROUP BY 1, 2),
+                 SELECT * FROM unnest({arrays}) AS u (project_id, id, found, first, queries, opened)),
              v AS (
                  SELECT b.project_id, b.document_id AS id, count(*) FILTER (WHERE b.kind = 'helped') AS helped,
                         count(*) FILTER (WHERE b.kind = 'did_not_help') AS did_not_help
@@ -44,13 +56,38 @@ pub(crate) fn usage(caller: &Caller, scope: &Scope, rare: bool) -> Result<Vec<Pa
                    AND ($4::bool IS NULL OR (b.source = 'mcp') = $4) GROUP BY 1, 2)
              SELECT {columns} FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
              LEFT JOIN f ON f.project_id = d.project_id AND f.id = d.id
-             LEFT JOIN o ON o.project_id = d.project_id AND o.id = d.id
              LEFT JOIN v ON v.project_id = d.project_id AND v.id = d.id
              WHERE $2::bigint IS NULL OR d.project_id = $2
              ORDER BY coalesce(f.first, 0) {direction}, coalesce(f.found, 0) {direction}, p.name, d.slug LIMIT $3",
+            arrays = arrays.join(", "),
             columns = PageRow::select_list()
         ),
-        &scope.arguments(),
+        &arguments,
         PageRow::read,
     )
+}
+
+fn counts(caller: &Caller, scope: &Scope) -> Result<PageCounts> {
+    let calls = in_scope!();
+    let mut counts = PageCounts::default();
+    statement::each(
+        caller,
+        &format!(
+            "SELECT q.kind = 'load', q.query_hash, q.found_projects, q.found_documents
+             FROM docsearch.query_log q WHERE {calls} AND q.results > 0"
+        ),
+        &scope.arguments(),
+        |row| {
+            let projects: Vec<i64> = row.required(3)?;
+            let documents: Vec<i64> = row.required(4)?;
+            let pages = projects.into_iter().zip(documents);
+            let mut pages = pages.map(|(project, document)| DocumentId { project, document });
+            match row.required(1)? {
+                true => pages.by_ref().take(1).for_each(|page| counts.add_load(page)),
+                false => counts.add_search(pages, row.optional(2)?),
+            }
+            Ok(())
+        },
+    )?;
+    Ok(counts)
 }

@@ -13,10 +13,9 @@ use pgrx::pg_sys;
 use serde_json::{Value, json};
 
 use crate::postgres::database_file::DatabaseFile;
-use crate::postgres::interrupt;
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::{Owner, Role};
-use crate::postgres::statement;
+use crate::postgres::{interrupt, statement};
 use crate::settings;
 use crate::tables::schema::Part;
 use crate::tables::wake;
@@ -28,6 +27,10 @@ const WAITING: DatabaseFile = DatabaseFile {
 };
 /// How long lines wait at least, so that the worker stores many at once.
 const DELAY: Duration = Duration::from_secs(1);
+/// Lines that one statement stores.
+const AT_ONCE: usize = 1_000;
+/// Rows that are deleted at once. If more are too old, the next lines delete more.
+const PRUNED_AT_ONCE: i32 = 50_000;
 /// How often old rows are looked for.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
 
@@ -64,7 +67,7 @@ pub(crate) fn salt(role: &mut dyn Role) -> Result<String> {
     Ok(salt)
 }
 
-/// Random digits of a token, before its signature.
+/// Random digits of a token, before its signature. An id has as many.
 const TOKEN_DIGITS: usize = 32;
 
 /// A token for an answer of this database: random digits, and a signature that only who knows the salt can make.
@@ -77,13 +80,17 @@ pub(crate) fn new_token(salt: &str) -> Option<String> {
 /// The id of the call whose answer has this token; `None` if no answer of this database has it.
 pub(crate) fn call_id(token: &str, salt: &str) -> Option<String> {
     let (random, given) = token.split_at_checked(TOKEN_DIGITS)?;
-    (given == signature(random, salt)).then(|| digest(&[salt, token]))
+    (given == signature(random, salt)).then(|| shortened(digest(&[salt, token])))
 }
 
 fn signature(random: &str, salt: &str) -> String {
-    let mut signature = digest(&[salt, "token", random]);
-    signature.truncate(TOKEN_DIGITS);
-    signature
+    shortened(digest(&[salt, "token", random]))
+}
+
+/// 128 bits of a digest. Nobody can choose what it is made of.
+fn shortened(mut digest: String) -> String {
+    digest.truncate(TOKEN_DIGITS);
+    digest
 }
 
 /// 128 random bits in hexadecimal digits; `None` if the system has none.
@@ -148,11 +155,11 @@ pub(crate) fn due() -> Result<Due> {
 /// worker, which then calls [`discard`].
 pub(crate) fn store(owner: &Owner<'_>) -> Result<()> {
     let lines = WAITING.lines_set_aside().map_err(internal)?.unwrap_or_default();
-    if exists() {
-        insert(owner, &LoggedCall::read(&lines))?;
-        prune(owner)?;
+    if !exists() {
+        return Ok(());
     }
-    Ok(())
+    insert(owner, &lines)?;
+    prune(owner)
 }
 
 /// Deletes the lines that were set aside, once their rows are committed.
@@ -177,7 +184,7 @@ pub(crate) fn take() -> Result<Vec<String>> {
 
 /// Stores lines of a standby, and returns how many are new. What is no line of a call is left out.
 pub(crate) fn store_taken(owner: &Owner<'_>, lines: &str) -> Result<i64> {
-    insert(owner, &LoggedCall::read(lines))
+    insert(owner, lines)
 }
 
 /// Whether lines wait for the worker.
@@ -185,25 +192,37 @@ pub(crate) fn is_waiting() -> bool {
     WAITING.size() > 0 || WAITING.is_set_aside()
 }
 
-/// Stores calls, and returns how many are new.
-fn insert(owner: &Owner<'_>, calls: &[LoggedCall]) -> Result<i64> {
-    let rows: Vec<Value> = calls.iter().map(row).collect();
+/// Stores the calls of lines, and returns how many are new.
+fn insert(owner: &Owner<'_>, lines: &str) -> Result<i64> {
+    let mut calls = LoggedCall::read(lines).peekable();
+    let mut new = 0;
+    while calls.peek().is_some() {
+        interrupt::check();
+        let rows: Vec<Value> = calls.by_ref().take(AT_ONCE).map(|call| row(&call)).collect();
+        new += insert_rows(owner, rows)?;
+    }
+    Ok(new)
+}
+
+fn insert_rows(owner: &Owner<'_>, rows: Vec<Value>) -> Result<i64> {
     let stored = statement::change(
         owner,
         "WITH stored AS (INSERT INTO docsearch.query_log
-             (id, logged_at, kind, session, role, source, client, query, query_hash, project_ids, class, filter_keys, results,
-              found_projects, found_documents, found_anchors, scores, original_top, final_top, score_delta, confidence, grade,
-              attempts, best_attempt, grade_gain, tried, notices, milliseconds, total_ms)
-         SELECT r.id, timestamptz '2000-01-01 00:00:00+00' + r.at * interval '1 microsecond', r.kind, r.session, r.role,
-                r.source, r.client, r.query, r.query_hash, r.project_ids, r.class, r.filter_keys, r.results,
-                r.found_projects, r.found_documents, r.found_anchors, r.scores, r.original_top, r.final_top, r.score_delta,
-                r.confidence, r.grade, r.attempts, r.best_attempt, r.grade_gain, coalesce(r.tried, '{}'), r.notices, r.milliseconds, r.total_ms
+             (logged_at, original_top, final_top, results, attempts, best_attempt, score_delta, grade, grade_gain,
+              embed_ms, rank_ms, boost_ms, present_ms, transform_ms, grade_ms, suggest_ms, total_ms,
+              id, kind, session, source, query_hash, class, confidence, project_ids, found_projects, found_documents,
+              role, client, query, filter_keys, tried, notices, scores, found_anchors)
+         SELECT timestamptz '2000-01-01 00:00:00+00' + r.at * interval '1 microsecond', r.original_top, r.final_top, r.results,
+                r.attempts, r.best_attempt, r.score_delta, r.grade, r.grade_gain,
+                r.embed_ms, r.rank_ms, r.boost_ms, r.present_ms, r.transform_ms, r.grade_ms, r.suggest_ms, r.total_ms,
+                r.id, r.kind, r.session, r.source, r.query_hash, r.class, r.confidence, r.project_ids, r.found_projects,
+                r.found_documents, r.role, r.client, r.query, r.filter_keys, coalesce(r.tried, '{}'), r.notices, r.scores, r.found_anchors
          FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS r (
-              id text, at float8, kind text, session text, role name, source text, client text, query text, query_hash text,
-              project_ids bigint[], class text, filter_keys text[], results int, found_projects bigint[],
-              found_documents bigint[], found_anchors text[], scores real[], original_top bigint, final_top bigint,
-              score_delta real, confidence text, grade real, attempts int, best_attempt int, grade_gain real, tried text[], notices text[],
-              milliseconds jsonb, total_ms float8)
+              at float8, original_top bigint, final_top bigint, results int, attempts int, best_attempt int, score_delta real,
+              grade real, grade_gain real, embed_ms real, rank_ms real, boost_ms real, present_ms real, transform_ms real,
+              grade_ms real, suggest_ms real, total_ms real, id text, kind text, session text, source text, query_hash text,
+              class text, confidence text, project_ids bigint[], found_projects bigint[], found_documents bigint[], role text,
+              client text, query text, filter_keys text[], tried text[], notices text[], scores real[], found_anchors text[])
          ON CONFLICT (id) DO NOTHING RETURNING 1)
          SELECT count(*) FROM stored",
         &[DatumWithOid::from(Value::from(rows).to_string())],
@@ -216,59 +235,80 @@ fn row(call: &LoggedCall) -> Value {
     let first = |of: fn(&LoggedResult) -> Value| call.first.iter().map(of).collect::<Vec<_>>();
     let best = call.first.first();
     let is_search = call.kind == CallKind::Search;
+    let milliseconds = |step: &str| call.milliseconds.get(step).map(|&time| time as f32);
     let refinement = call.refinement.as_ref();
     json!({
-        "id": call.id,
         "at": call.at,
-        "kind": call.kind.to_string(),
-        "session": call.session,
-        "role": call.role,
-        "source": call.source,
-        "client": call.client,
-        "query": call.query,
-        "query_hash": call.query_hash,
-        "project_ids": call.projects,
-        "class": call.class,
-        "filter_keys": call.filter_keys,
-        "results": call.results,
-        "found_projects": first(|result| result.project.into()),
-        "found_documents": first(|result| result.document.into()),
-        "found_anchors": first(|result| result.anchor.as_str().into()),
-        "scores": first(|result| result.score.into()),
         "original_top": call.without_rules.as_ref().map(|result| result.document),
         "final_top": best.filter(|_| is_search).map(|result| result.document),
-        "score_delta": call.score_delta,
-        "confidence": call.confidence,
-        "grade": call.grade,
+        "results": call.results,
         "attempts": refinement.map(|refinement| refinement.attempts),
         "best_attempt": refinement.map(|refinement| refinement.best),
+        "score_delta": call.score_delta,
+        "grade": call.grade,
         "grade_gain": refinement.map(|refinement| refinement.gain),
+        "embed_ms": milliseconds("embed_ms"),
+        "rank_ms": milliseconds("rank_ms"),
+        "boost_ms": milliseconds("boost_ms"),
+        "present_ms": milliseconds("present_ms"),
+        "transform_ms": milliseconds("transform_ms"),
+        "grade_ms": milliseconds("grade_ms"),
+        "suggest_ms": milliseconds("suggest_ms"),
+        "total_ms": milliseconds("total_ms"),
+        "id": call.id,
+        "kind": call.kind.to_string(),
+        "session": call.session,
+        "source": call.source,
+        "query_hash": call.query_hash,
+        "class": call.class,
+        "confidence": call.confidence,
+        "project_ids": call.projects,
+        "found_projects": first(|result| result.project.into()),
+        "found_documents": first(|result| result.document.into()),
+        "role": call.role,
+        "client": call.client,
+        "query": call.query,
+        "filter_keys": call.filter_keys,
         "tried": refinement.map(|refinement| &refinement.tried),
         "notices": call.notices,
-        "milliseconds": call.milliseconds,
-        "total_ms": call.milliseconds.get("total_ms"),
+        "scores": first(|result| result.score.into()),
+        "found_anchors": first(|result| result.anchor.as_str().into()),
     })
 }
 
-/// Deletes rows that are too old or too many.
+/// Deletes rows that are too old or too many, a part of them if there are many, and feedback whose calls are gone.
 fn prune(owner: &Owner<'_>) -> Result<()> {
     if PRUNED.get().is_some_and(|pruned| pruned.elapsed() < PRUNE_INTERVAL) {
         return Ok(());
     }
-    PRUNED.set(Some(Instant::now()));
     let (days, rows) = settings::query_log::kept();
-    statement::execute(
+    let deleted = statement::change(
         owner,
-        "DELETE FROM docsearch.query_log q
-         WHERE $1 > 0 AND q.logged_at < pg_catalog.now() - pg_catalog.make_interval(days => $1)
-            OR q.logged_at <= (SELECT k.logged_at FROM docsearch.query_log k ORDER BY k.logged_at DESC OFFSET $2 LIMIT 1)",
-        &[DatumWithOid::from(days), DatumWithOid::from(rows)],
+        "WITH newest AS (
+             SELECT greatest(
+                 (SELECT k.logged_at FROM docsearch.query_log k ORDER BY k.logged_at DESC OFFSET $2 LIMIT 1),
+                 CASE WHEN $1 > 0 THEN pg_catalog.now() - pg_catalog.make_interval(days => $1) END) AS logged_at)
+         DELETE FROM docsearch.query_log q
+         WHERE q.ctid = ANY (ARRAY(SELECT o.ctid FROM docsearch.query_log o
+                                   WHERE o.logged_at <= (SELECT n.logged_at FROM newest n)
+                                   ORDER BY o.logged_at LIMIT $3))
+         RETURNING 1",
+        &[
+            DatumWithOid::from(days),
+            DatumWithOid::from(rows),
+            DatumWithOid::from(PRUNED_AT_ONCE),
+        ],
+        |_| Ok(()),
     )?;
+    if deleted.len() < PRUNED_AT_ONCE as usize {
+        PRUNED.set(Some(Instant::now()));
+    }
+    // A call is older than its feedback.
     statement::execute(
         owner,
         "DELETE FROM docsearch.feedback f
-         WHERE f.given_at < pg_catalog.now() - interval '1 day'
-           AND NOT EXISTS (SELECT FROM docsearch.query_log q WHERE q.id = f.call_id)",
+         WHERE f.given_at < least(pg_catalog.now() - interval '1 day',
+                                  (SELECT pg_catalog.min(q.logged_at) FROM docsearch.query_log q))",
         &[],
     )
 }

@@ -1,7 +1,7 @@
 """Reports show what they would show if all that is hidden from their reader did not exist.
 
 The law: for random projects, policies and logs, what a reader gets is what they get after the calls, pages, projects, feedback and reports
-of gaps that policies hide were deleted. So no page, query or number tells of them. Reports are all functions of the schema that
+of gaps that policies hide were deleted. So no page, query or number depends on them. Reports are all functions of the schema that
 take `since`, and those that are named here.
 """
 

@@ -303,7 +303,7 @@ COMMENT ON COLUMN docsearch.ranking_change.comment IS 'what the caller says of i
 COMMENT ON COLUMN docsearch.ranking_change.before IS 'settings and rules before, which apply_ranking takes to go back';
 COMMENT ON COLUMN docsearch.ranking_change.after IS 'settings and rules after';
 
--- Readers of the log see calls whose projects and found pages they all see: a query tells what its pages are about. The list of
+-- Readers of the log see calls whose projects and found pages they all see: a query says what its pages are about. The list of
 -- projects is computed once for a statement, and pages are looked at only if policies apply to the reader.
 ALTER TABLE docsearch.query_log ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible_answers ON docsearch.query_log

@@ -9,9 +9,15 @@ use std::fs::{self, Metadata, OpenOptions};
 use std::io::{ErrorKind, Result, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use nix::libc;
 use pgrx::pg_sys;
+
+/// Age of the last line after which no reader seems to run.
+const LEFT: Duration = Duration::from_secs(10);
+/// Bytes after which a reader is looked for again, if none takes the lines.
+const BLOCK: u64 = 256 << 10;
 
 /// A file that lines are appended to.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +28,8 @@ pub(crate) struct DatabaseFile {
 }
 
 impl DatabaseFile {
-    /// Appends a line, and returns whether the file was empty. One write of the system is one line: others write at once. What is
+    /// Appends a line, and returns whether a reader has to be started: the file was empty, no process has read it for a while, or it has
+    /// become larger by a block. One write of the system is one line: others write at once. What is
     /// not a file, such as a link or a pipe, is not written, and nothing waits for it.
     pub(crate) fn append(self, line: &str) -> Result<bool> {
         let mut file = OpenOptions::new()
@@ -31,11 +38,13 @@ impl DatabaseFile {
             .mode(0o600)
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
             .open(self.path())?;
-        let before = file.metadata()?.len();
+        let metadata = file.metadata()?;
+        let before = metadata.len();
         if before < self.max_bytes {
             file.write_all(line.as_bytes())?;
         }
-        Ok(before == 0)
+        let is_left = metadata.modified()?.elapsed().is_ok_and(|age| age > LEFT);
+        Ok(before == 0 || is_left || before / BLOCK != (before + line.len() as u64) / BLOCK)
     }
 
     /// Size in bytes; 0 if there is no file.

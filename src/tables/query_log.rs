@@ -29,10 +29,10 @@ const WAITING: DatabaseFile = DatabaseFile {
 const DELAY: Duration = Duration::from_secs(1);
 /// Lines that one statement stores.
 const AT_ONCE: usize = 1_000;
-/// Rows that are deleted at once. If more are too old, the next lines delete more.
-const PRUNED_AT_ONCE: i32 = 50_000;
-/// How often old rows are looked for.
-const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
+/// Rows that one transaction deletes.
+const PRUNED_AT_ONCE: i32 = 20_000;
+/// New calls after which old rows are looked for.
+const CALLS_BETWEEN_PRUNING: i64 = 1_000;
 
 thread_local! {
     /// The salt of this database, once it was read.
@@ -40,7 +40,10 @@ thread_local! {
     /// Names this connection in the log.
     static SESSION: RefCell<Option<String>> = const { RefCell::new(None) };
     static SET_ASIDE: Cell<Option<Instant>> = const { Cell::new(None) };
-    static PRUNED: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// Whether the last transaction left rows that are too old or too many.
+    static HAS_MORE_TO_PRUNE: Cell<bool> = const { Cell::new(false) };
+    /// Whether lines could not be set aside or deleted.
+    static HAS_FAILED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Whether the tables have the log.
@@ -87,7 +90,7 @@ fn signature(random: &str, salt: &str) -> String {
     shortened(digest(&[salt, "token", random]))
 }
 
-/// 128 bits of a digest. Nobody can choose what it is made of.
+/// 128 bits of a digest. Callers cannot choose what it is made of.
 fn shortened(mut digest: String) -> String {
     digest.truncate(TOKEN_DIGITS);
     digest
@@ -135,13 +138,24 @@ pub(crate) enum Due {
     Never,
 }
 
-/// Sets waiting lines aside, and says when they are to be stored. Runs in the worker.
+/// Sets waiting lines aside, and says when they are to be stored. Runs in the worker. After a failure, such as a directory that it
+/// may not write, this worker stores no more lines, so that its other work goes on.
 pub(crate) fn due() -> Result<Due> {
+    if HAS_FAILED.get() {
+        return Ok(Due::Never);
+    }
+    next_due().inspect_err(|_| HAS_FAILED.set(true))
+}
+
+fn next_due() -> Result<Due> {
     if WAITING.is_set_aside() {
         let left = SET_ASIDE
             .get()
             .map_or(Duration::ZERO, |since| DELAY.saturating_sub(since.elapsed()));
         return Ok(if left.is_zero() { Due::Now } else { Due::Later(left) });
+    }
+    if HAS_MORE_TO_PRUNE.get() {
+        return Ok(Due::Now);
     }
     if WAITING.size() == 0 {
         return Ok(Due::Never);
@@ -158,13 +172,14 @@ pub(crate) fn store(owner: &Owner<'_>) -> Result<()> {
     if !exists() {
         return Ok(());
     }
-    insert(owner, &lines)?;
-    prune(owner)
+    let stored = insert(owner, &lines)?;
+    prune(owner, stored)
 }
 
 /// Deletes the lines that were set aside, once their rows are committed.
 pub(crate) fn discard() -> Result<()> {
-    WAITING.discard().map_err(internal)
+    let discarded = WAITING.discard();
+    discarded.inspect_err(|_| HAS_FAILED.set(true)).map_err(internal)
 }
 
 /// Lines of a standby, which has no worker that stores them. They stay until [`discard`]: until then the same lines are returned.
@@ -189,7 +204,7 @@ pub(crate) fn store_taken(owner: &Owner<'_>, lines: &str) -> Result<i64> {
 
 /// Whether lines wait for the worker.
 pub(crate) fn is_waiting() -> bool {
-    WAITING.size() > 0 || WAITING.is_set_aside()
+    !HAS_FAILED.get() && (WAITING.size() > 0 || WAITING.is_set_aside() || HAS_MORE_TO_PRUNE.get())
 }
 
 /// Stores the calls of lines, and returns how many are new.
@@ -276,9 +291,12 @@ fn row(call: &LoggedCall) -> Value {
     })
 }
 
-/// Deletes rows that are too old or too many, a part of them if there are many, and feedback whose calls are gone.
-fn prune(owner: &Owner<'_>) -> Result<()> {
-    if PRUNED.get().is_some_and(|pruned| pruned.elapsed() < PRUNE_INTERVAL) {
+/// Deletes rows that are too old or too many, a part of them if there are many, and feedback whose calls are gone. Counting a million
+/// rows takes time, so this runs once for a number of new calls on average.
+fn prune(owner: &Owner<'_>, stored: i64) -> Result<()> {
+    let is_continued = HAS_MORE_TO_PRUNE.replace(false);
+    let is_due = random_share().is_some_and(|share| share * (CALLS_BETWEEN_PRUNING as f64) < stored as f64);
+    if !is_continued && !is_due {
         return Ok(());
     }
     let (days, rows) = settings::query_log::kept();
@@ -300,9 +318,7 @@ fn prune(owner: &Owner<'_>) -> Result<()> {
         ],
         |_| Ok(()),
     )?;
-    if deleted.len() < PRUNED_AT_ONCE as usize {
-        PRUNED.set(Some(Instant::now()));
-    }
+    HAS_MORE_TO_PRUNE.set(deleted.len() >= PRUNED_AT_ONCE as usize);
     // A call is older than its feedback.
     statement::execute(
         owner,

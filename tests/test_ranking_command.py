@@ -88,7 +88,7 @@ def test_a_worse_ranking_is_not_applied(kiln: Database, ranking: Path, tmp_path:
     options = ("--evaluate", "readers", "--junit", report)
     # One query of three falls, which may be chance.
     fallen = ask(kiln, "ranking", "push", ranking, *options, "--dry-run")
-    assert "1 queries are worse" in fallen
+    assert "queries that are worse: 1" in fallen
     suite = ElementTree.parse(report).getroot().find("testsuite")
     assert suite.attrib["failures"] == "0"
     names = [case.attrib["name"] for case in suite.findall("testcase")]

@@ -51,6 +51,8 @@ pub(crate) enum ContentKind {
     /// Paragraphs and tables, each with a title on the line before.
     Sections,
     Json,
+    /// Without colours.
+    Plain,
 }
 
 impl OutputArgs {
@@ -145,7 +147,7 @@ fn colour(text: &str, kind: ContentKind) -> String {
             };
             before.zip(text.lines()).map(paint).collect()
         }
-        ContentKind::Json => text.to_owned(),
+        ContentKind::Json | ContentKind::Plain => text.to_owned(),
     }
 }
 

@@ -133,7 +133,7 @@ pub(crate) fn run(args: &ReportArgs, connection: &ConnectionArgs) -> Result<Outc
     let (text, kind) = match args.format {
         ReportFormat::Table => (layout::text(&reports, layout::terminal_width()), ContentKind::Sections),
         ReportFormat::Markdown => (layout::markdown(&reports), ContentKind::Markdown),
-        ReportFormat::Csv => (layout::csv(&reports[0])?, ContentKind::Answer),
+        ReportFormat::Csv => (layout::csv(&reports[0])?, ContentKind::Plain),
         ReportFormat::Json => (json(reports), ContentKind::Json),
     };
     match &args.output {

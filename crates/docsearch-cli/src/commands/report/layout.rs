@@ -1,8 +1,9 @@
 //! Reports as text: tables for a terminal, Markdown, CSV. Queries of readers are untrusted text.
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use serde_json::Value;
-use terminal_size::{Width, terminal_size_of};
+use terminal_size::terminal_size_of;
+use unicode_width::UnicodeWidthStr;
 
 use crate::process::error::Error;
 use crate::terminal::sanitize_document;
@@ -13,6 +14,8 @@ const DEFAULT_WIDTH: u16 = 80;
 const VALUE_CHARS: usize = 160;
 /// Characters of a digest that are shown in place of a query.
 const DIGEST_CHARS: usize = 12;
+/// In place of a query without a digest.
+const NOT_KEPT: &str = "(not kept)";
 /// First characters of texts that spreadsheets take for formulas.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
@@ -50,8 +53,9 @@ impl Report {
         match &row[column] {
             Value::Null if column == "query" => match row["query_hash"].as_str() {
                 Some(digest) => vec![format!("#{}", digest.chars().take(DIGEST_CHARS).collect::<String>())],
-                None => Vec::new(),
+                None => vec![NOT_KEPT.to_owned()],
             },
+            Value::Null if column == "next_query" => vec![NOT_KEPT.to_owned()],
             Value::Null => Vec::new(),
             Value::Array(values) => values.iter().map(text).collect(),
             value => vec![text(value)],
@@ -71,7 +75,7 @@ impl Report {
 
 /// The columns of the terminal, or of a page.
 pub(super) fn terminal_width() -> u16 {
-    terminal_size_of(std::io::stdout()).map_or(DEFAULT_WIDTH, |(Width(columns), _)| columns)
+    terminal_size_of(std::io::stdout()).map_or(DEFAULT_WIDTH, |(columns, _)| columns.0)
 }
 
 /// A comment without its verb: "returns the pages" is "the pages".
@@ -87,20 +91,42 @@ pub(super) fn text(reports: &[Report], width: u16) -> String {
             false => table(report, width),
         };
         let advice = report.advice.filter(|_| !report.rows.is_empty());
-        let advice = advice.map(|advice| format!("\n{advice}")).unwrap_or_default();
-        format!("{}: {}\n{body}{advice}\n", report.name, title(&report.description))
+        let advice = advice.map(|advice| format!("\n{}", wrapped(advice, width)));
+        let heading = format!("{}: {}", report.name, title(&report.description));
+        format!("{}\n{body}{}\n", wrapped(&heading, width), advice.unwrap_or_default())
     };
     reports.iter().map(section).collect::<Vec<_>>().join("\n")
 }
 
-fn table(report: &Report, width: u16) -> String {
-    let columns = report.shown_columns();
+/// A paragraph in lines.
+fn wrapped(text: &str, width: u16) -> String {
+    let mut table = empty_table(width);
+    table.add_row([text]);
+    lines(&mut table)
+}
+
+/// A table without lines, whose columns share the width.
+fn empty_table(width: u16) -> Table {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(width)
-        .set_header(columns.iter().map(|column| column.replace('_', " ")));
+        .set_width(width);
+    table
+}
+
+fn lines(table: &mut Table) -> String {
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    let lines = table.lines().map(|line| line.trim_end().to_owned());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn table(report: &Report, width: u16) -> String {
+    let columns = report.shown_columns();
+    let mut table = empty_table(width);
+    table.set_header(columns.iter().map(|column| column.replace('_', " ")));
     for row in &report.rows {
         let cells = columns.iter().map(|column| {
             let lines = report.lines(row, column).into_iter().map(|line| cut(&line));
@@ -109,13 +135,15 @@ fn table(report: &Report, width: u16) -> String {
         table.add_row(cells);
     }
     for (column, name) in table.column_iter_mut().zip(&columns) {
-        column.set_padding((0, 2));
         if report.is_numeric(name) {
             column.set_cell_alignment(CellAlignment::Right);
+            // Names of numbers are not cut within a word.
+            let widest = name.split('_').map(UnicodeWidthStr::width).max().unwrap_or_default();
+            let width = Width::Fixed(u16::try_from(widest + 2).unwrap_or(DEFAULT_WIDTH));
+            column.set_constraint(ColumnConstraint::LowerBoundary(width));
         }
     }
-    let lines = table.lines().map(|line| line.trim_end().to_owned());
-    lines.collect::<Vec<_>>().join("\n")
+    lines(&mut table)
 }
 
 /// Sections with a table each.
@@ -319,8 +347,8 @@ mod tests {
         fn tables_fit_and_are_safe(query in r"(\PC|[\x00-\x1f\x7f-\x9f]| [a-z]{1,12}){0,200}", width in 60u16..200) {
             let shown = text(&[asked(&query)], width);
             prop_assert!(shown.chars().all(|character| character == '\n' || !character.is_control()));
-            for line in shown.lines().skip(1) {
-                prop_assert!(unicode_width::UnicodeWidthStr::width(line) <= usize::from(width), "{}", shown);
+            for line in shown.lines() {
+                prop_assert!(line.width() <= usize::from(width), "{}", shown);
             }
         }
     }

@@ -111,7 +111,7 @@ impl Trial {
                 ]
             }));
             text.push_str(&format!(
-                "\n\n{} queries are worse\n{}",
+                "\n\nqueries that are worse: {}\n{}",
                 self.fallen.len(),
                 aligned(&rows)
             ));

@@ -60,6 +60,11 @@ def test_without_calls_it_says_how_to_log_them(logged: Database) -> None:
     assert "top_queries" in ask(logged, "report", "top_queries", "--since", "3d")
 
 
+def test_gap_reports_are_shown_without_calls(logged: Database) -> None:
+    logged.execute("SELECT docsearch.report_gap('kit/retry', 'missing', 'It does not say how often.')")
+    assert "It does not say how often." in ask(logged, "report")
+
+
 def test_an_overview_names_what_to_do(logged: Database) -> None:
     log(logged, "how do I cancel?", 3, confidence="low")
     log(logged, "retry", 9)

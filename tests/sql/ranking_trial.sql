@@ -17,9 +17,11 @@ INSERT INTO kiln_state (name, state) VALUES
     ('no weights', '{}'),
     ('rules', '{"settings": {"penalty_news": 0.1, "hybrid_weight": 0.2}, "rules": {"synonym": [{"term": "pc", "expansion": "pyramid cone"}]}}'),
     ('both', '{"settings": {"hybrid_weight": 0}, "rules": {"synonym": [{"term": "pc", "expansion": "pyramid cone"}], "generic_term": [{"term": "pots"}]}}');
-CREATE TEMP TABLE kiln_before AS SELECT docsearch.ranking_state('kiln') AS state;
+CREATE TEMP TABLE kiln_before AS
+SELECT docsearch.ranking_state('kiln') AS state, (SELECT array_agg((slug, score)::text) FROM search_docs('pc', 'kiln')) AS answers;
 UPDATE kiln_state s SET tried = (SELECT run FROM docsearch.evaluate('kiln', 'kiln', ranking => s.state, label => s.name));
-SELECT docsearch.ranking_state('kiln') = state AS unchanged, (SELECT count(*) FROM docsearch.ranking_history('kiln')) AS changes FROM kiln_before;
+SELECT docsearch.ranking_state('kiln') = state AS unchanged,
+       (SELECT array_agg((slug, score)::text) FROM search_docs('pc', 'kiln')) = answers AS same_answers, (SELECT count(*) FROM docsearch.ranking_history('kiln')) AS changes FROM kiln_before;
 SELECT s.name, r.label, r.config, r.state -> 'weights' AS weights, r.state -> 'proposed' AS proposed
 FROM kiln_state s JOIN docsearch.evaluation_run r ON r.id = s.tried ORDER BY s.tried;
 DO $$

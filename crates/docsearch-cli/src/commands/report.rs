@@ -123,7 +123,9 @@ pub(crate) fn run(args: &ReportArgs, connection: &ConnectionArgs) -> Result<Outc
         return Ok(Outcome::Complete);
     }
     let (reports, log) = with_library(connection, async |library| read(args, library).await)?;
-    let found = reports.iter().any(|report| !report.rows.is_empty()) && (log.has_calls || !args.names.is_empty());
+    let found = reports
+        .iter()
+        .any(|report| !report.rows.is_empty() && (log.has_calls || !report.is_summary));
     if !found {
         eprintln!("docsearch: {}", sanitize_line(&nothing(args, &log)));
         if !log.has_calls && args.format == ReportFormat::Table {
@@ -166,6 +168,7 @@ async fn read(args: &ReportArgs, library: &Library) -> Result<(Vec<Report>, LogS
             advice: advice.map(|(_, advice)| *advice),
             rows: library.report(function, &scope).await?,
             columns: function.columns.clone(),
+            is_summary: !has_argument(function, "max_rows"),
         });
     }
     // After the reports, whose errors say what a role needs.

@@ -29,6 +29,8 @@ pub(super) struct Report {
     pub(super) advice: Option<&'static str>,
     pub(super) columns: Vec<String>,
     pub(super) rows: Vec<Value>,
+    /// Whether it has one row, also without calls.
+    pub(super) is_summary: bool,
 }
 
 impl Report {
@@ -273,6 +275,7 @@ mod tests {
             advice: None,
             columns: ["query", "query_hash", "searches", "pages"].map(str::to_owned).to_vec(),
             rows,
+            is_summary: false,
         }
     }
 

@@ -70,7 +70,8 @@ def test_an_overview_names_what_to_do(logged: Database) -> None:
     log(logged, "retry", 9)
     shown = ask(logged, "report")
     titles = [line.split(":")[0] for line in shown.splitlines() if re.match(r"[a-z_]+: ", line)]
-    assert titles == ["rephrase_rate", "search_latency", "unanswered_queries", "documentation_gaps", "rephrased_queries"]
+    assert titles == ["rephrase_rate", "search_latency", "unanswered_queries", "documentation_gaps", "rephrased_queries",
+                      "dead_references"]
     assert "how do I cancel?" in shown and "Write what is missing" in shown
     assert max(map(len, shown.splitlines())) <= 80
     assert set(json.loads(ask(logged, "report", "--format", "json"))) == set(titles)
@@ -90,7 +91,7 @@ def test_every_format_has_the_rows_of_the_function(logged: Database, tmp_path: P
     assert text.startswith("## top\\_queries\n") and "\n## unanswered\\_queries\n" in text
     assert "| \\#0123456789ab | 1 |" in text
     assert len(json.loads(ask(logged, "report", "top_queries", "-n", 1, "--format", "json"))["top_queries"]) == 1
-    shown = ask(logged, "report", "top_queries", "--project", "kit")
+    shown = ask(logged, "report", "top_queries", "--project", "kit", "--readers", "people")
     assert re.search(r"^retry +5 +1 ", shown, re.MULTILINE), shown
 
 
@@ -109,6 +110,7 @@ def test_queries_of_readers_cannot_harm(logged: Database) -> None:
 def test_further_arguments_and_mistakes(logged: Database) -> None:
     log(logged, "retry")
     assert "retry" in ask(logged, "report", "page_usage", "--set", "rare=true")
+    assert "the reports are empty" in ask(logged, "report", "top_queries", "--readers", "assistants", status=NOTHING)
     assert "--list lists them" in ask(logged, "report", "queries", status=FAILED)
     assert 'has no argument "rare"' in ask(logged, "report", "top_queries", "--set", "rare=true", status=FAILED)
     assert "Name one report" in ask(logged, "report", "--format", "csv", status=FAILED)

@@ -38,7 +38,7 @@ Exit codes:
 const OVERVIEW_ROWS: i64 = 5;
 
 /// The reports of the overview, and what to do about them.
-const OVERVIEW: [(&str, &str); 5] = [
+const OVERVIEW: [(&str, &str); 6] = [
     (
         "rephrase_rate",
         "If more than one search in five is asked again in other words, look at rephrased_queries.",
@@ -59,6 +59,10 @@ const OVERVIEW: [(&str, &str); 5] = [
         "rephrased_queries",
         "If the second wording succeeds, make the first a synonym or a question of the page.",
     ),
+    (
+        "dead_references",
+        "Correct the links, or bring back the page under its old address.",
+    ),
 ];
 
 /// Report what readers look for and do not find
@@ -69,7 +73,7 @@ pub(crate) struct ReportArgs {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// List the reports
-    #[arg(long, conflicts_with_all = ["names", "since", "project", "limit", "set", "format", "output"])]
+    #[arg(long, conflicts_with_all = ["names", "since", "project", "limit", "readers", "set", "format", "output"])]
     list: bool,
     /// Only calls from this time on: a date, a time, or a span such as 7d [default: 30 days]
     #[arg(long, value_name = "TIME")]
@@ -80,6 +84,9 @@ pub(crate) struct ReportArgs {
     /// Maximum number of rows of a report [default: 20, in the overview 5]
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(i64).range(1..=10_000))]
     limit: Option<i64>,
+    /// Only calls of people, or of assistants
+    #[arg(long, value_name = "WHO", value_parser = ["people", "assistants"])]
+    readers: Option<String>,
     /// A further argument of the report; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
@@ -157,6 +164,7 @@ async fn read(args: &ReportArgs, library: &Library) -> Result<(Vec<Report>, LogS
         since,
         project: args.project.clone(),
         max_rows: args.limit.or(is_overview.then_some(OVERVIEW_ROWS)),
+        readers: args.readers.clone(),
         others: args.set.clone(),
     };
     let mut reports = Vec::with_capacity(chosen.len());

@@ -24,6 +24,7 @@ pub(crate) struct ReportScope {
     pub(crate) since: Option<String>,
     pub(crate) project: Option<String>,
     pub(crate) max_rows: Option<i64>,
+    pub(crate) readers: Option<String>,
     /// Further arguments by name, as text.
     pub(crate) others: Vec<(String, String)>,
 }
@@ -77,6 +78,7 @@ impl Library {
             ("since", &scope.since),
             ("project", &scope.project),
             ("max_rows", &max_rows),
+            ("readers", &scope.readers),
         ];
         let common = common
             .into_iter()

@@ -53,11 +53,13 @@ impl Report {
             other => one_line(&other.to_string()),
         };
         match &row[column] {
-            Value::Null if column == "query" => match row["query_hash"].as_str() {
-                Some(digest) => vec![format!("#{}", digest.chars().take(DIGEST_CHARS).collect::<String>())],
-                None => vec![NOT_KEPT.to_owned()],
-            },
-            Value::Null if column == "next_query" => vec![NOT_KEPT.to_owned()],
+            Value::Null
+                if self.columns.first().is_some_and(|first| first == column) && row["query_hash"].is_string() =>
+            {
+                let digest = row["query_hash"].as_str().unwrap_or_default();
+                vec![format!("#{}", digest.chars().take(DIGEST_CHARS).collect::<String>())]
+            }
+            Value::Null if column.ends_with("query") => vec![NOT_KEPT.to_owned()],
             Value::Null => Vec::new(),
             Value::Array(values) => values.iter().map(text).collect(),
             value => vec![text(value)],

@@ -85,10 +85,11 @@ def test_s3_1_three_tools_answer_as_the_sql_functions(documented: Database, serv
         async with connected(server, mode) as client:
             assert re.fullmatch(VERSIONS[mode], client.protocol_version), client.protocol_version
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            assert set(tools) == {"search_docs", "load_doc", "list_docs"}
+            assert set(tools) == {"search_docs", "load_doc", "list_docs", "report_gap"}
             for tool in tools.values():
                 hints = tool.annotations
-                assert hints.read_only_hint and hints.idempotent_hint and hints.open_world_hint is False
+                assert hints.read_only_hint is (tool.name != "report_gap")
+                assert hints.idempotent_hint and hints.open_world_hint is False
             found = await text(client, "search_docs", query="retry in kit")
             assert found == documented.execute("SELECT search_docs_text('retry in kit', max_tokens => 2000)")[0][0]
             reference = re.search(r"\[(.*)\]", found)[1]
@@ -469,7 +470,7 @@ def test_the_typescript_sdk_works(documented: Database, address: str, generation
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
     assert seen["version"] in ((None, "2025-11-25") if generation == "v1" else ("2026-07-28",))
-    assert seen["tools"] == ["search_docs", "load_doc", "list_docs"]
+    assert seen["tools"] == ["search_docs", "load_doc", "list_docs", "report_gap"]
     assert "[kit/guides/retry" in seen["text"] and seen["resource"].startswith("# Retry\n")
     assert seen["missing"][0] is True and "Did you mean kit/guides/retry" in seen["missing"][1]
 
@@ -486,7 +487,7 @@ def test_the_inspector_works(documented: Database, address: str, transport: str,
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    assert len(inspect("--method", "tools/list", "--strict")["tools"]) == 3
+    assert len(inspect("--method", "tools/list", "--strict")["tools"]) == 4
     found = inspect("--method", "tools/call", "--tool-name", "search_docs", "--tool-arg", "query=retry")
     assert "[kit/guides/retry" in found["content"][0]["text"]
     assert len(inspect("--method", "resources/list")["resources"]) == 7

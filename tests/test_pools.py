@@ -18,7 +18,8 @@ from front import PROGRAM, environment, serving
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 pytestmark = pytest.mark.any_server("the program speaks the same protocol with each")
-LEFT = ["default_transaction_read_only", "statement_timeout", "client_connection_check_interval", "role"]
+LEFT = ["default_transaction_read_only", "statement_timeout", "client_connection_check_interval", "role",
+        "docsearch.log_source", "docsearch.log_client", "docsearch.log_session"]
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +87,8 @@ def test_others_of_a_pool_find_a_connection_as_it_was(documents, tmp_path):
         def left() -> list[str]:
             # A prepared statement would stay in the server's connection.
             with psycopg.connect(pool.conninfo, autocommit=True, prepare_threshold=None) as connection:
+                # Loads the extension, which defines its settings.
+                connection.execute("SELECT FROM search_docs('dives')")
                 return [connection.execute(f"SHOW {name}").fetchone()[0] for name in LEFT]
 
         before = left()
@@ -96,4 +99,4 @@ def test_others_of_a_pool_find_a_connection_as_it_was(documents, tmp_path):
         with serving(pool, "--allow-anonymous", "--connections", "3") as address:
             assert searches(address, 5) == ["kingfisher"] * 5
             assert left() == before
-        assert left() == before == ["off", "0", "0", "none"]
+        assert left() == before == ["off", "0", "0", "none", "sql", "", ""]

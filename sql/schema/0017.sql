@@ -251,6 +251,7 @@ CREATE TABLE docsearch.gap_report (
     goal text CHECK (char_length(goal) <= 2048),
     UNIQUE (role, project_id, slug, category, reported_on)
 );
+CREATE INDEX gap_report_day ON docsearch.gap_report (reported_on, role);
 COMMENT ON TABLE docsearch.gap_report IS 'what assistants say is missing or wrong in the documentation';
 COMMENT ON COLUMN docsearch.gap_report.id IS 'number';
 COMMENT ON COLUMN docsearch.gap_report.reported_at IS 'when it was reported';

@@ -2,12 +2,18 @@
 
 use docsearch_core::usage::feedback::{Category, Kind, Reason};
 use docsearch_core::values::id::DocumentId;
+use pgrx::PgSqlErrorCode;
 use pgrx::datum::DatumWithOid;
 
-use crate::postgres::report::Result;
-use crate::postgres::role::{Caller, Role};
+use crate::postgres::report::{Result, error_with_hint};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 use crate::settings;
+
+/// Maximum number of clicks and votes of one answer. Pages of results have far fewer.
+const PER_ANSWER: i64 = 100;
+/// Maximum number of reports of one role in a day: clients of a front end may all have one role.
+const PER_DAY: i64 = 1_000;
 
 /// Feedback to an answer.
 pub(crate) struct Feedback<'a> {
@@ -25,6 +31,14 @@ pub(crate) fn store(caller: &mut Caller, role: &str, feedback: &Feedback<'_>) ->
     let owner = &caller.as_owner()?;
     let project = feedback.document.map(|document| document.project);
     let document = feedback.document.map(|document| document.document);
+    require_fewer(
+        owner,
+        "SELECT pg_catalog.count(*) FROM docsearch.feedback f WHERE f.call_id = $1",
+        feedback.call_id,
+        PER_ANSWER,
+        "there is too much feedback to this answer",
+        "Ask again: another answer has another token.",
+    )?;
     if feedback.kind != Kind::Click {
         statement::execute(
             owner,
@@ -72,6 +86,14 @@ pub(crate) struct Gap<'a> {
 /// Stores a report, and returns whether it is new: of one role, one page and one category there is one a day.
 pub(crate) fn report_gap(caller: &mut Caller, role: &str, gap: &Gap<'_>) -> Result<bool> {
     let owner = &caller.as_owner()?;
+    require_fewer(
+        owner,
+        "SELECT pg_catalog.count(*) FROM docsearch.gap_report g WHERE g.role = $1::name AND g.reported_on = current_date",
+        role,
+        PER_DAY,
+        "this role has reported too many gaps today",
+        "Report it tomorrow.",
+    )?;
     let (document, slug) = gap.page.clone().unzip();
     let stored = statement::change(
         owner,
@@ -92,4 +114,19 @@ pub(crate) fn report_gap(caller: &mut Caller, role: &str, gap: &Gap<'_>) -> Resu
         |row| row.required::<i32>(1),
     )?;
     Ok(!stored.is_empty())
+}
+
+/// Raises 54000 if a statement counts `most` rows or more.
+fn require_fewer(owner: &Owner<'_>, sql: &str, argument: &str, most: i64, message: &str, hint: &str) -> Result<()> {
+    let count = statement::one(owner, sql, &[DatumWithOid::from(argument)], |row| {
+        row.required::<i64>(1)
+    })?;
+    match count.is_none_or(|count| count < most) {
+        true => Ok(()),
+        false => Err(error_with_hint(
+            PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+            format!("{message}: {most}"),
+            hint,
+        )),
+    }
 }

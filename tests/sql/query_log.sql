@@ -77,6 +77,19 @@ SELECT docsearch.report_gap(NULL, 'missing', 'Nothing says how to glaze.', proje
 SELECT docsearch.report_gap('kiln/reference/Cone', 'boring', 'x');
 SELECT docsearch.report_gap('kiln/reference/Cone', 'missing', ' ');
 SELECT docsearch.report_gap(NULL, 'missing', 'x');
+-- Limits of an answer and of a day.
+INSERT INTO docsearch.feedback (call_id, role, kind, project_id, document_id)
+SELECT (SELECT f.call_id FROM docsearch.feedback f LIMIT 1), current_user, 'click', 0, n
+FROM generate_series(1, 100 - (SELECT count(*) FROM docsearch.feedback)) AS n;
+SELECT docsearch.feedback(:'token', 'helped');
+DELETE FROM docsearch.feedback WHERE project_id = 0;
+SELECT docsearch.feedback(:'token', 'helped');
+INSERT INTO docsearch.gap_report (role, project_id, slug, category, report)
+SELECT current_user, 0, n, 'other', 'x' FROM generate_series(1, 1000 - (SELECT count(*) FROM docsearch.gap_report)) AS n;
+SELECT docsearch.report_gap('kiln/reference/Shelf', 'outdated', 'Shelves are round now.');
+UPDATE docsearch.gap_report SET reported_on = reported_on - 1 WHERE project_id = 0;
+SELECT docsearch.report_gap('kiln/reference/Shelf', 'outdated', 'Shelves are round now.');
+DELETE FROM docsearch.gap_report WHERE project_id = 0;
 
 -- References that lead nowhere, also if the transaction fails with them.
 SELECT load_doc('kiln/reference/Shelv');

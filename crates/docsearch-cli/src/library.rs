@@ -1,4 +1,4 @@
-//! Read access to the documents of a database as one role: SQL functions as requests and answers.
+//! Access to the documents of a database as one role: SQL functions as requests and answers.
 //!
 //! Ranking, limits and texts are up to the database.
 
@@ -6,9 +6,11 @@ mod arguments;
 mod connections;
 mod error_log;
 mod listing;
+mod log_origin;
 mod page_questions;
 pub(crate) mod question_rules;
 mod reports;
+mod reader_reports;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
@@ -19,8 +21,10 @@ use crate::process::error::Error;
 use arguments::Argument;
 pub(crate) use connections::{Audience, ConnectionLimits, Library};
 pub(crate) use listing::{DocumentList, ListRequest};
+pub(crate) use log_origin::{LogOrigin, LogSource, new_session};
 pub(crate) use page_questions::PageQuestions;
 pub(crate) use reports::{LogStatus, ReportFunction, ReportScope};
+pub(crate) use reader_reports::{FeedbackRequest, GapRequest};
 
 /// Characters of a token, as the SQL functions count them.
 pub(crate) const CHARS_PER_TOKEN: i64 = 4;

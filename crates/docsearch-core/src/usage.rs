@@ -11,4 +11,5 @@ pub mod page_counts;
 pub mod reader_question;
 pub mod readers;
 pub mod rephrasing;
+pub mod sender;
 pub mod sessions;

@@ -8,7 +8,7 @@ use crate::postgres::role::Owner;
 use crate::postgres::{catalog, statement};
 
 /// Indexes of the schema: name, table, and what follows `ON table`.
-const INDEXES: [(&str, &str, &str); 24] = [
+const INDEXES: [(&str, &str, &str); 25] = [
     ("document_category", "document", "(project_id, category)"),
     ("document_source_root", "document", "(project_id, source_root)"),
     ("document_metadata", "document", "USING gin (metadata jsonb_path_ops)"),
@@ -69,6 +69,7 @@ const INDEXES: [(&str, &str, &str); 24] = [
         "(project_id, model_id) WHERE NOT packed",
     ),
     ("evaluation_run_set", "evaluation_run", "(set_name, project, id)"),
+    ("gap_report_day", "gap_report", "(reported_on, role)"),
     ("query_log_logged_at", "query_log", "(logged_at)"),
     ("query_log_query", "query_log", "(query_hash, logged_at)"),
     ("query_log_session", "query_log", "(session, logged_at)"),

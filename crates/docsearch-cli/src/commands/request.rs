@@ -8,7 +8,7 @@ use tokio::runtime;
 use tokio::signal;
 
 use crate::connection::ConnectionArgs;
-use crate::library::{Audience, ConnectionLimits, Library};
+use crate::library::{Audience, ConnectionLimits, Library, LogOrigin, LogSource};
 use crate::process::error::Error;
 
 /// The documents to search.
@@ -62,7 +62,7 @@ pub(crate) fn with_library<T>(
             role: None,
             audience: Audience::Operator,
         };
-        let library = Library::new(&target, &limits)?;
+        let library = Library::new(&target, &limits, LogOrigin::of_one_reader(LogSource::Cli))?;
         let answer = tokio::select! {
             answer = request(&library) => answer,
             _ = signal::ctrl_c() => Err(Error::Interrupted),

@@ -1,4 +1,4 @@
-//! A small pool of read-only connections. A statement is cancelled if its caller goes away.
+//! A small pool of connections. A statement is cancelled if its caller goes away.
 //!
 //! Settings last for one transaction and nothing is prepared, so that a connection pooler may be in between.
 
@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use super::arguments::Argument;
 use super::error_log::ErrorLog;
+use super::log_origin::{self, LogOrigin};
 use crate::connection::ConnectionTarget;
 use crate::process::error::{DatabaseError, Error};
 
@@ -44,12 +45,21 @@ pub(crate) enum Audience {
     Clients,
 }
 
-/// Read access to the documents of a database as one role.
+/// What a transaction may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Read,
+    /// Whatever the server and the settings of the connection allow.
+    Write,
+}
+
+/// Access to the documents of a database as one role.
 #[derive(Clone)]
 pub(crate) struct Library {
     pool: Pool,
-    /// The statements at the beginning of a transaction.
-    beginning: Arc<str>,
+    /// Settings at the beginning of a transaction.
+    settings: Arc<str>,
+    origin: LogOrigin,
     tls: MakeRustlsConnect,
     target: Arc<str>,
     audience: Audience,
@@ -59,7 +69,7 @@ pub(crate) struct Library {
 
 impl Library {
     /// Does not connect before the first request.
-    pub(crate) fn new(target: &ConnectionTarget, limits: &ConnectionLimits) -> Result<Self, Error> {
+    pub(crate) fn new(target: &ConnectionTarget, limits: &ConnectionLimits, origin: LogOrigin) -> Result<Self, Error> {
         let mut config = target.config.clone();
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);
@@ -80,7 +90,8 @@ impl Library {
             .map_err(|error| Error::Usage(error.to_string()))?;
         Ok(Self {
             pool,
-            beginning: beginning(limits).into(),
+            settings: settings(limits).into(),
+            origin,
             tls: target.tls.clone(),
             target: target.description.as_str().into(),
             audience: limits.audience,
@@ -89,18 +100,38 @@ impl Library {
         })
     }
 
+    /// The same access for another caller.
+    pub(crate) fn on_behalf_of(&self, origin: LogOrigin) -> Self {
+        Self { origin, ..self.clone() }
+    }
+
+    /// Who calls.
+    pub(crate) fn origin(&self) -> &LogOrigin {
+        &self.origin
+    }
+
     /// Whether the database can be reached.
     pub(crate) async fn ping(&self) -> Result<(), Error> {
         self.rows("SELECT 1", &[]).await.map(|_| ())
     }
 
-    /// Runs a statement. Cancels it if the future is dropped.
+    /// Runs a statement that only reads. Cancels it if the future is dropped.
     pub(super) async fn rows(&self, statement: &str, arguments: &[&dyn Argument]) -> Result<Vec<Row>, Error> {
-        let result = match self.attempt(statement, arguments).await {
+        self.run(Access::Read, statement, arguments).await
+    }
+
+    /// Runs a statement. It may run twice if the connection is lost, so a repetition must change nothing.
+    pub(super) async fn run(
+        &self,
+        access: Access,
+        statement: &str,
+        arguments: &[&dyn Argument],
+    ) -> Result<Vec<Row>, Error> {
+        let result = match self.attempt(access, statement, arguments).await {
             // After a restart of the server, the other connections are closed, too.
             Err(error) if error.is_closed() => {
                 self.pool.retain(|_, _| false);
-                self.attempt(statement, arguments).await
+                self.attempt(access, statement, arguments).await
             }
             result => result,
         };
@@ -118,23 +149,28 @@ impl Library {
         withheld
     }
 
-    async fn attempt(&self, statement: &str, arguments: &[&dyn Argument]) -> Result<Vec<Row>, Error> {
+    async fn attempt(&self, access: Access, statement: &str, arguments: &[&dyn Argument]) -> Result<Vec<Row>, Error> {
         let object = self.pool.get().await.map_err(|error| self.no_connection(error))?;
         let running = RunningStatement {
             object: Some(object),
             library: self,
         };
         let client = running.client();
+        let begin = format!("{}; {}", access.begin(), self.settings);
+        let origin = self.origin.settings();
+        let origin = origin.arguments().map(|argument| argument.typed());
         let typed: Vec<_> = arguments.iter().map(|argument| argument.typed()).collect();
-        // All three are sent before the first response. Rows from outside the transaction are not returned.
-        let (begun, found, ended) = join!(
+        // All of them are sent before the first response. Rows from outside the transaction are not returned.
+        let (begun, named, found, ended) = join!(
             biased;
-            client.batch_execute(&self.beginning),
+            client.batch_execute(&begin),
+            client.query_typed(log_origin::STATEMENT, &origin),
             client.query_typed(statement, &typed),
             client.batch_execute("COMMIT")
         );
         running.finish();
         begun?;
+        named?;
         let rows = found?;
         ended?;
         Ok(rows)
@@ -159,10 +195,19 @@ impl Library {
     }
 }
 
-/// Starts a transaction with settings that end with it.
-fn beginning(limits: &ConnectionLimits) -> String {
+impl Access {
+    fn begin(self) -> &'static str {
+        match self {
+            Self::Read => "BEGIN READ ONLY",
+            Self::Write => "BEGIN",
+        }
+    }
+}
+
+/// Statements with the settings of a transaction, which end with it.
+fn settings(limits: &ConnectionLimits) -> String {
     // Otherwise the server notices only at the end that the client has gone.
-    let mut statements = "BEGIN READ ONLY; SET LOCAL client_connection_check_interval = '1s'".to_owned();
+    let mut statements = "SET LOCAL client_connection_check_interval = '1s'".to_owned();
     if !limits.timeout.is_zero() {
         statements += &format!("; SET LOCAL statement_timeout = {}", limits.timeout.as_millis());
     }

@@ -109,9 +109,10 @@ impl Error {
 }
 
 /// Whether errors with this code are about the request: invalid values, unknown and ambiguous names, missing
-/// privileges, limits on size and time. Others reveal the server.
+/// privileges, changes of what is read-only, limits on size and time. Others reveal the server.
 fn is_for_clients(code: &str) -> bool {
-    matches!(code, UNDEFINED_OBJECT | "42P08" | "42501" | "57014") || matches!(code.get(..2), Some("22" | "54"))
+    matches!(code, UNDEFINED_OBJECT | "42P08" | "42501" | "25006" | "57014")
+        || matches!(code.get(..2), Some("22" | "54"))
 }
 
 /// SQLSTATE of unknown projects, documents and sections.

@@ -10,7 +10,7 @@ use rmcp::ServiceExt;
 use rmcp::transport::io::stdio_pipes;
 
 use crate::connection::{ConnectionArgs, ConnectionTarget};
-use crate::library::Audience;
+use crate::library::{Audience, LogOrigin, LogSource};
 use crate::process::error::Error;
 use crate::process::outcome::Outcome;
 use crate::serving::mcp_server::DocumentServer;
@@ -59,7 +59,8 @@ pub(crate) fn run(args: &McpArgs, connection: &ConnectionArgs) -> Result<Outcome
 }
 
 async fn serve_pipes(args: &McpArgs, target: &ConnectionTarget) -> Result<Outcome, Error> {
-    let library = args.session.library(target, None, Audience::Operator)?;
+    let origin = LogOrigin::of_one_reader(LogSource::Mcp);
+    let library = args.session.library(target, None, Audience::Operator, origin)?;
     if io::stdin().is_terminal() {
         eprintln!("docsearch: waiting for a client on standard input; see docsearch mcp --help");
     }
@@ -68,7 +69,7 @@ async fn serve_pipes(args: &McpArgs, target: &ConnectionTarget) -> Result<Outcom
         let library = library.clone();
         async move { library.ping().await }
     });
-    let server = DocumentServer::new(library.clone(), args.session.chatgpt);
+    let server = DocumentServer::new(library.clone(), args.session.offer());
     let ending = match server.serve(Lines::new(stdio_pipes())).await {
         Ok(running) => running.waiting().await.map_err(|error| error.to_string()),
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(Outcome::Complete),

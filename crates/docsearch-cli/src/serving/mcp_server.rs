@@ -6,7 +6,9 @@ mod chatgpt;
 pub(crate) mod fuzz;
 mod overview;
 mod prompts;
+mod report_gap;
 mod resources;
+pub(crate) mod session_id;
 mod tool;
 mod tools;
 
@@ -21,7 +23,8 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use crate::library::Library;
+use crate::library::{Library, LogOrigin, LogSource};
+use session_id::SessionId;
 
 const INSTRUCTIONS: &str = "\
 Documentation that is indexed in Postgres. search_docs finds sections, load_doc reads a document by the reference of a \
@@ -41,24 +44,47 @@ const METHODS: [&str; 10] = [
     "tools/list",
 ];
 
+/// The tools that a server may leave out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ToolOffer {
+    /// The tools `search` and `fetch`.
+    pub(crate) chatgpt: bool,
+    pub(crate) report_gap: bool,
+}
+
 /// Answers MCP requests from a library.
 #[derive(Clone)]
 pub(crate) struct DocumentServer {
     /// For requests without a library of their own.
     library: Library,
-    with_chatgpt: bool,
+    offer: ToolOffer,
 }
 
 impl DocumentServer {
-    pub(crate) fn new(library: Library, with_chatgpt: bool) -> Self {
-        Self { library, with_chatgpt }
+    pub(crate) fn new(library: Library, offer: ToolOffer) -> Self {
+        Self { library, offer }
     }
 
     /// The library of the sender of a request.
-    fn library<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> &'a Library {
-        let parts = context.extensions.get::<Parts>();
-        let own = parts.and_then(|parts| parts.extensions.get::<Library>());
-        own.unwrap_or(&self.library)
+    fn library(&self, context: &RequestContext<RoleServer>) -> Library {
+        let Some(parts) = context.extensions.get::<Parts>() else {
+            let client = context.client_info();
+            let client = client.as_ref().and_then(session_id::name);
+            let origin = self.library.origin().clone();
+            return self.library.on_behalf_of(LogOrigin { client, ..origin });
+        };
+        let library = parts.extensions.get::<Library>().unwrap_or(&self.library);
+        // Before 2026-07-28, only the first request of a client names it: `rmcp` makes up a name for the others.
+        let client = context.meta.client_info();
+        let client = client.as_ref().and_then(session_id::name);
+        let begun = SessionId::of(&parts.headers);
+        let (session, client_then) = begun.map(|id| (id.session, id.client)).unzip();
+        let sender = library.origin().clone();
+        library.on_behalf_of(LogOrigin {
+            source: LogSource::Mcp,
+            client: client.or(client_then.flatten()).or(sender.client),
+            session: sender.session.or(session),
+        })
     }
 }
 
@@ -89,15 +115,25 @@ impl ServerHandler for DocumentServer {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::all(self.with_chatgpt).into_iter().find(|tool| tool.name == name)
+        tools::all(self.offer).into_iter().find(|tool| tool.name == name)
     }
 
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::all(self.with_chatgpt)))
+        let library = self.library(&context);
+        unless_cancelled(&context, async {
+            // A tool that cannot work would only cost the client tokens.
+            let report_gap = self.offer.report_gap && library.accepts_gap_reports().await;
+            let offer = ToolOffer {
+                report_gap,
+                ..self.offer
+            };
+            Ok(ListToolsResult::with_all_items(tools::all(offer)))
+        })
+        .await
     }
 
     async fn call_tool(
@@ -108,7 +144,7 @@ impl ServerHandler for DocumentServer {
         let name = request.name.as_ref();
         let library = self.library(&context);
         unless_cancelled(&context, async {
-            let result = tools::call(library, self.with_chatgpt, name, request.arguments).await;
+            let result = tools::call(&library, self.offer, name, request.arguments).await;
             let result =
                 result.ok_or_else(|| ErrorData::invalid_params(format!("unknown tool \"{}\"", shown(name)), None))?;
             Ok(CallToolResponse::from(result))
@@ -129,7 +165,7 @@ impl ServerHandler for DocumentServer {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let prompt = unless_cancelled(&context, prompts::get(self.library(&context), &request)).await?;
+        let prompt = unless_cancelled(&context, prompts::get(&self.library(&context), &request)).await?;
         Ok(prompt.into())
     }
 
@@ -139,7 +175,7 @@ impl ServerHandler for DocumentServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        unless_cancelled(&context, resources::list(self.library(&context), cursor)).await
+        unless_cancelled(&context, resources::list(&self.library(&context), cursor)).await
     }
 
     async fn list_resource_templates(
@@ -156,7 +192,7 @@ impl ServerHandler for DocumentServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let library = self.library(&context);
-        let contents = unless_cancelled(&context, resources::read(library, &request.uri)).await?;
+        let contents = unless_cancelled(&context, resources::read(&library, &request.uri)).await?;
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
 
@@ -182,7 +218,7 @@ impl ServerHandler for DocumentServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let library = self.library(&context);
-        let found = unless_cancelled(&context, resources::complete(library, &request)).await?;
+        let found = unless_cancelled(&context, resources::complete(&library, &request)).await?;
         Ok(CompleteResult::new(found))
     }
 }

@@ -4,6 +4,7 @@ mod api;
 mod body;
 mod clients;
 mod connection_slots;
+mod cors;
 mod framing;
 #[cfg(test)]
 pub(crate) mod fuzz;
@@ -11,6 +12,8 @@ mod gate;
 mod health;
 mod host;
 mod http_error;
+mod mcp_session;
+mod sender;
 mod tokens;
 
 use std::collections::HashMap;
@@ -19,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::routing::{any_service, get};
+use axum::routing::{any_service, get, post};
 use axum::serve::ListenerExt;
 use axum::{Extension, Router, middleware};
 use clap::Args;
@@ -30,7 +33,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::{ConnectionArgs, ConnectionTarget};
-use crate::library::{Audience, Library};
+use crate::library::{Audience, Library, LogOrigin, LogSource};
 use crate::process::error::Error;
 use crate::process::outcome::Outcome;
 use crate::serving::mcp_server::DocumentServer;
@@ -51,6 +54,8 @@ Paths:
   /v1/search?query=...        search_docs_json
   /v1/docs                    list_docs
   /v1/docs/PROJECT/SLUG       load_doc
+  POST /v1/feedback           feedback
+  POST /v1/gap-reports        report_gap
   /openapi.json               OpenAPI description of these
   /healthz                    whether the database responds
 
@@ -147,7 +152,7 @@ pub(crate) async fn listen(
     let stop = CancellationToken::new();
     let policy = policy(http, session, target, address, &mut libraries)?;
     let gate = Arc::new(Gate::new(policy, address, stop.clone()));
-    let router = router(endpoints, session.chatgpt, http, &library, &gate, &stop);
+    let router = router(endpoints, session, http, &library, &gate, &stop);
     tokio::spawn(async move {
         let mut clock = tokio::time::interval(FORGET_INTERVAL);
         loop {
@@ -201,7 +206,13 @@ impl RoleLibraries {
         if let Some(library) = self.0.get(&key) {
             return Ok(library.clone());
         }
-        let library = session.library(target, role, Audience::Clients)?;
+        // Each request says more about its sender.
+        let origin = LogOrigin {
+            source: LogSource::Http,
+            client: None,
+            session: None,
+        };
+        let library = session.library(target, role, Audience::Clients, origin)?;
         self.0.insert(key, library.clone());
         Ok(library)
     }
@@ -244,7 +255,7 @@ fn max_body(http: &HttpArgs) -> u64 {
 
 fn router(
     endpoints: Endpoints,
-    with_chatgpt: bool,
+    session: &SessionArgs,
     http: &HttpArgs,
     library: &Library,
     gate: &Arc<Gate>,
@@ -258,15 +269,20 @@ fn router(
         .disable_allowed_hosts()
         .with_max_request_body_bytes(usize::try_from(http.max_body).unwrap_or(1).saturating_mul(1024))
         .with_cancellation_token(stop.child_token());
-    let server = DocumentServer::new(library.clone(), with_chatgpt);
+    let server = DocumentServer::new(library.clone(), session.offer());
     let mcp = StreamableHttpService::new(
         move || Ok(server.clone()),
         Arc::new(NeverSessionManager::default()),
         config,
     );
-    let mut guarded = Router::new().route("/mcp", any_service(mcp));
+    let mut guarded = Router::new()
+        .route("/mcp", any_service(mcp))
+        .layer(middleware::from_fn(mcp_session::begin));
     if endpoints == Endpoints::McpAndJson {
         guarded = guarded.merge(api::router());
+        if !session.no_report_gap {
+            guarded = guarded.route("/v1/gap-reports", post(api::report_gap));
+        }
     }
     let health = Router::new()
         .route("/healthz", get(api::health))

@@ -6,8 +6,9 @@ use clap::Args;
 use tokio::runtime;
 
 use crate::connection::ConnectionTarget;
-use crate::library::{Audience, ConnectionLimits, Library};
+use crate::library::{Audience, ConnectionLimits, Library, LogOrigin};
 use crate::process::error::Error;
+use crate::serving::mcp_server::ToolOffer;
 
 /// Options for access to the database.
 #[derive(Debug, Clone, Args)]
@@ -23,13 +24,24 @@ pub(crate) struct SessionArgs {
     timeout: u64,
     /// Also offer the tools `search` and `fetch`, which ChatGPT requires
     #[arg(long)]
-    pub(crate) chatgpt: bool,
+    chatgpt: bool,
+    /// Accept no reports of gaps in the documentation
+    #[arg(long)]
+    pub(crate) no_report_gap: bool,
 }
 
 /// Time of a request besides its statement and the wait for a connection.
 const OVERHEAD: Duration = Duration::from_secs(30);
 
 impl SessionArgs {
+    /// The optional tools.
+    pub(crate) fn offer(&self) -> ToolOffer {
+        ToolOffer {
+            chatgpt: self.chatgpt,
+            report_gap: !self.no_report_gap,
+        }
+    }
+
     /// Time after which a request is aborted.
     pub(crate) fn longest_request(&self) -> Duration {
         2 * Duration::from_secs(self.timeout) + OVERHEAD
@@ -41,6 +53,7 @@ impl SessionArgs {
         target: &ConnectionTarget,
         role: Option<&str>,
         audience: Audience,
+        origin: LogOrigin,
     ) -> Result<Library, Error> {
         let limits = ConnectionLimits {
             connections: self.connections.into(),
@@ -48,7 +61,7 @@ impl SessionArgs {
             role: role.or(self.role.as_deref()).map(str::to_owned),
             audience,
         };
-        Library::new(target, &limits)
+        Library::new(target, &limits, origin)
     }
 }
 

@@ -6,11 +6,25 @@ use docsearch_core::answer::delivery::MCP_MAX_TOKENS;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
+use super::arguments::Parameter;
 use super::resources::ResourceUri;
 use crate::process::error::Error;
 
 /// Maximum number of tokens of an answer, whatever the caller requests: clients cut longer ones.
 pub(super) const TOKEN_LIMIT: i32 = MCP_MAX_TOKENS as i32;
+
+pub(super) const PROJECT: Parameter = Parameter {
+    name: "project",
+    aliases: &[
+        "projects",
+        "library",
+        "library_name",
+        "framework",
+        "namespace",
+        "collection",
+        "package",
+    ],
+};
 
 /// A read-only tool, without access to anything outside.
 pub(super) fn tool(

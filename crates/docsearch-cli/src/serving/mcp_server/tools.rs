@@ -5,8 +5,8 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool};
 use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Parameter};
-use super::tool::{TOKEN_LIMIT, message, reference, tool};
-use super::{chatgpt, overview};
+use super::tool::{PROJECT, TOKEN_LIMIT, message, reference, tool};
+use super::{ToolOffer, chatgpt, overview, report_gap};
 use crate::library::{CHARS_PER_TOKEN, Library, ListRequest, LoadRequest, OutputFormat, SearchRequest, Syntax};
 
 /// Default number of tokens of an answer, at 4 characters each.
@@ -30,18 +30,6 @@ const LIST: &str = "\
 List what the documentation covers: without arguments the projects and their categories, with a project its \
 documents. To find something, use search_docs.";
 
-const PROJECT: Parameter = Parameter {
-    name: "project",
-    aliases: &[
-        "projects",
-        "library",
-        "library_name",
-        "framework",
-        "namespace",
-        "collection",
-        "package",
-    ],
-};
 const CATEGORY: Parameter = Parameter {
     name: "category",
     aliases: &["categories", "topic", "group", "folder"],
@@ -145,10 +133,13 @@ const LIST_PARAMETERS: [Parameter; 7] = [
     MAX_TOKENS,
 ];
 
-/// All tools, optionally with those for ChatGPT.
-pub(super) fn all(with_chatgpt: bool) -> Vec<Tool> {
+/// The three tools that read documents, and those that are offered beside them.
+pub(super) fn all(offer: ToolOffer) -> Vec<Tool> {
     let mut tools = vec![search_tool(), load_tool(), list_tool()];
-    if with_chatgpt {
+    if offer.report_gap {
+        tools.push(report_gap::tool());
+    }
+    if offer.chatgpt {
         tools.extend(chatgpt::tools());
     }
     tools
@@ -213,7 +204,7 @@ fn formats() -> Value {
 /// Calls a tool; `None` if it does not exist. Errors are results with a message.
 pub(super) async fn call(
     library: &Library,
-    with_chatgpt: bool,
+    offer: ToolOffer,
     name: &str,
     arguments: Option<JsonObject>,
 ) -> Option<CallToolResult> {
@@ -221,7 +212,8 @@ pub(super) async fn call(
         "search_docs" => search(library, arguments).await,
         "load_doc" => load(library, arguments).await,
         "list_docs" => list(library, arguments).await,
-        _ if with_chatgpt => chatgpt::call(library, name, arguments).await?,
+        report_gap::NAME if offer.report_gap => report_gap::call(library, arguments).await,
+        _ if offer.chatgpt => chatgpt::call(library, name, arguments).await?,
         _ => return None,
     };
     Some(result.unwrap_or_else(|message| CallToolResult::error(vec![ContentBlock::text(message)])))
@@ -309,20 +301,38 @@ fn text_or_json(text: String, format: OutputFormat) -> CallToolResult {
 mod tests {
     use super::*;
 
+    const READING: ToolOffer = ToolOffer {
+        chatgpt: false,
+        report_gap: false,
+    };
+    const ALL: ToolOffer = ToolOffer {
+        chatgpt: true,
+        report_gap: true,
+    };
+
     #[test]
     fn the_tools_cost_a_client_at_most_746_tokens() {
-        let text = serde_json::to_string(&all(false)).unwrap();
+        let text = serde_json::to_string(&all(READING)).unwrap();
         assert!(text.len() <= 746 * 4, "{} characters", text.len());
     }
 
     #[test]
-    fn all_tools_are_marked_read_only() {
-        for tool in all(true) {
+    fn all_tools_but_report_gap_are_marked_read_only() {
+        for tool in all(ALL) {
             let annotations = tool.annotations.clone().unwrap();
-            assert_eq!(annotations.read_only_hint, Some(true), "{}", tool.name);
+            let is_read_only = tool.name != report_gap::NAME;
+            assert_eq!(annotations.read_only_hint, Some(is_read_only), "{}", tool.name);
+            assert_eq!(annotations.destructive_hint, Some(false), "{}", tool.name);
             assert_eq!(annotations.idempotent_hint, Some(true), "{}", tool.name);
             assert_eq!(annotations.open_world_hint, Some(false), "{}", tool.name);
         }
+    }
+
+    #[test]
+    fn only_what_is_offered_is_there() {
+        let names = |offer| all(offer).into_iter().map(|tool| tool.name).collect::<Vec<_>>();
+        assert_eq!(names(READING), ["search_docs", "load_doc", "list_docs"]);
+        assert_eq!(names(ALL)[3..], ["report_gap", "search", "fetch"]);
     }
 
     #[test]
@@ -331,6 +341,7 @@ mod tests {
             (search_tool(), &SEARCH_PARAMETERS[..]),
             (load_tool(), &LOAD_PARAMETERS),
             (list_tool(), &LIST_PARAMETERS),
+            (report_gap::tool(), &report_gap::PARAMETERS),
         ] {
             for name in tool.input_schema["properties"].as_object().unwrap().keys() {
                 assert!(

@@ -2,21 +2,25 @@
 
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::uri::InvalidUri;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
 use super::health::Health;
 use super::http_error::HttpError;
-use crate::library::{Library, ListRequest, LoadRequest, OutputFormat, SearchRequest, Syntax};
+use crate::library::{
+    FeedbackRequest, GapRequest, Library, ListRequest, LoadRequest, OutputFormat, SearchRequest, Syntax,
+};
 use crate::process::error::Error;
 
 const DESCRIPTION: &str = include_str!("openapi.json");
@@ -29,6 +33,7 @@ pub(super) fn router() -> Router {
         .route("/v1/search", get(search))
         .route("/v1/docs", get(list))
         .route("/v1/docs/{project}/{*slug}", get(load))
+        .route("/v1/feedback", post(feedback))
         .route("/openapi.json", get(describe))
 }
 
@@ -156,6 +161,18 @@ async fn load(
     Ok(Json(library.load_json(&request).await?))
 }
 
+/// Pages may send this when they are closed, with a request that cannot say its content type (`navigator.sendBeacon`).
+async fn feedback(Extension(library): Extension<Library>, body: Bytes) -> Result<StatusCode, HttpError> {
+    library.feedback(&json_body::<FeedbackRequest>(&body)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Stores a report of a gap.
+pub(super) async fn report_gap(Extension(library): Extension<Library>, body: Bytes) -> Result<Json<Value>, HttpError> {
+    let is_first = library.report_gap(&json_body::<GapRequest>(&body)?).await?;
+    Ok(Json(json!({ "stored": is_first })))
+}
+
 async fn describe() -> Result<Json<Value>, HttpError> {
     let mut description: Value =
         serde_json::from_str(DESCRIPTION).map_err(|error| HttpError::from(Error::Usage(error.to_string())))?;
@@ -185,7 +202,14 @@ pub(super) async fn not_found() -> HttpError {
 /// The response for unsupported methods.
 pub(super) async fn method_not_allowed() -> HttpError {
     HttpError::new(StatusCode::METHOD_NOT_ALLOWED, "method not allowed for this path")
-        .hint("Use GET for searches and documents; see /openapi.json.")
+        .hint("Use GET for searches and documents, POST for feedback; see /openapi.json.")
+}
+
+fn json_body<T: DeserializeOwned>(body: &[u8]) -> Result<T, HttpError> {
+    serde_json::from_slice(body).map_err(|error| {
+        bad_request(format!("the body is not valid: {error}"))
+            .hint("Send a JSON object; see /openapi.json for its fields.")
+    })
 }
 
 fn bad_request(message: String) -> HttpError {

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION,
-    CONTENT_LENGTH, EXPECT, HOST, HeaderName, ORIGIN, RETRY_AFTER, VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    AUTHORIZATION, CONTENT_LENGTH, EXPECT, HOST, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
@@ -19,18 +18,17 @@ use governor::{Quota, RateLimiter};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::body;
 use super::host::Host;
 use super::http_error::HttpError;
+use super::sender::SEC_FETCH_SITE;
 use super::tokens::{self, BearerToken};
+use super::{body, cors, sender};
 use crate::library::Library;
 
 type Limiter = RateLimiter<IpAddr, HashMapStateStore<IpAddr>, DefaultClock>;
 
 /// Size of a burst, as a multiple of the requests per second.
 const BURST: u32 = 4;
-/// The relation between the site of a page and this server, set by browsers.
-const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Decides which requests are allowed, and as which role.
 pub(super) struct Gate {
@@ -200,7 +198,7 @@ impl Gate {
             }
         };
         if let Some(origin) = origin {
-            allow_cors(response.headers_mut(), origin);
+            cors::allow(response.headers_mut(), origin);
         }
         response
     }
@@ -263,7 +261,9 @@ pub(super) async fn check(
 
 /// Adds the library of its sender to a request.
 pub(super) async fn authenticate(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
-    match gate.library(request.headers()).cloned() {
+    let headers = request.headers();
+    let library = gate.library(headers);
+    match library.and_then(|library| Ok(library.on_behalf_of(sender::origin(headers)?))) {
         Ok(library) => {
             request.extensions_mut().insert(library);
             next.run(request).await
@@ -272,20 +272,10 @@ pub(super) async fn authenticate(State(gate): State<Arc<Gate>>, mut request: Req
     }
 }
 
-/// Lets pages of an allowed origin read the response.
-// Unlike this, CORS of tower-http answers preflights with 200, and names methods and headers only there.
-fn allow_cors(headers: &mut HeaderMap, origin: HeaderValue) {
-    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(VARY, HeaderValue::from_static("Origin"));
-    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST"));
-    headers.insert(
-        ACCESS_CONTROL_ALLOW_HEADERS,
-        HeaderValue::from_static("authorization, content-type, mcp-method, mcp-name, mcp-protocol-version"),
-    );
-}
-
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderName;
+
     use super::*;
 
     fn policy() -> Policy {

@@ -57,7 +57,7 @@ fn status(error: &Error) -> StatusCode {
     match error.sqlstate() {
         Some("42704") => StatusCode::NOT_FOUND,
         Some("42P08") => StatusCode::CONFLICT,
-        Some("42501") => StatusCode::FORBIDDEN,
+        Some("42501" | "25006") => StatusCode::FORBIDDEN,
         Some("57014") => StatusCode::GATEWAY_TIMEOUT,
         Some(code) if code.starts_with("22") => StatusCode::BAD_REQUEST,
         _ if error.is_transient() => StatusCode::SERVICE_UNAVAILABLE,

@@ -60,7 +60,7 @@ def gaps(database: Database) -> list[tuple]:
 def test_feedback_belongs_to_an_answer(documented: Database) -> None:
     documented.execute("TRUNCATE docsearch.feedback")
     with serving(documented, "--rate", "0") as address:
-        tokens = [get(address, "/v1/search", q="retry", **more)["search_token"] for more in ({}, {"max_tokens": 100})]
+        tokens = [get(address, "/v1/search", q="retry", **more)["search_token"] for more in ({}, {"max_tokens": 500})]
         assert len(set(tokens)) == 2
         for token in tokens:
             assert post(address, "/v1/feedback", {"token": token, "kind": "click", "reference": "kit/guides/retry#backoff"}) == (204, {})

@@ -89,11 +89,11 @@ mod docsearch {
             .filter(|report| !report.trim().is_empty())
             .ok_or_else(|| invalid("report must not be null or blank", "Say what is missing or wrong."))?;
         let goal = at_most("goal", goal, REPORT_CHARS)?;
-        let (project, page, anchor) = match reference {
+        let (project, document, anchor) = match reference {
             Some(reference) => {
                 let id = document::identify(caller, reference, project)?;
-                let (reference, anchor) = read_reference(reference);
-                (id.project, Some((id.document, reference)), anchor)
+                let (_, anchor) = read_reference(reference);
+                (id.project, Some(id.document), anchor)
             }
             None => {
                 let hint = "Name a page, or the project that lacks one: project => 'name'.";
@@ -105,7 +105,7 @@ mod docsearch {
         let client = settings::query_log::client().unwrap_or_default();
         let gap = Gap {
             project,
-            page,
+            document,
             anchor: &anchor,
             category,
             report,

@@ -74,8 +74,8 @@ pub(crate) fn store(caller: &mut Caller, role: &str, feedback: &Feedback<'_>) ->
 /// A report of what the documentation lacks.
 pub(crate) struct Gap<'a> {
     pub(crate) project: i64,
-    /// The page with its slug; `None` if no page is named.
-    pub(crate) page: Option<(i64, String)>,
+    /// The page; `None` if no page is named.
+    pub(crate) document: Option<i64>,
     pub(crate) anchor: &'a str,
     pub(crate) category: Category,
     pub(crate) report: &'a str,
@@ -94,17 +94,16 @@ pub(crate) fn report_gap(caller: &mut Caller, role: &str, gap: &Gap<'_>) -> Resu
         "this role has reported too many gaps today",
         "Report it tomorrow.",
     )?;
-    let (document, slug) = gap.page.clone().unzip();
     let stored = statement::change(
         owner,
         "INSERT INTO docsearch.gap_report (role, client, project_id, document_id, slug, anchor, category, report, goal, source)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING RETURNING 1",
+         VALUES ($1, $2, $3, $4, coalesce((SELECT d.slug FROM docsearch.document d WHERE d.project_id = $3 AND d.id = $4), ''),
+                 $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING 1",
         &[
             DatumWithOid::from(role),
             DatumWithOid::from(gap.client),
             DatumWithOid::from(gap.project),
-            DatumWithOid::from(document),
-            DatumWithOid::from(slug.unwrap_or_default()),
+            DatumWithOid::from(gap.document),
             DatumWithOid::from(gap.anchor),
             DatumWithOid::from(<&str>::from(gap.category)),
             DatumWithOid::from(gap.report),

@@ -73,6 +73,8 @@ DELETE FROM docsearch.feedback WHERE document_id = (SELECT id FROM docsearch.doc
 -- Reports of gaps: one a day of a page.
 SELECT docsearch.report_gap('kiln/reference/Cone', 'missing', 'The temperatures are not given.', 'choose a cone');
 SELECT docsearch.report_gap('kiln/reference/Cone', 'missing', 'Still not.');
+SELECT docsearch.report_gap('reference/Cone#cone', 'missing', 'Still not, by another reference.', project => 'kiln');
+SELECT slug FROM docsearch.gap_report;
 SELECT docsearch.report_gap(NULL, 'missing', 'Nothing says how to glaze.', project => 'kiln');
 SELECT docsearch.report_gap('kiln/reference/Cone', 'boring', 'x');
 SELECT docsearch.report_gap('kiln/reference/Cone', 'missing', ' ');

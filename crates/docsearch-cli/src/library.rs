@@ -9,8 +9,8 @@ mod listing;
 mod log_origin;
 mod page_questions;
 pub(crate) mod question_rules;
-mod reports;
 mod reader_reports;
+mod reports;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
@@ -23,8 +23,8 @@ pub(crate) use connections::{Audience, ConnectionLimits, Library};
 pub(crate) use listing::{DocumentList, ListRequest};
 pub(crate) use log_origin::{LogOrigin, LogSource, new_session};
 pub(crate) use page_questions::PageQuestions;
-pub(crate) use reports::{LogStatus, ReportFunction, ReportScope};
 pub(crate) use reader_reports::{FeedbackRequest, GapRequest};
+pub(crate) use reports::{LogStatus, ReportFunction, ReportScope};
 
 /// Characters of a token, as the SQL functions count them.
 pub(crate) const CHARS_PER_TOKEN: i64 = 4;

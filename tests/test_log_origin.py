@@ -39,7 +39,7 @@ def logged(new_database: Callable[..., Database]) -> Database:
 
 @dataclass(frozen=True)
 class Reader:
-    """Somebody who asks; `session` is None for who does not name one."""
+    """A reader who searches; `session` is None if the reader names none."""
 
     source: str
     client: str | None

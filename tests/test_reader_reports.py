@@ -93,7 +93,7 @@ def test_writing_needs_what_reading_needs(documented: Database, reader: str, tmp
     with serving(documented, "--rate", "0", "--token-file", tokens) as address:
         _, _, found = request(address, "/v1/search", headers=bearer(WEB), q="retry")
         for path, body in (("/v1/feedback", {"token": found["search_token"], "kind": "helped"}), ("/v1/gap-reports", GAP)):
-            for headers, status in (({}, 401), (bearer("nobody"), 401), (bearer(WEB), 403)):
+            for headers, status in (({}, 401), (bearer("unknown-0000"), 401), (bearer(WEB), 403)):
                 assert post(address, path, body, headers)[0] == status, (path, headers)
     with serving(documented, "--rate", "0", variables=READ_ONLY) as address:
         token = get(address, "/v1/search", q="retry")["search_token"]

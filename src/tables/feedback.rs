@@ -36,7 +36,7 @@ pub(crate) fn store(caller: &mut Caller, role: &str, feedback: &Feedback<'_>) ->
         "SELECT pg_catalog.count(*) FROM docsearch.feedback f WHERE f.call_id = $1",
         feedback.call_id,
         PER_ANSWER,
-        "there is too much feedback to this answer",
+        "the answer already has {} clicks and votes",
         "Ask again: another answer has another token.",
     )?;
     if feedback.kind != Kind::Click {
@@ -91,7 +91,7 @@ pub(crate) fn report_gap(caller: &mut Caller, role: &str, gap: &Gap<'_>) -> Resu
         "SELECT pg_catalog.count(*) FROM docsearch.gap_report g WHERE g.role = $1::name AND g.reported_on = current_date",
         role,
         PER_DAY,
-        "this role has reported too many gaps today",
+        "the role has already reported {} gaps today",
         "Report it tomorrow.",
     )?;
     let stored = statement::change(
@@ -115,7 +115,7 @@ pub(crate) fn report_gap(caller: &mut Caller, role: &str, gap: &Gap<'_>) -> Resu
     Ok(!stored.is_empty())
 }
 
-/// Raises 54000 if a statement counts `most` rows or more.
+/// Raises 54000 if a statement counts `most` rows or more. The message has `{}` for this number.
 fn require_fewer(owner: &Owner<'_>, sql: &str, argument: &str, most: i64, message: &str, hint: &str) -> Result<()> {
     let count = statement::one(owner, sql, &[DatumWithOid::from(argument)], |row| {
         row.required::<i64>(1)
@@ -124,7 +124,7 @@ fn require_fewer(owner: &Owner<'_>, sql: &str, argument: &str, most: i64, messag
         true => Ok(()),
         false => Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-            format!("{message}: {most}"),
+            message.replace("{}", &most.to_string()),
             hint,
         )),
     }

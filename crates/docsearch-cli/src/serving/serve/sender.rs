@@ -76,7 +76,10 @@ mod tests {
     fn the_program_of_a_page_is_not_kept() {
         let agent = (USER_AGENT, "Reader/1.0 (Ada's laptop)");
         assert_eq!(
-            origin(&headers(&[agent.clone()])).unwrap().client.as_deref(),
+            origin(&headers(std::slice::from_ref(&agent)))
+                .unwrap()
+                .client
+                .as_deref(),
             Some("Reader/1.0")
         );
         let of_page = [agent, (ORIGIN, "https://docs.example.test")];

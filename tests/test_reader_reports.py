@@ -112,6 +112,11 @@ def test_programs_report_gaps(documented: Database) -> None:
         for change, status in (({"category": "boring"}, 400), ({"report": " "}, 400), ({"reference": "kit/nothing"}, 404),
                                ({"reference": None}, 404), ({"report": "x" * 2049}, 400), ({"other": 1}, 400)):
             assert post(address, "/v1/gap-reports", {**GAP, **change})[0] == status, change
+    with serving(documented, "--rate", "0") as address:
+        documented.execute("INSERT INTO docsearch.gap_report (role, project_id, slug, category, report) "
+                           "SELECT current_user, 0, n, 'other', 'x' FROM generate_series(1, 1000) AS n")
+        assert post(address, "/v1/gap-reports", {**GAP, "category": "other"})[0] == 429
+        documented.execute("DELETE FROM docsearch.gap_report WHERE project_id = 0")
     assert gaps(documented) == [("robot/1.0", "guides/retry", "missing", GAP["report"], GAP["goal"])]
     with serving(documented, "--no-report-gap") as address:
         assert post(address, "/v1/gap-reports", GAP)[0] == 404

@@ -58,6 +58,8 @@ fn status(error: &Error) -> StatusCode {
         Some("42704") => StatusCode::NOT_FOUND,
         Some("42P08") => StatusCode::CONFLICT,
         Some("42501" | "25006") => StatusCode::FORBIDDEN,
+        // Feedback to an answer and reports of a day have limits.
+        Some("54000") => StatusCode::TOO_MANY_REQUESTS,
         Some("57014") => StatusCode::GATEWAY_TIMEOUT,
         Some(code) if code.starts_with("22") => StatusCode::BAD_REQUEST,
         _ if error.is_transient() => StatusCode::SERVICE_UNAVAILABLE,

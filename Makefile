@@ -56,6 +56,7 @@ help:
 ##                             [OPTIONS="--turns 3 --no-pg-search"] any option of bench/peers.py
 ## make bench-refine DATA=dir   vague questions in the sets that eval-all has indexed
 ## make bench-log               what the log of queries costs a search, the time of its reports, and a planted gap
+## make bench-evaluation DATA=dirs  what evaluate adds to the searches that it runs
 ## make bench-names             questions about names, and addresses, of the projects of the development server
 ##                             [PROJECTS="swiftui django"] [SHOW=1] print the misses
 ## make bench-questions         readers' questions, over documentation of packages that pip and npm fetch
@@ -215,6 +216,11 @@ bench-refine: cli
 bench-log: cli
 	@$(server) start --create-extension
 	PYTHONPATH="$$($(toolchain) path python)" $(PYTHON) bench/query_log.py --url "$$($(server) url)" --program target/release/docsearch
+
+.PHONY: bench-evaluation
+bench-evaluation:
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path python)" $(PYTHON) bench/evaluation.py $(DATA) --url "$$($(server) url)"
 
 .PHONY: bench-names
 bench-names:

@@ -130,6 +130,10 @@ COMMENT ON FUNCTION docsearch.evaluate_groups(bigint) IS
     'returns the measures of a run, overall and for each group of queries';
 COMMENT ON FUNCTION docsearch.evaluate_detail(bigint) IS
     'returns the queries of a run with what they found';
+COMMENT ON FUNCTION docsearch.evaluate_tasks(text, text, docsearch.json_argument, bigint, text) IS
+    'does the queries of a set as tasks of an assistant, and returns what they cost and whether they succeeded. The run is kept';
+COMMENT ON FUNCTION docsearch.evaluate_tasks_detail(bigint) IS
+    'returns the tasks of a run with the calls of the assistant';
 COMMENT ON FUNCTION docsearch.evaluate_report(bigint) IS
     'returns a run as a JSON object, with its conditions and each query';
 COMMENT ON FUNCTION docsearch.reliability(bigint) IS

@@ -4,8 +4,11 @@ pub(crate) mod drift;
 pub(crate) mod judgments;
 pub(crate) mod ranking_trial;
 pub(crate) mod reading;
+mod resolution;
 pub(crate) mod run;
 mod state;
+mod stored_run;
+pub(crate) mod tasks;
 
 /// A number of things as a column of a result.
 pub(crate) fn count(length: usize) -> i64 {

@@ -7,6 +7,7 @@ mod deferred;
 mod document;
 mod drift;
 mod evaluation;
+mod evaluation_tasks;
 mod explain;
 mod feedback;
 mod grade;

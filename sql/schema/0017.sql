@@ -18,6 +18,7 @@ CREATE TABLE docsearch.judgment_query (
     query text NOT NULL CHECK (query <> '' AND octet_length(query) <= 32768),
     also text[] NOT NULL DEFAULT '{}' CHECK (cardinality(also) <= 5),
     query_group text NOT NULL DEFAULT '' CHECK (octet_length(query_group) <= 200),
+    unanswerable bool NOT NULL DEFAULT false,
     PRIMARY KEY (set_id, query_id)
 );
 COMMENT ON TABLE docsearch.judgment_query IS 'queries of sets of judgments';
@@ -27,6 +28,7 @@ COMMENT ON COLUMN docsearch.judgment_query.query_no IS 'place in the set, from 0
 COMMENT ON COLUMN docsearch.judgment_query.query IS 'what is searched for';
 COMMENT ON COLUMN docsearch.judgment_query.also IS 'further wordings';
 COMMENT ON COLUMN docsearch.judgment_query.query_group IS 'group that it is reported in; empty for none';
+COMMENT ON COLUMN docsearch.judgment_query.unanswerable IS 'whether no document answers it; only counts without a relevant one';
 
 CREATE TABLE docsearch.judgment (
     set_id bigint NOT NULL,
@@ -52,6 +54,7 @@ CREATE TABLE docsearch.evaluation_run (
     label text CHECK (octet_length(label) <= 200),
     config jsonb NOT NULL DEFAULT '{}',
     cutoff int NOT NULL,
+    max_calls int,
     state jsonb NOT NULL,
     started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     finished_at timestamptz NOT NULL DEFAULT clock_timestamp()
@@ -64,7 +67,8 @@ COMMENT ON COLUMN docsearch.evaluation_run.set_name IS 'set of judgments';
 COMMENT ON COLUMN docsearch.evaluation_run.project IS 'project that was searched; NULL: all that the role sees';
 COMMENT ON COLUMN docsearch.evaluation_run.label IS 'what the caller says of it';
 COMMENT ON COLUMN docsearch.evaluation_run.config IS 'config of every search';
-COMMENT ON COLUMN docsearch.evaluation_run.cutoff IS 'results that nDCG and MRR look at';
+COMMENT ON COLUMN docsearch.evaluation_run.cutoff IS 'results that nDCG and MRR look at; of tasks: results of a search';
+COMMENT ON COLUMN docsearch.evaluation_run.max_calls IS 'most calls of a task; NULL: a run of queries';
 COMMENT ON COLUMN docsearch.evaluation_run.state IS
     'what the answers depend on: versions, settings, weights of the project, a digest of the rules, number of documents';
 COMMENT ON COLUMN docsearch.evaluation_run.started_at IS 'begin of the run';
@@ -110,6 +114,37 @@ COMMENT ON COLUMN docsearch.evaluation_result.outcome IS
 COMMENT ON COLUMN docsearch.evaluation_result.confidence IS 'of the first result: high, medium or low';
 COMMENT ON COLUMN docsearch.evaluation_result.milliseconds IS 'time of the search';
 
+CREATE TABLE docsearch.evaluation_task (
+    run_id bigint NOT NULL REFERENCES docsearch.evaluation_run ON DELETE CASCADE,
+    query_id text NOT NULL,
+    query_no int NOT NULL,
+    query text NOT NULL,
+    query_group text NOT NULL,
+    answerable bool NOT NULL,
+    found bool NOT NULL,
+    tokens int NOT NULL,
+    calls int NOT NULL,
+    shown int NOT NULL,
+    shown_twice int NOT NULL,
+    low_confidence bool NOT NULL,
+    trace jsonb NOT NULL,
+    PRIMARY KEY (run_id, query_id)
+);
+COMMENT ON TABLE docsearch.evaluation_task IS 'what an assistant did for the tasks of a run';
+COMMENT ON COLUMN docsearch.evaluation_task.run_id IS 'run';
+COMMENT ON COLUMN docsearch.evaluation_task.query_id IS 'id of the query in its set';
+COMMENT ON COLUMN docsearch.evaluation_task.query_no IS 'place in the set, from 0';
+COMMENT ON COLUMN docsearch.evaluation_task.query IS 'the query';
+COMMENT ON COLUMN docsearch.evaluation_task.query_group IS 'group that it is reported in; empty for none';
+COMMENT ON COLUMN docsearch.evaluation_task.answerable IS 'whether the documentation answers it';
+COMMENT ON COLUMN docsearch.evaluation_task.found IS 'whether the right section was loaded';
+COMMENT ON COLUMN docsearch.evaluation_task.tokens IS 'estimated tokens of all that was read';
+COMMENT ON COLUMN docsearch.evaluation_task.calls IS 'number of searches and loads';
+COMMENT ON COLUMN docsearch.evaluation_task.shown IS 'number of results that the searches showed';
+COMMENT ON COLUMN docsearch.evaluation_task.shown_twice IS 'number of these that an earlier search of the task had shown';
+COMMENT ON COLUMN docsearch.evaluation_task.low_confidence IS 'whether no answer had more than low confidence';
+COMMENT ON COLUMN docsearch.evaluation_task.trace IS 'the calls in order';
+
 -- A run shows what its role could see.
 ALTER TABLE docsearch.evaluation_run ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own_runs ON docsearch.evaluation_run
@@ -117,6 +152,9 @@ CREATE POLICY own_runs ON docsearch.evaluation_run
     WITH CHECK (run_by = current_user);
 ALTER TABLE docsearch.evaluation_result ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own_runs ON docsearch.evaluation_result
+    USING (EXISTS (SELECT FROM docsearch.evaluation_run r WHERE r.id = run_id));
+ALTER TABLE docsearch.evaluation_task ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_runs ON docsearch.evaluation_task
     USING (EXISTS (SELECT FROM docsearch.evaluation_run r WHERE r.id = run_id));
 
 -- What is searched for and loaded, if docsearch.log_queries says so.

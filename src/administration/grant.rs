@@ -32,7 +32,7 @@ pub(crate) fn evaluation(caller: &Caller, role: &str) -> Result<()> {
     let role = quoted(role)?;
     let grant = format!(
         "GRANT SELECT, INSERT, UPDATE, DELETE ON docsearch.judgment_set, docsearch.judgment_query, docsearch.judgment,
-                                                 docsearch.evaluation_run, docsearch.evaluation_result TO {role}"
+                                                 docsearch.evaluation_run, docsearch.evaluation_result, docsearch.evaluation_task TO {role}"
     );
     statement::utility(caller, &grant)
 }

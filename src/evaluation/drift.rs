@@ -2,7 +2,7 @@
 
 use pgrx::datum::DatumWithOid;
 
-use crate::evaluation::reading::run_row;
+use crate::evaluation::stored_run::StoredRun;
 use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
@@ -21,7 +21,7 @@ row_type! {
 
 /// The searches of a run, in the order of their set.
 pub(crate) fn searches(caller: &Caller, run: i64) -> Result<Vec<FormerSearch>> {
-    let made = run_row(caller, run)?;
+    let made = StoredRun::of_queries(caller, run)?;
     let rows = statement::rows(
         caller,
         &format!(

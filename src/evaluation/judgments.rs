@@ -30,6 +30,13 @@ pub(crate) struct JudgedQuery {
     pub(crate) judgments: Vec<Judgment>,
 }
 
+impl JudgedQuery {
+    /// Whether some document is known to answer it.
+    pub(crate) fn has_answer(&self) -> bool {
+        self.judgments.iter().any(|judgment| judgment.grade > 0)
+    }
+}
+
 /// What an import stored.
 pub(crate) struct Imported {
     pub(crate) queries: i64,
@@ -147,57 +154,27 @@ fn insert_queries(caller: &Caller, set: i64, queries: &[SetQuery]) -> Result<()>
     let also = column(|query| serde_json::Value::from(query.also.clone()).to_string());
     statement::execute(
         caller,
-        "INSERT INTO docsearch.judgment_query (set_id, query_no, query_id, query, query_group, also)
-         SELECT $1, q.number - 1, q.id, q.text, q.of_group, ARRAY(SELECT pg_catalog.jsonb_array_elements_text(q.also::jsonb))
-         FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
-              WITH ORDINALITY AS q (id, text, of_group, also, number)",
+        "INSERT INTO docsearch.judgment_query (set_id, query_no, query_id, query, query_group, also, unanswerable)
+         SELECT $1, q.number - 1, q.id, q.text, q.of_group,
+                ARRAY(SELECT pg_catalog.jsonb_array_elements_text(q.also::jsonb)), q.unanswerable
+         FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bool[])
+              WITH ORDINALITY AS q (id, text, of_group, also, unanswerable, number)",
         &[
             DatumWithOid::from(set),
             DatumWithOid::from(column(|query| query.id.clone())),
             DatumWithOid::from(column(|query| query.text.clone())),
             DatumWithOid::from(column(|query| query.group.clone())),
             DatumWithOid::from(also),
+            DatumWithOid::from(queries.iter().map(|query| query.unanswerable).collect::<Vec<bool>>()),
         ],
     )
 }
 
-/// Adds a judgment to a set, which is made if there is none, and its query if the set does not have it. Returns the id of the
-/// query.
+/// Adds a judgment to a set, and its query if the set does not have it. The set is made if there is none. Returns the id of the query.
 pub(crate) fn judge(caller: &Caller, set: &str, query: &str, judgment: &Judgment, group: &str) -> Result<String> {
+    require_privilege(caller)?;
     check_judgment(judgment)?;
-    let given = SetQuery {
-        id: digest(&[query])[..16].to_owned(),
-        text: query.to_owned(),
-        group: group.to_owned(),
-        also: Vec::new(),
-    };
-    check_query(&given)?;
-    let set = made_set(caller, set)?;
-    let known = statement::one(
-        caller,
-        "SELECT q.query_id FROM docsearch.judgment_query q WHERE q.set_id = $1 AND q.query = $2
-         ORDER BY q.query_no LIMIT 1",
-        &[DatumWithOid::from(set), DatumWithOid::from(query)],
-        |row| row.required::<String>(1),
-    )?;
-    let id = match known {
-        Some(id) => id,
-        None => {
-            statement::execute(
-                caller,
-                "INSERT INTO docsearch.judgment_query (set_id, query_no, query_id, query, query_group)
-                 SELECT $1, coalesce(pg_catalog.max(q.query_no) + 1, 0), $2, $3, $4
-                 FROM docsearch.judgment_query q WHERE q.set_id = $1",
-                &[
-                    DatumWithOid::from(set),
-                    DatumWithOid::from(given.id.as_str()),
-                    DatumWithOid::from(query),
-                    DatumWithOid::from(group),
-                ],
-            )?;
-            given.id
-        }
-    };
+    let (set, id) = judged_query(caller, set, query, group)?;
     statement::execute(
         caller,
         "INSERT INTO docsearch.judgment (set_id, query_id, slug, anchor, grade) VALUES ($1, $2, $3, $4, $5)
@@ -213,12 +190,59 @@ pub(crate) fn judge(caller: &Caller, set: &str, query: &str, judgment: &Judgment
     Ok(id)
 }
 
+/// Stores that no document answers a query, as [`judge`] stores that one does.
+pub(crate) fn judge_unanswerable(caller: &Caller, set: &str, query: &str, group: &str) -> Result<String> {
+    require_privilege(caller)?;
+    let (set, id) = judged_query(caller, set, query, group)?;
+    statement::execute(
+        caller,
+        "UPDATE docsearch.judgment_query q SET unanswerable = true WHERE q.set_id = $1 AND q.query_id = $2",
+        &[DatumWithOid::from(set), DatumWithOid::from(id.as_str())],
+    )?;
+    Ok(id)
+}
+
+/// The number of a set and the id of a query of it, which are made if there are none.
+fn judged_query(caller: &Caller, set: &str, query: &str, group: &str) -> Result<(i64, String)> {
+    let given = SetQuery {
+        id: digest(&[query])[..16].to_owned(),
+        text: query.to_owned(),
+        group: group.to_owned(),
+        ..SetQuery::default()
+    };
+    check_query(&given)?;
+    let set = made_set(caller, set)?;
+    let known = statement::one(
+        caller,
+        "SELECT q.query_id FROM docsearch.judgment_query q WHERE q.set_id = $1 AND q.query = $2
+         ORDER BY q.query_no LIMIT 1",
+        &[DatumWithOid::from(set), DatumWithOid::from(query)],
+        |row| row.required::<String>(1),
+    )?;
+    if let Some(known) = known {
+        return Ok((set, known));
+    }
+    statement::execute(
+        caller,
+        "INSERT INTO docsearch.judgment_query (set_id, query_no, query_id, query, query_group)
+         SELECT $1, coalesce(pg_catalog.max(q.query_no) + 1, 0), $2, $3, $4
+         FROM docsearch.judgment_query q WHERE q.set_id = $1",
+        &[
+            DatumWithOid::from(set),
+            DatumWithOid::from(given.id.as_str()),
+            DatumWithOid::from(query),
+            DatumWithOid::from(group),
+        ],
+    )?;
+    Ok((set, given.id))
+}
+
 /// The queries of a set with their judgments, in order.
 pub(crate) fn read(caller: &Caller, set: &str) -> Result<Vec<JudgedQuery>> {
     let id = set_id(caller, set)?;
     let mut queries = statement::rows(
         caller,
-        "SELECT q.query_id, q.query, q.query_group, q.also FROM docsearch.judgment_query q
+        "SELECT q.query_id, q.query, q.query_group, q.also, q.unanswerable FROM docsearch.judgment_query q
          WHERE q.set_id = $1 ORDER BY q.query_no, q.query_id",
         &[DatumWithOid::from(id)],
         |row| {
@@ -228,6 +252,7 @@ pub(crate) fn read(caller: &Caller, set: &str) -> Result<Vec<JudgedQuery>> {
                     text: row.required(2)?,
                     group: row.required(3)?,
                     also: row.required(4)?,
+                    unanswerable: row.required(5)?,
                 },
                 judgments: Vec::new(),
             })

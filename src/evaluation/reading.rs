@@ -9,7 +9,8 @@ use docsearch_core::evaluation::summary::{QueryRun, Summary, reliability};
 use pgrx::datum::DatumWithOid;
 use serde_json::{Value, json};
 
-use crate::evaluation::judgments::require_privilege;
+use crate::evaluation::stored_run::StoredRun;
+use crate::evaluation::tasks;
 use crate::postgres::report::{Result, invalid, undefined};
 use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
@@ -74,41 +75,9 @@ impl ResultRow {
     }
 }
 
-row_type! {
-    /// A run.
-    pub(super) struct RunRow {
-        pub(super) set: String = "e.set_name",
-        pub(super) project: Option<String> = "e.project",
-        label: Option<String> = "e.label",
-        pub(super) config: String = "e.config::text",
-        cutoff: i32 = "e.cutoff",
-        state: String = "e.state::text",
-        started_at: String = "e.started_at::text",
-    }
-}
-
-pub(super) fn run_row(caller: &Caller, run: i64) -> Result<RunRow> {
-    require_privilege(caller)?;
-    let found = statement::one(
-        caller,
-        &format!(
-            "SELECT {} FROM docsearch.evaluation_run e WHERE e.id = $1",
-            RunRow::select_list()
-        ),
-        &[DatumWithOid::from(run)],
-        RunRow::read,
-    )?;
-    found.ok_or_else(|| {
-        undefined(
-            format!("run {run} does not exist"),
-            "SELECT id, set_name, started_at FROM docsearch.evaluation_run lists your runs.",
-        )
-    })
-}
-
 /// The queries of a run, in the order of their set.
 pub(crate) fn results(caller: &Caller, run: i64) -> Result<Vec<ResultRow>> {
-    run_row(caller, run)?;
+    StoredRun::of_queries(caller, run)?;
     statement::rows(
         caller,
         &format!(
@@ -132,7 +101,7 @@ pub(crate) fn calibration(caller: &Caller, run: i64) -> Result<Reliability> {
 
 /// A run as one object: its conditions, the whole, each group, each query.
 pub(crate) fn report(caller: &Caller, run: i64) -> Result<Value> {
-    let row = run_row(caller, run)?;
+    let row = StoredRun::of_queries(caller, run)?;
     let results = results(caller, run)?;
     let runs: Vec<QueryRun> = results.iter().map(ResultRow::run).collect();
     let stored = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
@@ -176,27 +145,39 @@ pub(crate) fn report(caller: &Caller, run: i64) -> Result<Value> {
 
 /// How the measures of two runs over the same set differ.
 pub(crate) fn compare(caller: &Caller, first: i64, second: i64) -> Result<Vec<Difference>> {
-    let measured = |run| -> Result<Vec<MeasuredQuery>> {
-        let results = results(caller, run)?.into_iter();
-        Ok(results
-            .map(|result| MeasuredQuery {
-                measures: result.measures(),
-                id: result.query_id,
-                group: result.group,
-            })
-            .collect())
-    };
-    let sets = (run_row(caller, first)?.set, run_row(caller, second)?.set);
-    if sets.0 != sets.1 {
+    let (before, after) = (StoredRun::find(caller, first)?, StoredRun::find(caller, second)?);
+    if before.set != after.set {
         return Err(invalid(
             format!(
                 "run {first} is of set \"{}\", run {second} of set \"{}\"",
-                sets.0, sets.1
+                before.set, after.set
             ),
             "Compare two runs of one set.",
         ));
     }
-    Ok(differences(&measured(first)?, &measured(second)?))
+    match (before.is_of_tasks(), after.is_of_tasks()) {
+        (false, false) => Ok(differences(&measured(caller, first)?, &measured(caller, second)?)),
+        (true, true) => Ok(differences(
+            &tasks::measured(caller, first)?,
+            &tasks::measured(caller, second)?,
+        )),
+        _ => Err(invalid(
+            format!("one of the runs {first} and {second} is of queries, the other of tasks"),
+            "Compare two runs of evaluate(), or two of evaluate_tasks().",
+        )),
+    }
+}
+
+/// The queries of a run, as measures that can be compared.
+fn measured(caller: &Caller, run: i64) -> Result<Vec<MeasuredQuery>> {
+    let results = results(caller, run)?.into_iter();
+    Ok(results
+        .map(|result| MeasuredQuery {
+            measures: result.measures(),
+            id: result.query_id,
+            group: result.group,
+        })
+        .collect())
 }
 
 row_type! {
@@ -217,16 +198,17 @@ row_type! {
 /// The queries whose nDCG a run made worse, the worst first, against an earlier run: the given one, or the last before it of the same set,
 /// project and cutoff.
 pub(crate) fn regressions(caller: &Caller, run: i64, since: Option<i64>) -> Result<Vec<ChangeRow>> {
-    let row = run_row(caller, run)?;
+    let row = StoredRun::of_queries(caller, run)?;
     let before = match since {
         Some(since) => {
-            run_row(caller, since)?;
+            StoredRun::of_queries(caller, since)?;
             Some(since)
         }
         None => statement::one(
             caller,
             "SELECT e.id FROM docsearch.evaluation_run e
              WHERE e.id < $1 AND e.set_name = $2 AND e.project IS NOT DISTINCT FROM $3 AND e.cutoff = $4
+                   AND e.max_calls IS NULL
              ORDER BY e.id DESC LIMIT 1",
             &[
                 DatumWithOid::from(run),

@@ -1,27 +1,27 @@
 //! Runs of the queries of a set.
 
-use std::collections::HashSet;
 use std::time::Instant;
 
 use docsearch_core::answer::delivery::{Answer, Confidence};
 use docsearch_core::evaluation::exchange::reference;
 use docsearch_core::evaluation::failure::Outcome;
-use docsearch_core::evaluation::judgment::{JudgedResult, Judgment, gains};
+use docsearch_core::evaluation::judgment::{JudgedResult, Target, gains};
 use docsearch_core::evaluation::measures::{Measures, first_relevant};
 use docsearch_core::evaluation::summary::QueryRun;
 use pgrx::datum::DatumWithOid;
 use serde_json::{Value, json};
 
 use crate::evaluation::judgments::{self, JudgedQuery};
-use crate::evaluation::state;
+use crate::evaluation::stored_run::Conditions;
+use crate::evaluation::{resolution, state};
 use crate::postgres::interrupt;
 use crate::postgres::jsonb::JsonB;
-use crate::postgres::report::{Result, internal, invalid};
+use crate::postgres::report::{Result, invalid};
 use crate::postgres::role::Caller;
 use crate::postgres::statement;
 use crate::search::request::Arguments;
 use crate::search::retrieval::Detail;
-use crate::tables::project::{self, Project, Projects};
+use crate::tables::project;
 
 /// Results of a search that is measured as a user runs it.
 const USUAL_RESULTS: i32 = 5;
@@ -46,6 +46,7 @@ pub(crate) struct Options<'a> {
 /// A query of the run with what it found.
 struct Measured {
     judged: JudgedQuery,
+    targets: Vec<Target>,
     found: Vec<String>,
     scores: Vec<f32>,
     run: QueryRun,
@@ -70,22 +71,22 @@ pub(crate) fn measure(caller: &mut Caller, set: &str, options: &Options<'_>) -> 
     let started = Instant::now();
     let (projects, _) = project::searched(caller, options.project)?;
     let mut queries = judgments::read(caller, set)?;
-    resolve(caller, &projects, &mut queries)?;
-    queries.retain(|judged| judged.judgments.iter().any(|judgment| judgment.grade > 0));
+    queries.retain(JudgedQuery::has_answer);
     if queries.is_empty() {
         return Err(invalid(
             format!("no query of set \"{set}\" has a relevant document"),
             "Judge some with docsearch.judge(), or import judgments with docsearch.import_judgments().",
         ));
     }
+    let targets = resolution::targets(caller, options.project, &queries)?;
     let state = state::current(caller, &projects)?;
     let mut measured = Vec::with_capacity(queries.len());
-    for judged in queries {
+    for (judged, targets) in queries.into_iter().zip(targets) {
         interrupt::check();
         let begun = Instant::now();
         let answer = search(caller, &judged, options, options.max_results)?;
         let milliseconds = begun.elapsed().as_secs_f64() * 1000.0;
-        measured.push(measured_query(judged, answer, options, milliseconds));
+        measured.push(measured_query(judged, targets, answer, options, milliseconds));
     }
     if options.timed {
         for query in measured.iter().take(WARM_UP) {
@@ -106,41 +107,6 @@ pub(crate) fn measure(caller: &mut Caller, set: &str, options: &Options<'_>) -> 
     })
 }
 
-/// A slug may contain `#`: what was read as a section is a document if there is one of this slug.
-fn resolve(caller: &Caller, projects: &[Project], judged: &mut [JudgedQuery]) -> Result<()> {
-    let sections = || {
-        judged
-            .iter()
-            .flat_map(|judged| &judged.judgments)
-            .filter(|judgment| !judgment.anchor.is_empty())
-    };
-    let references: Vec<String> = sections()
-        .map(|judgment| reference(&judgment.slug, &judgment.anchor))
-        .collect();
-    if references.is_empty() {
-        return Ok(());
-    }
-    let slugs: HashSet<String> = statement::rows(
-        caller,
-        "SELECT d.slug FROM docsearch.document d WHERE d.project_id = ANY ($1) AND d.slug = ANY ($2)",
-        &[
-            DatumWithOid::from(Projects::new(projects).ids()),
-            DatumWithOid::from(references),
-        ],
-        |row| row.required::<String>(1),
-    )?
-    .into_iter()
-    .collect();
-    for judgment in judged.iter_mut().flat_map(|judged| &mut judged.judgments) {
-        let whole = reference(&judgment.slug, &judgment.anchor);
-        if slugs.contains(&whole) {
-            judgment.slug = whole;
-            judgment.anchor.clear();
-        }
-    }
-    Ok(())
-}
-
 fn search(caller: &mut Caller, judged: &JudgedQuery, options: &Options<'_>, max_results: i32) -> Result<Answer> {
     let also = &judged.query.also;
     let arguments = Arguments {
@@ -154,31 +120,34 @@ fn search(caller: &mut Caller, judged: &JudgedQuery, options: &Options<'_>, max_
     arguments.resolve(caller)?.answer(caller, Detail::Rows)
 }
 
-fn measured_query(judged: JudgedQuery, answer: Answer, options: &Options<'_>, milliseconds: f64) -> Measured {
-    let slugs: Vec<String> = answer
+fn measured_query(
+    judged: JudgedQuery,
+    targets: Vec<Target>,
+    answer: Answer,
+    options: &Options<'_>,
+    milliseconds: f64,
+) -> Measured {
+    let documents: Vec<String> = answer
         .results
         .iter()
-        .map(|result| match options.project {
-            Some(_) => result.slug.clone(),
-            None => format!("{}/{}", result.project, result.slug),
-        })
+        .map(|result| resolution::document(options.project, &result.project, &result.slug))
         .collect();
-    let shown: Vec<JudgedResult<'_>> = slugs
+    let shown: Vec<JudgedResult<'_>> = documents
         .iter()
         .zip(&answer.results)
-        .map(|(slug, result)| JudgedResult {
-            slug,
+        .map(|(document, result)| JudgedResult {
+            document,
             anchor: &result.anchor,
         })
         .collect();
-    let gains = gains(&shown, &judged.judgments);
-    let grades: Vec<i32> = judged.judgments.iter().map(|judgment| judgment.grade).collect();
-    let relevant = judged.judgments.iter().filter(|judgment| judgment.grade > 0);
+    let gains = gains(&shown, &targets);
+    let grades: Vec<i32> = targets.iter().map(|target| target.grade).collect();
+    let relevant = targets.iter().filter(|target| target.grade > 0);
     let outcome = Outcome::of(
         &gains,
         options.cutoff,
-        slugs.first().map(String::as_str),
-        relevant.map(|judgment| judgment.slug.as_str()),
+        documents.first().map(String::as_str),
+        relevant.map(|target| target.document.as_str()),
     );
     let run = QueryRun {
         group: judged.query.group.clone(),
@@ -190,10 +159,11 @@ fn measured_query(judged: JudgedQuery, answer: Answer, options: &Options<'_>, mi
     };
     let kept = shown.iter().zip(&answer.results).take(options.cutoff);
     let (found, scores) = kept
-        .map(|(shown, result)| (reference(shown.slug, shown.anchor), result.score))
+        .map(|(shown, result)| (reference(shown.document, shown.anchor), result.score))
         .unzip();
     Measured {
         judged,
+        targets,
         found,
         scores,
         run,
@@ -207,26 +177,17 @@ fn first(answer: &Answer) -> Option<(f64, Confidence)> {
 
 /// Stores a run. Returns its number with its queries.
 pub(crate) fn keep(caller: &Caller, set: &str, options: &Options<'_>, run: Finished) -> Result<(i64, Vec<QueryRun>)> {
-    let stored = statement::change(
-        caller,
-        "INSERT INTO docsearch.evaluation_run (set_name, project, label, config, cutoff, state, started_at)
-         VALUES ($1, $2, $3, $4::jsonb, $5, $6::jsonb,
-                 pg_catalog.clock_timestamp() - pg_catalog.make_interval(secs => $7)) RETURNING id",
-        &[
-            DatumWithOid::from(set),
-            DatumWithOid::from(options.project),
-            DatumWithOid::from(options.label),
-            DatumWithOid::from(options.config.to_string()),
-            DatumWithOid::from(i32::try_from(options.cutoff).map_err(internal)?),
-            DatumWithOid::from(run.state.to_string()),
-            DatumWithOid::from(run.seconds),
-        ],
-        |row| row.required::<i64>(1),
-    )?;
-    let number = stored
-        .into_iter()
-        .next()
-        .ok_or_else(|| internal("a run has no number"))?;
+    let conditions = Conditions {
+        set,
+        project: options.project,
+        label: options.label,
+        config: &options.config,
+        cutoff: options.cutoff,
+        max_calls: None,
+        state: &run.state,
+        seconds: run.seconds,
+    };
+    let number = conditions.store(caller)?;
     let rows: Vec<Value> = run.measured.iter().enumerate().map(row).collect();
     statement::execute(
         caller,
@@ -245,10 +206,10 @@ pub(crate) fn keep(caller: &Caller, set: &str, options: &Options<'_>, run: Finis
 }
 
 fn row((number, measured): (usize, &Measured)) -> Value {
-    let JudgedQuery { query, judgments } = &measured.judged;
-    let relevant = judgments.iter().filter(|judgment| judgment.grade > 0);
+    let query = &measured.judged.query;
+    let relevant = measured.targets.iter().filter(|target| target.grade > 0);
     let relevant: Vec<String> = relevant
-        .map(|Judgment { slug, anchor, .. }| reference(slug, anchor))
+        .map(|target| reference(&target.document, target.anchors().first().map_or("", String::as_str)))
         .collect();
     let Measures {
         ndcg,

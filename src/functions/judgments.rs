@@ -21,17 +21,29 @@ mod docsearch {
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn judge(
-        set: Text<'_>,
-        query: Text<'_>,
-        reference: Text<'_>,
-        grade: default!(Whole, 1),
-        query_group: default!(Text<'_>, "''"),
+        set: Option<Text<'_>>,
+        query: Option<Text<'_>>,
+        reference: Option<Text<'_>>,
+        grade: default!(Option<Whole>, 1),
+        query_group: default!(Option<Text<'_>>, "''"),
     ) -> Result<String> {
         arguments!(set, query, reference, grade, query_group);
         let caller = &Caller::of_call()?;
         refuse_read_only(c"judge()");
+        judgments::require_privilege(caller)?;
+        let (Some(set), Some(query)) = (set, query) else {
+            return Err(invalid(
+                "set and query must not be null",
+                "Give the name of a set and a query.",
+            ));
+        };
+        let group = query_group.unwrap_or_default();
+        let Some(reference) = reference else {
+            return judgments::judge_unanswerable(caller, set, query, group);
+        };
         let (slug, anchor) = read_reference(reference);
-        judgments::judge(caller, set, query, &Judgment { slug, anchor, grade }, query_group)
+        let grade = grade.unwrap_or(1);
+        judgments::judge(caller, set, query, &Judgment { slug, anchor, grade }, group)
     }
 
     /// Replaces a set of judgments by queries and judgments in the form of BEIR or TREC.

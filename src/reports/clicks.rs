@@ -37,7 +37,7 @@ pub(crate) fn judgments(caller: &Caller, scope: &Scope, min_sessions: u32) -> Re
             id: digest(&[&asked.text])[..16].to_owned(),
             text: asked.text.clone(),
             group: asked.class.clone().unwrap_or_default(),
-            also: Vec::new(),
+            ..SetQuery::default()
         };
         for graded in pages {
             let Some(page) = reading.page(graded.page) else {

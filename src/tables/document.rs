@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
-use docsearch_core::answer::delivery::{shares, with_brackets};
+use docsearch_core::answer::delivery::{Reading, readings, shares};
 use docsearch_core::documents::document::{AnsweredQuestion, Document, NoSuchSection, Shape, render, to_json};
 use docsearch_core::documents::grouped_page::GroupedPage;
 use docsearch_core::values::bounds;
@@ -202,36 +203,19 @@ fn resolve<'a>(
     } else if !schema::exists() {
         return Err(owner::no_tables().into());
     }
-    let (mut found, section) = lookup_section(caller, given, project)?;
-    let mut anchor = section.map(Cow::Borrowed);
-    // Answers show brackets in a reference in encoded form.
-    if found.is_empty()
-        && let Some(decoded) = with_brackets(given)
-    {
-        let (others, section) = lookup_section(caller, &decoded, project)?;
-        anchor = section.map(|section| Cow::Owned(section.to_owned()));
-        found = others;
+    for Reading { document, section } in readings(given) {
+        let mut found = lookup(caller, &document, project)?;
+        if found.len() > 1 {
+            let meant = found
+                .iter()
+                .map(|StoredDocument { document, .. }| (&document.project, &document.slug));
+            return Err(ambiguous(given, meant).into());
+        }
+        if let Some(only) = found.pop() {
+            return Ok((only, section));
+        }
     }
-    if found.len() > 1 {
-        return Err(ambiguous(given, &found).into());
-    }
-    match found.pop() {
-        Some(only) => Ok((only, anchor)),
-        None => Err(LoadProblem::nowhere(unknown(caller, given, project)?)),
-    }
-}
-
-/// The documents with this slug or reference; else those of the part before a `#`, with the part after it.
-fn lookup_section<'a>(
-    caller: &Caller,
-    given: &'a str,
-    project: Option<&str>,
-) -> Result<(Vec<StoredDocument>, Option<&'a str>)> {
-    let found = lookup(caller, given, project)?;
-    match given.split_once('#') {
-        Some((reference, section)) if found.is_empty() => Ok((lookup(caller, reference, project)?, Some(section))),
-        _ => Ok((found, None)),
-    }
+    Err(LoadProblem::nowhere(unknown(caller, given, project)?))
 }
 
 /// The documents with this slug, or else with this reference `project/slug`.
@@ -377,6 +361,22 @@ pub(crate) fn body_and_anchors(
         .transpose()
 }
 
+/// The texts of documents with their further fragments.
+pub(crate) fn bodies_and_anchors(
+    caller: &Caller,
+    ids: &[DocumentId],
+) -> Result<Vec<(DocumentId, String, BTreeMap<String, String>)>> {
+    statement::lookup(
+        caller,
+        &format!(
+            "SELECT project_id, id, d.body, {} FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)",
+            Part::EntryShare.or_else("d.anchors", "'{}'::jsonb")
+        ),
+        &keys::document_arguments(ids),
+        |row| Ok((keys::document_id(row)?, row.required(3)?, anchors_of(row.required(4)?))),
+    )
+}
+
 /// The text of a document, if it has at most `most` bytes.
 pub(crate) fn body(caller: &Caller, id: DocumentId, most: i32) -> Result<Option<String>> {
     let [projects, ids] = keys::document_arguments([&id]);
@@ -403,9 +403,11 @@ fn anchors(caller: &Caller, id: DocumentId) -> Result<BTreeMap<String, String>> 
         &keys::document_arguments([&id]),
         |row| row.required(1),
     )?;
-    let found = found.into_iter().next();
-    let found = found.and_then(|StoredJson(anchors)| serde_json::from_value(anchors).ok());
-    Ok(found.unwrap_or_default())
+    Ok(found.into_iter().next().map(anchors_of).unwrap_or_default())
+}
+
+fn anchors_of(StoredJson(anchors): StoredJson) -> BTreeMap<String, String> {
+    serde_json::from_value(anchors).unwrap_or_default()
 }
 
 /// The column of documents with the pages that a document groups.
@@ -460,14 +462,15 @@ pub(crate) fn unknown(caller: &mut Caller, slug: &str, project: Option<&str>) ->
     Ok(undefined(format!("document \"{slug}\" does not exist"), hint))
 }
 
-fn ambiguous(slug: &str, found: &[StoredDocument]) -> ErrorReport {
+/// The error for a reference that means documents of several projects.
+pub(crate) fn ambiguous(slug: &str, found: impl IntoIterator<Item = (impl Display, impl Display)>) -> ErrorReport {
     let references: Vec<String> = found
-        .iter()
-        .map(|StoredDocument { document, .. }| format!("{}/{}", document.project, document.slug))
+        .into_iter()
+        .map(|(project, slug)| format!("{project}/{slug}"))
         .collect();
     error_with_hint(
         PgSqlErrorCode::ERRCODE_AMBIGUOUS_PARAMETER,
-        format!("document \"{slug}\" is in {} projects", found.len()),
+        format!("document \"{slug}\" is in {} projects", references.len()),
         format!("Name one of {}.", references.join(", ")),
     )
 }

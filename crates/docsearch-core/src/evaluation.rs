@@ -9,5 +9,7 @@ pub mod judgment;
 pub mod measures;
 pub mod nonsense;
 pub mod reliability;
+pub mod section;
 pub mod summary;
+pub mod task;
 pub mod tuning;

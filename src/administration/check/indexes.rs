@@ -77,7 +77,7 @@ const INDEXES: [(&str, &str, &str); 25] = [
 ];
 
 /// Constraints of the schema with an index: name, table and definition.
-const CONSTRAINTS: [(&str, &str, &str); 21] = [
+const CONSTRAINTS: [(&str, &str, &str); 22] = [
     ("model_pkey", "model", "PRIMARY KEY (id)"),
     ("model_name_key", "model", "UNIQUE (name)"),
     ("endpoint_pkey", "endpoint", "PRIMARY KEY (model_id)"),
@@ -122,6 +122,11 @@ const CONSTRAINTS: [(&str, &str, &str); 21] = [
     (
         "evaluation_result_pkey",
         "evaluation_result",
+        "PRIMARY KEY (run_id, query_id)",
+    ),
+    (
+        "evaluation_task_pkey",
+        "evaluation_task",
         "PRIMARY KEY (run_id, query_id)",
     ),
     ("query_log_pkey", "query_log", "PRIMARY KEY (id)"),

@@ -1,7 +1,10 @@
 //! From ranked results to an answer: deduplication, confidence, notices, and JSON or text within a budget.
 
+use serde_json::Value;
 use strum::EnumString;
 
+#[cfg(test)]
+use self::reference::with_brackets;
 #[cfg(test)]
 use crate::text::line::{clip, name_in_one_line, one_line};
 #[cfg(test)]
@@ -23,8 +26,8 @@ pub use budget::{Budget, BudgetError, DEFAULT_MAX_CHARS, MIN_MAX_CHARS, MIN_MAX_
 pub use confidence::{Confidence, Thresholds};
 pub use dedup::{Dedup, Deduplication, SelectedChunk};
 pub use notice::{Notice, NoticeCode, SIMILAR_SPREAD};
-pub use reference::{reference_in_brackets, reference_range, with_brackets, without_references};
-pub use syntax::{MAX_OFFSET, MCP_MAX_TOKENS, Syntax};
+pub use reference::{Reading, readings, reference_in_brackets, reference_range, without_references};
+pub use syntax::{MAX_OFFSET, MCP_LOAD_TOKENS, MCP_MAX_TOKENS, MCP_SEARCH_TOKENS, Syntax};
 pub use text::compact_limit;
 pub use tip::tips;
 
@@ -67,6 +70,25 @@ pub fn deliver(answer: &Answer, format: Format, budget: Budget) -> String {
             }
         }
         Format::Raw => json::raw(answer, budget),
+    }
+}
+
+/// The results whose reference a text of [`deliver`] has, by their index, with the reference as the text has it.
+pub fn shown_references(answer: &Answer, format: Format, text: &str) -> Vec<(usize, String)> {
+    let results = answer.results.iter().enumerate();
+    match format {
+        Format::Compact | Format::Detailed => results
+            .map(|(index, result)| (index, text::reference(result)))
+            .filter(|(_, reference)| text.contains(&format!("[{reference}]")))
+            .collect(),
+        Format::Raw => {
+            let shown = serde_json::from_str::<Value>(text).unwrap_or_default();
+            let number = shown["results"].as_array().map_or(0, Vec::len);
+            results
+                .take(number)
+                .map(|(index, result)| (index, result.reference()))
+                .collect()
+        }
     }
 }
 

@@ -134,9 +134,14 @@ impl<'a> Outline<'a> {
         found.range.start..end
     }
 
+    /// The Markdown in a byte range.
+    pub fn source(&self, range: Range<usize>) -> &'a str {
+        self.markdown.get(range).unwrap_or_default()
+    }
+
     /// The Markdown of a section with its subsections.
     pub fn text(&self, section: usize) -> &'a str {
-        self.markdown.get(self.range(section)).unwrap_or_default()
+        self.source(self.range(section))
     }
 
     /// Parent, previous and next of a section. Text before the first heading has no anchor and is no neighbour.

@@ -6,28 +6,78 @@ use serde::Serialize;
 
 use crate::evaluation::bootstrap::mean_interval;
 use crate::evaluation::measures::Measures;
+use crate::evaluation::task::TaskRun;
 
 /// The group of all queries.
 pub const OVERALL: &str = "overall";
 
-type Measure = (&'static str, fn(&Measures) -> f64);
-const MEASURES: [Measure; 5] = [
-    ("ndcg", |measures| measures.ndcg),
-    ("mrr", |measures| measures.mrr),
-    ("p1", |measures| measures.p1),
-    ("p3", |measures| measures.p3),
-    ("recall", |measures| measures.recall),
-];
+/// A measure of one query or task.
+pub struct Measure<M> {
+    name: &'static str,
+    /// `None` if the query has none, such as the tokens of a task that failed. Pairs are compared that have both.
+    value: fn(&M) -> Option<f64>,
+    is_cost: bool,
+}
+
+/// What has measures that can be compared.
+pub trait Measured: Sized + 'static {
+    /// They, in the order of reports.
+    const MEASURES: &'static [Measure<Self>];
+}
+
+const fn gain<M>(name: &'static str, value: fn(&M) -> Option<f64>) -> Measure<M> {
+    Measure {
+        name,
+        value,
+        is_cost: false,
+    }
+}
+
+const fn cost<M>(name: &'static str, value: fn(&M) -> Option<f64>) -> Measure<M> {
+    Measure {
+        name,
+        value,
+        is_cost: true,
+    }
+}
+
+impl Measured for Measures {
+    const MEASURES: &'static [Measure<Self>] = &[
+        gain("ndcg", |measures| Some(measures.ndcg)),
+        gain("mrr", |measures| Some(measures.mrr)),
+        gain("p1", |measures| Some(measures.p1)),
+        gain("p3", |measures| Some(measures.p3)),
+        gain("recall", |measures| Some(measures.recall)),
+    ];
+}
+
+impl Measured for TaskRun {
+    const MEASURES: &'static [Measure<Self>] = &[
+        gain("found", |task| task.is_answerable.then(|| yes(task.found))),
+        cost("tokens", |task| task.found.then_some(task.tokens as f64)),
+        cost("calls", |task| task.found.then_some(task.calls as f64)),
+        cost("shown_twice", |task| {
+            (task.shown > 0).then(|| task.shown_twice as f64 / task.shown as f64)
+        }),
+        gain("confidence_right", |task| {
+            Some(yes(task.low_confidence != task.is_answerable))
+        }),
+    ];
+}
+
+fn yes(value: bool) -> f64 {
+    f64::from(u8::from(value))
+}
 
 /// The measures of one query in a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct MeasuredQuery {
+pub struct MeasuredQuery<M = Measures> {
     /// Id of the query in its set.
     pub id: String,
     /// Group that it is reported in.
     pub group: String,
     /// How good its answer was.
-    pub measures: Measures,
+    pub measures: M,
 }
 
 /// The means of one measure over the common queries of one group, and how they differ.
@@ -39,9 +89,9 @@ pub struct Difference {
     pub queries: usize,
     /// Name of the measure.
     pub measure: &'static str,
-    /// Mean of the first run, 0 to 1.
+    /// Mean of the first run.
     pub first: f64,
-    /// Mean of the second run, 0 to 1.
+    /// Mean of the second run.
     pub second: f64,
     /// `second - first`.
     pub difference: f64,
@@ -55,13 +105,13 @@ pub struct Difference {
 
 /// How each measure differs between two runs: for each group if there are several, and overall. Queries of only one run are
 /// left out.
-pub fn differences(first: &[MeasuredQuery], second: &[MeasuredQuery]) -> Vec<Difference> {
-    let by_id: HashMap<&str, &MeasuredQuery> = second.iter().map(|query| (query.id.as_str(), query)).collect();
-    let pairs: Vec<(&MeasuredQuery, &MeasuredQuery)> = first
+pub fn differences<M: Measured>(first: &[MeasuredQuery<M>], second: &[MeasuredQuery<M>]) -> Vec<Difference> {
+    let by_id: HashMap<&str, &MeasuredQuery<M>> = second.iter().map(|query| (query.id.as_str(), query)).collect();
+    let pairs: Vec<(&MeasuredQuery<M>, &MeasuredQuery<M>)> = first
         .iter()
         .filter_map(|query| Some((query, *by_id.get(query.id.as_str())?)))
         .collect();
-    let mut groups: BTreeMap<&str, Vec<(&MeasuredQuery, &MeasuredQuery)>> = BTreeMap::new();
+    let mut groups: BTreeMap<&str, Vec<(&MeasuredQuery<M>, &MeasuredQuery<M>)>> = BTreeMap::new();
     for pair in &pairs {
         groups.entry(&pair.0.group).or_default().push(*pair);
     }
@@ -75,30 +125,34 @@ pub fn differences(first: &[MeasuredQuery], second: &[MeasuredQuery]) -> Vec<Dif
     differences
 }
 
-fn of_group<'a>(
+fn of_group<'a, M: Measured>(
     group: &'a str,
-    pairs: &'a [(&MeasuredQuery, &MeasuredQuery)],
-) -> impl Iterator<Item = Difference> + use<'a> {
-    MEASURES.iter().map(move |(name, measure)| {
+    pairs: &'a [(&MeasuredQuery<M>, &MeasuredQuery<M>)],
+) -> impl Iterator<Item = Difference> + use<'a, M> {
+    M::MEASURES.iter().map(move |measure| {
+        let values = |(first, second): &(&MeasuredQuery<M>, &MeasuredQuery<M>)| {
+            Some(((measure.value)(&first.measures)?, (measure.value)(&second.measures)?))
+        };
+        let (before, after): (Vec<f64>, Vec<f64>) = pairs.iter().filter_map(values).unzip();
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-        let before: Vec<f64> = pairs.iter().map(|(first, _)| measure(&first.measures)).collect();
-        let after: Vec<f64> = pairs.iter().map(|(_, second)| measure(&second.measures)).collect();
         let differences: Vec<f64> = after
             .iter()
             .zip(&before)
             .map(|(after, before)| after - before)
             .collect();
         let count = |wanted: fn(f64) -> bool| differences.iter().filter(|&&value| wanted(value)).count();
+        let (more, less) = (count(|value| value > 0.0), count(|value| value < 0.0));
+        let (better, worse) = if measure.is_cost { (less, more) } else { (more, less) };
         Difference {
             group: group.to_owned(),
-            queries: pairs.len(),
-            measure: name,
+            queries: before.len(),
+            measure: measure.name,
             first: mean(&before),
             second: mean(&after),
             difference: mean(&differences),
             interval: mean_interval(&differences),
-            better: count(|value| value > 0.0),
-            worse: count(|value| value < 0.0),
+            better,
+            worse,
         }
     })
 }
@@ -140,6 +194,35 @@ mod tests {
         assert_eq!(of_a.interval, [1.0, 1.0]);
         assert_eq!((of_a.better, of_a.worse), (2, 0));
         assert_eq!(overall(&differences).queries, 3);
+    }
+
+    #[test]
+    fn tasks_are_compared_where_both_found_the_section() {
+        let task = |id: &str, found, tokens| MeasuredQuery {
+            id: id.to_owned(),
+            group: String::new(),
+            measures: TaskRun {
+                is_answerable: true,
+                found,
+                tokens,
+                ..TaskRun::default()
+            },
+        };
+        let first = [task("1", true, 500), task("2", false, 900), task("3", true, 100)];
+        let second = [task("1", true, 300), task("2", true, 200), task("3", true, 200)];
+        let differences = differences(&first, &second);
+        let of = |name| {
+            differences
+                .iter()
+                .find(|difference| difference.measure == name)
+                .unwrap()
+        };
+        assert_eq!((of("found").queries, of("found").better, of("found").worse), (3, 1, 0));
+        let tokens = of("tokens");
+        assert_eq!(
+            (tokens.queries, tokens.difference, tokens.better, tokens.worse),
+            (2, -50.0, 1, 1)
+        );
     }
 
     proptest! {

@@ -2,9 +2,10 @@
 //!
 //! A judged section is written `slug#anchor`, a judged document `slug`.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
@@ -12,6 +13,9 @@ use crate::evaluation::judgment::Judgment;
 
 /// Most bytes of the id of a query.
 pub const ID_BYTES: usize = 256;
+
+/// Header of judgments without grades.
+const UNGRADED_HEADER: &str = "query-id\tcorpus-id";
 
 /// A form of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
@@ -36,6 +40,8 @@ pub struct SetQuery {
     pub group: String,
     /// Further wordings.
     pub also: Vec<String>,
+    /// Whether it is known that no document answers it.
+    pub unanswerable: bool,
 }
 
 /// Why a text cannot be read.
@@ -68,13 +74,32 @@ pub enum ProblemKind {
 }
 
 /// A query as BEIR writes it.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Deserialize)]
 struct BeirQuery {
     #[serde(rename = "_id")]
-    id: String,
+    id: BeirId,
     text: String,
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    metadata: Map<String, Value>,
+    #[serde(default)]
+    metadata: Option<Map<String, Value>>,
+}
+
+/// The id of a query or document as BEIR writes it. Some sets have numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum BeirId {
+    /// As most sets have it.
+    Text(String),
+    /// A number, which judgments write with the same digits.
+    Number(serde_json::Number),
+}
+
+impl From<BeirId> for String {
+    fn from(id: BeirId) -> Self {
+        match id {
+            BeirId::Text(text) => text,
+            BeirId::Number(number) => number.to_string(),
+        }
+    }
 }
 
 /// Queries of either form, in the order of the text.
@@ -83,24 +108,41 @@ pub fn read_queries(text: &str) -> Result<Vec<SetQuery>, Problem> {
         true => topics(text),
         false => lines(text).map(|(line, text)| Ok((line, query(line, text)?))).collect(),
     }?;
-    let mut seen = std::collections::HashSet::new();
-    for (line, query) in &queries {
-        let problem = |kind| Err(Problem { line: *line, kind });
+    let mut read: Vec<SetQuery> = Vec::with_capacity(queries.len());
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (line, query) in queries {
+        let problem = |kind| Err(Problem { line, kind });
         if query.id.is_empty() || query.id.len() > ID_BYTES || query.id.contains(char::is_whitespace) {
             return problem(ProblemKind::Id);
         }
-        if !seen.insert(query.id.as_str()) {
-            return problem(ProblemKind::RepeatedId(query.id.clone()));
+        match places.get(&query.id) {
+            // A line that is repeated as it is does no harm.
+            Some(&place) if read[place] == query => {}
+            Some(_) => return problem(ProblemKind::RepeatedId(query.id)),
+            None => {
+                places.insert(query.id.clone(), read.len());
+                read.push(query);
+            }
         }
     }
-    Ok(queries.into_iter().map(|(_, query)| query).collect())
+    Ok(read)
 }
 
-/// Judgments of either form with the id of their query, in the order of the text. A first line without a grade is a header.
+/// Judgments of either form with the id of their query, in the order of the text. A first line without a grade is a header. One of
+/// two columns says that every document below is relevant. JSON lines have the keys of BEIR's header.
 pub fn read_judgments(text: &str) -> Result<Vec<(String, Judgment)>, Problem> {
     let mut judgments = Vec::new();
+    let has_grades = lines(text)
+        .next()
+        .is_none_or(|(_, first)| first.trim() != UNGRADED_HEADER);
     for (line, text) in lines(text) {
-        match judgment(text) {
+        let read = match (text.trim_start().starts_with('{'), has_grades) {
+            (true, _) => json_judgment(text),
+            (false, true) => judgment(text),
+            (false, false) if line == 1 => None,
+            (false, false) => judgment(&format!("{text}\t1")),
+        };
+        match read {
             Some(judgment) => judgments.push(judgment),
             None if line == 1 => {}
             None => {
@@ -114,7 +156,7 @@ pub fn read_judgments(text: &str) -> Result<Vec<(String, Judgment)>, Problem> {
     Ok(judgments)
 }
 
-/// Queries as text, a line each. TREC's form has neither groups nor further wordings.
+/// Queries as text, a line each. TREC's form has no groups, no further wordings, and does not say which are unanswerable.
 pub fn write_queries(form: Form, queries: &[SetQuery]) -> String {
     let mut text = String::new();
     for query in queries {
@@ -128,6 +170,9 @@ pub fn write_queries(form: Form, queries: &[SetQuery]) -> String {
                     metadata.insert("also".to_owned(), query.also.clone().into());
                 }
                 let mut fields = json!({ "_id": query.id, "text": query.text });
+                if query.unanswerable {
+                    metadata.insert("unanswerable".to_owned(), true.into());
+                }
                 if !metadata.is_empty() {
                     fields["metadata"] = metadata.into();
                 }
@@ -170,9 +215,10 @@ pub fn reference(slug: &str, anchor: &str) -> String {
     }
 }
 
-/// What [`reference()`] wrote, as slug and anchor.
+/// What [`reference()`] wrote, as slug and anchor. A `#` without an anchor belongs to the slug.
 pub fn read_reference(reference: &str) -> (String, String) {
-    let (slug, anchor) = reference.split_once('#').unwrap_or((reference, ""));
+    let section = reference.split_once('#').filter(|(_, anchor)| !anchor.is_empty());
+    let (slug, anchor) = section.unwrap_or((reference, ""));
     (slug.to_owned(), anchor.to_owned())
 }
 
@@ -191,13 +237,16 @@ fn query(line: usize, text: &str) -> Result<SetQuery, Problem> {
     };
     if text.trim_start().starts_with('{') {
         let given: BeirQuery = serde_json::from_str(text).map_err(|error| problem(error.to_string()))?;
-        let also = given.metadata.get("also").and_then(Value::as_array);
+        let metadata = given.metadata.unwrap_or_default();
+        let also = metadata.get("also").and_then(Value::as_array);
         let strings = also.into_iter().flatten().filter_map(Value::as_str);
-        let group = given.metadata.get("group").and_then(Value::as_str);
+        let group = metadata.get("group").and_then(Value::as_str);
+        let unanswerable = metadata.get("unanswerable").and_then(Value::as_bool);
         return Ok(SetQuery {
+            unanswerable: unanswerable.unwrap_or(false),
             group: group.unwrap_or_default().to_owned(),
             also: strings.map(str::to_owned).collect(),
-            id: given.id,
+            id: given.id.into(),
             text: given.text,
         });
     }
@@ -251,9 +300,39 @@ fn judgment(line: &str) -> Option<(String, Judgment)> {
     let judgment = Judgment {
         slug,
         anchor,
-        grade: grade.trim().parse().ok()?,
+        grade: whole(grade.trim())?,
     };
     (!query.trim().is_empty() && !judgment.slug.is_empty()).then(|| (query.trim().to_owned(), judgment))
+}
+
+/// A judgment as JSON, relevant unless it has a score.
+#[derive(Debug, Deserialize)]
+struct JsonJudgment {
+    #[serde(rename = "query-id")]
+    query: BeirId,
+    #[serde(rename = "corpus-id")]
+    document: BeirId,
+    #[serde(default)]
+    score: Option<serde_json::Number>,
+}
+
+fn json_judgment(line: &str) -> Option<(String, Judgment)> {
+    let given: JsonJudgment = serde_json::from_str(line).ok()?;
+    let (query, document) = (String::from(given.query), String::from(given.document));
+    let grade = given.score.map_or_else(|| "1".to_owned(), |score| score.to_string());
+    // Tabs separate columns, and nothing else does.
+    judgment(&format!(
+        "{}\t{}\t{grade}",
+        query.replace('\t', " "),
+        document.replace('\t', " ")
+    ))
+}
+
+/// A whole number; some sets write `1.0`.
+fn whole(text: &str) -> Option<i32> {
+    let (digits, zeros) = text.split_once('.').unwrap_or((text, ""));
+    let is_whole = zeros.chars().all(|digit| digit == '0');
+    digits.parse().ok().filter(|_| is_whole)
 }
 
 #[cfg(test)]
@@ -279,6 +358,40 @@ mod tests {
             ("301", "International Organized Crime")
         );
         assert_eq!((topics[1].id.as_str(), topics[1].text.as_str()), ("302", "Polio"));
+    }
+
+    #[test]
+    fn published_sets_vary() {
+        let queries = read_queries(
+            "\u{feff}{\"_id\": 75864073, \"text\": \"a\", \"metadata\": null}\r\n{\"_id\": \"b\", \"text\": \"c\", \"metadata\": {\"n\": [1]}}\r\n\
+             {\"_id\": \"b\", \"text\": \"c\"}\r\n",
+        )
+        .unwrap();
+        assert_eq!(
+            queries.iter().map(|query| query.id.as_str()).collect::<Vec<_>>(),
+            ["75864073", "b"]
+        );
+        let judgments =
+            read_judgments("query-id\tcorpus-id\tscore\r\n75864073\tdocs/a b.ipynb_0_2000\t1.0\r\nb\tC#\t0\r\n")
+                .unwrap();
+        assert_eq!(judgments[0].1.slug, "docs/a b.ipynb_0_2000");
+        assert_eq!(judgments[0].1.grade, 1);
+        assert_eq!((judgments[1].1.slug.as_str(), judgments[1].1.grade), ("C#", 0));
+        assert_eq!(read_judgments("q a 1\nq a 0.5").unwrap_err().line, 2);
+        let grades = |text: &str| -> Vec<(String, i32)> {
+            let judgments = read_judgments(text).unwrap().into_iter();
+            judgments
+                .map(|(query, judgment)| (format!("{query} {}", judgment.slug), judgment.grade))
+                .collect()
+        };
+        let both = [("1 a b".to_owned(), 1), ("2 c".to_owned(), 1)];
+        assert_eq!(grades("query-id\tcorpus-id\n1\ta b\n2\tc\n"), both);
+        assert_eq!(
+            grades(
+                "{\"query-id\": 1, \"corpus-id\": \"a b\"}\n{\"query-id\": \"2\", \"corpus-id\": \"c\", \"score\": 1.0}"
+            ),
+            both
+        );
     }
 
     #[test]
@@ -310,6 +423,13 @@ mod tests {
     }
 
     proptest! {
+        /// No character of a reference is lost.
+        #[test]
+        fn references_read_back(text in "[a-c/#%]{1,9}") {
+            let (slug, anchor) = read_reference(&text);
+            prop_assert_eq!(reference(&slug, &anchor), text);
+        }
+
         /// What was written is read back as it was.
         #[test]
         fn judgments_read_back(all in prop::collection::vec((name(), name(), "[a-z-]{0,6}", -1..4i32), 0..20)) {
@@ -327,7 +447,13 @@ mod tests {
             let queries: Vec<SetQuery> = texts
                 .into_iter()
                 .enumerate()
-                .map(|(number, (text, group))| SetQuery { id: number.to_string(), text, group, also: Vec::new() })
+                .map(|(number, (text, group))| SetQuery {
+                    unanswerable: number % 3 == 0,
+                    id: number.to_string(),
+                    text,
+                    group,
+                    also: Vec::new(),
+                })
                 .collect();
             prop_assert_eq!(&read_queries(&write_queries(Form::Beir, &queries)).unwrap(), &queries);
             let trec = read_queries(&write_queries(Form::Trec, &queries)).unwrap();

@@ -1,5 +1,6 @@
 //! The tools: their descriptions for language models, and their calls.
 
+use docsearch_core::answer::delivery::{MCP_LOAD_TOKENS, MCP_SEARCH_TOKENS};
 use docsearch_core::values::bounds::shown;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool};
 use serde_json::{Value, json};
@@ -10,8 +11,8 @@ use super::{ToolOffer, chatgpt, overview, report_gap};
 use crate::library::{CHARS_PER_TOKEN, Library, ListRequest, LoadRequest, OutputFormat, SearchRequest, Syntax};
 
 /// Default number of tokens of an answer, at 4 characters each.
-const SEARCH_TOKENS: i32 = 2_000;
-const LOAD_TOKENS: i32 = 6_000;
+const SEARCH_TOKENS: i32 = MCP_SEARCH_TOKENS as i32;
+const LOAD_TOKENS: i32 = MCP_LOAD_TOKENS as i32;
 const LIST_TOKENS: i32 = 2_000;
 
 const SEARCH: &str = "\

@@ -89,9 +89,44 @@ pub fn reference_in_brackets(reference: &str) -> Cow<'_, str> {
 }
 
 /// A reference with its percent-encoded brackets decoded; `None` if it has none.
-pub fn with_brackets(reference: &str) -> Option<String> {
+pub(super) fn with_brackets(reference: &str) -> Option<String> {
     let decoded = reference.replace("%5B", "[").replace("%5D", "]");
     (decoded != reference).then_some(decoded)
+}
+
+/// A way to read a reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading<'a> {
+    /// `slug` or `project/slug`.
+    pub document: Cow<'a, str>,
+    /// Section of the document, if the reference names one.
+    pub section: Option<Cow<'a, str>>,
+}
+
+/// The ways to read a reference, in the order in which they are tried. The first one whose document exists is right.
+///
+/// A slug may contain `#`, so the whole reference comes before the part in front of its first `#`. Answers show some brackets in
+/// encoded form, so the decoded reference comes last.
+pub fn readings(reference: &str) -> Vec<Reading<'_>> {
+    let decoded = with_brackets(reference).map(Cow::Owned);
+    let forms = std::iter::once(Cow::Borrowed(reference)).chain(decoded);
+    forms.flat_map(of_form).collect()
+}
+
+fn of_form(form: Cow<'_, str>) -> Vec<Reading<'_>> {
+    let section = form.find('#').map(|at| match &form {
+        Cow::Borrowed(form) => (Cow::Borrowed(&form[..at]), Cow::Borrowed(&form[at + 1..])),
+        Cow::Owned(form) => (Cow::Owned(form[..at].to_owned()), Cow::Owned(form[at + 1..].to_owned())),
+    });
+    let whole = Reading {
+        document: form,
+        section: None,
+    };
+    let part = section.map(|(document, section)| Reading {
+        document,
+        section: Some(section),
+    });
+    std::iter::once(whole).chain(part).collect()
 }
 
 #[cfg(test)]
@@ -150,7 +185,44 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_reference_may_be_read_in_several_ways() {
+        let read = |reference: &str| -> Vec<(String, Option<String>)> {
+            let readings = readings(reference).into_iter();
+            readings
+                .map(|Reading { document, section }| (document.into_owned(), section.map(Cow::into_owned)))
+                .collect()
+        };
+        let of = |document: &str, section: Option<&str>| (document.to_owned(), section.map(str::to_owned));
+        assert_eq!(read("kit/a"), [of("kit/a", None)]);
+        assert_eq!(read("a#b#c"), [of("a#b#c", None), of("a", Some("b#c"))]);
+        let encoded = [
+            of("app/%5Bid%5D#x", None),
+            of("app/%5Bid%5D", Some("x")),
+            of("app/[id]#x", None),
+            of("app/[id]", Some("x")),
+        ];
+        assert_eq!(read("app/%5Bid%5D#x"), encoded);
+    }
+
     proptest! {
+        /// A document is read from its own reference and from that of each section, as answers show them.
+        #[test]
+        fn what_answers_show_is_one_of_the_readings(slug in "[a-c/#\\[\\]%]{1,9}", anchor in "[a-c\\[\\]%]{0,5}") {
+            let reference = match anchor.as_str() {
+                "" => slug.clone(),
+                anchor => format!("{slug}#{anchor}"),
+            };
+            prop_assume!(with_brackets(&reference).is_none());
+            let shown = reference_in_brackets(&reference);
+            let readings = readings(&shown).into_iter();
+            let is_it = |Reading { document, section }: Reading<'_>| {
+                let section = section.as_deref().map(|section| format!("#{section}"));
+                format!("{document}{}", section.unwrap_or_default()) == reference
+            };
+            prop_assert!(readings.map(is_it).any(|is_it| is_it));
+        }
+
         #[test]
         fn nothing_that_an_author_writes_begins_a_reference(
             text in "([\\[\\]()/# \u{3000}]|[a-c]|base|é){0,24}",

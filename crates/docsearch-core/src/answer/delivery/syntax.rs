@@ -8,6 +8,12 @@ use crate::text::token_estimate::CHARS_PER_TOKEN;
 /// Most results that a call can skip.
 pub const MAX_OFFSET: usize = 1_000;
 
+/// `max_tokens` of the MCP tool `search_docs` unless the caller says more.
+pub const MCP_SEARCH_TOKENS: usize = 2_000;
+
+/// The same of `load_doc`.
+pub const MCP_LOAD_TOKENS: usize = 6_000;
+
 /// Greatest `max_tokens` of the MCP tools.
 pub const MCP_MAX_TOKENS: usize = 20_000;
 

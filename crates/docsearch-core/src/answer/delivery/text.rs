@@ -255,7 +255,7 @@ fn written(text: &str) -> String {
 }
 
 /// Reference of the section, for brackets.
-fn reference(result: &SearchResult) -> String {
+pub(super) fn reference(result: &SearchResult) -> String {
     reference_in_brackets(&name_in_one_line(&result.reference())).into_owned()
 }
 

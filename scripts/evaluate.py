@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 
 MEASURES = ("ndcg10", "mrr10", "p1", "p3", "recall100")
+QUERIES = ("queries.jsonl", "queries.jsonl.gz")
 COLUMNS = ("set", "group", "queries", "nDCG@10", "MRR", "P@1", "P@3", "recall", "p50 ms", "p95 ms",
            "spread", "high", "hit@1", "low", "hit@1", "nDCG@10 difference")
 
@@ -21,7 +22,7 @@ def data_sets(directories: list[Path]) -> list[Path]:
     found = []
     for directory in directories:
         inside = [directory, *sorted(path for path in directory.iterdir() if path.is_dir())]
-        sets = [path for path in inside if (path / "queries.jsonl").is_file()]
+        sets = [path for path in inside if any((path / name).is_file() for name in QUERIES)]
         if not sets:
             raise SystemExit(f"no data set in {directory}: nothing there has queries.jsonl")
         found += sets
@@ -41,6 +42,8 @@ def evaluate(data: Path, report: Path, options: argparse.Namespace) -> None:
         command += ["--foreign", options.foreign]
     if options.train and (data / "queries.train.jsonl").is_file():
         command += ["--queries", "queries.train.jsonl", "--qrels", "qrels.train.tsv"]
+    elif options.train and (data / "qrels" / "train.tsv").is_file():
+        command += ["--qrels", "qrels/train.tsv"]
     baseline = options.baseline / report.name if options.baseline else None
     if baseline and baseline.is_file():
         command += ["--baseline", baseline]
@@ -103,7 +106,7 @@ def main() -> None:
     parser.add_argument("--foreign", help="queries of another domain for each set")
     parser.add_argument("--baseline", type=Path, help="directory of earlier reports")
     parser.add_argument("--train", action="store_true",
-                        help="queries.train.jsonl where a set has it")
+                        help="queries.train.jsonl or qrels/train.tsv where a set has it")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     reports = []

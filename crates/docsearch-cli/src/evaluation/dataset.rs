@@ -1,13 +1,14 @@
-//! Retrieval data sets in the BEIR layout.
+//! Retrieval data sets in the BEIR layout, as they are published.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use docsearch_core::evaluation::exchange::{self, Problem, SetQuery, reference};
+use docsearch_core::evaluation::exchange::{self, BeirId, Problem, SetQuery, reference};
 use docsearch_core::evaluation::judgment::Judgment;
 use docsearch_readers::document::Document;
+use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -16,6 +17,8 @@ use crate::process::error::Error;
 
 /// The documents, one a line.
 const CORPUS_FILE: &str = "corpus.jsonl";
+/// The first bytes of a gzip file.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// Names the folder with the documents.
 const FOLDER_FILE: &str = "corpus.toml";
 
@@ -33,24 +36,34 @@ pub(crate) struct Corpus {
 impl Corpus {
     /// The documents of `corpus.jsonl`, or of the folder that `corpus.toml` names.
     pub(crate) fn read(directory: &Path) -> Result<Self, Error> {
-        if directory.join(CORPUS_FILE).exists() || !directory.join(FOLDER_FILE).exists() {
-            Self::read_file(&directory.join(CORPUS_FILE))
-        } else {
-            Self::read_folder(directory)
+        match first_file(directory, &[CORPUS_FILE, FOLDER_FILE]) {
+            path if path.ends_with(FOLDER_FILE) => Self::read_folder(directory),
+            path => Self::read_file(&path),
         }
     }
 
     fn read_file(path: &Path) -> Result<Self, Error> {
-        let lines = read_documents(path)?;
-        let mut slugs = HashSet::with_capacity(lines.len());
-        if let Some(line) = lines.iter().find(|line| !slugs.insert(&line.id)) {
-            return Err(Error::Usage(format!(
-                "{CORPUS_FILE} has two documents with the _id \"{}\"",
-                line.id
-            )));
+        let mut documents: Vec<Document> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for line in read_documents(path)? {
+            let document = line.into_document(CORPUS_FILE);
+            match places.get(&document.slug).and_then(|&place| documents.get(place)) {
+                // Some sets repeat documents.
+                Some(known) if known.body == document.body && known.title == document.title => {}
+                Some(_) => {
+                    return Err(Error::Usage(format!(
+                        "{CORPUS_FILE} has two documents with the _id \"{}\"",
+                        document.slug
+                    )));
+                }
+                None => {
+                    places.insert(document.slug.clone(), documents.len());
+                    documents.push(document);
+                }
+            }
         }
         Ok(Self {
-            documents: lines.into_iter().map(|line| line.into_document(CORPUS_FILE)).collect(),
+            documents,
             source_root: CORPUS_FILE,
             skipped: 0,
         })
@@ -95,11 +108,11 @@ struct CorpusFolder {
 #[derive(Debug, Deserialize)]
 struct CorpusDocument {
     #[serde(rename = "_id")]
-    id: String,
+    id: BeirId,
     #[serde(default)]
-    title: String,
+    title: Value,
     #[serde(default)]
-    text: String,
+    text: Value,
     #[serde(default)]
     metadata: Option<Map<String, Value>>,
 }
@@ -109,20 +122,37 @@ impl CorpusDocument {
     fn into_document(self, source_root: &str) -> Document {
         let metadata = self.metadata.unwrap_or_default();
         let category = metadata.get("category").and_then(Value::as_str).map(str::to_owned);
+        let slug = String::from(self.id);
+        let title = texts(&self.title).join(" ");
         Document {
-            title: if self.title.trim().is_empty() {
-                self.id.clone()
-            } else {
-                self.title
-            },
-            slug: self.id,
-            body: self.text,
+            title: if title.trim().is_empty() { slug.clone() } else { title },
+            body: texts(&self.text).join("\n\n"),
+            slug,
             category,
             source_root: source_root.to_owned(),
             metadata,
             ..Document::default()
         }
     }
+}
+
+/// The texts of a value in order: itself, or those of its elements.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(elements) => elements.iter().flat_map(texts).collect(),
+        Value::Object(fields) => fields.values().flat_map(texts).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
+/// The first of these files that a folder has, also compressed; the first one if it has none.
+pub(crate) fn first_file(directory: &Path, names: &[&str]) -> PathBuf {
+    let present = names
+        .iter()
+        .flat_map(|name| [directory.join(name), directory.join(format!("{name}.gz"))])
+        .find(|path| path.exists());
+    present.unwrap_or_else(|| directory.join(names.first().unwrap_or(&"")))
 }
 
 /// A query and the judgments of documents for it.
@@ -134,13 +164,13 @@ pub(crate) struct JudgedQuery {
 
 /// Reads queries of BEIR or TREC.
 pub(crate) fn read_queries(path: &Path) -> Result<Vec<SetQuery>, Error> {
-    let text = fs::read_to_string(path).map_err(Error::file(path))?;
+    let text = read_text(path)?;
     exchange::read_queries(&text).map_err(problem_in(path))
 }
 
 /// Reads the queries with a relevant document, and their judgments.
 pub(crate) fn read_judged(queries: &Path, judgments: &Path) -> Result<Vec<JudgedQuery>, Error> {
-    let text = fs::read_to_string(judgments).map_err(Error::file(judgments))?;
+    let text = read_text(judgments)?;
     let mut by_query: HashMap<String, Vec<Judgment>> = HashMap::new();
     for (query, judgment) in exchange::read_judgments(&text).map_err(problem_in(judgments))? {
         by_query.entry(query).or_default().push(judgment);
@@ -179,12 +209,29 @@ fn read_documents(path: &Path) -> Result<Vec<CorpusDocument>, Error> {
     Ok(documents)
 }
 
-fn open(path: &Path) -> Result<BufReader<File>, Error> {
-    File::open(path).map(BufReader::new).map_err(Error::file(path))
+fn read_text(path: &Path) -> Result<String, Error> {
+    let mut text = String::new();
+    open(path)?.read_to_string(&mut text).map_err(Error::file(path))?;
+    Ok(text)
+}
+
+/// Opens a file that may be compressed with gzip.
+fn open(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+    let mut file = File::open(path).map(BufReader::new).map_err(Error::file(path))?;
+    let is_gzip = file.fill_buf().map_err(Error::file(path))?.starts_with(&GZIP);
+    Ok(match is_gzip {
+        true => Box::new(BufReader::new(MultiGzDecoder::new(file))),
+        false => Box::new(file),
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
     use super::*;
 
     fn file(text: &str) -> tempfile::NamedTempFile {
@@ -207,9 +254,45 @@ mod tests {
     }
 
     #[test]
-    fn two_documents_of_one_id_are_refused() {
-        let corpus = file("{\"_id\":\"a\"}\n{\"_id\":\"a\"}\n");
+    fn two_different_documents_of_one_id_are_refused() {
+        let same = file("{\"_id\":\"a\",\"text\":\"x\"}\n{\"_id\":\"a\",\"text\":\"x\"}\n");
+        assert_eq!(Corpus::read_file(same.path()).unwrap().documents.len(), 1);
+        let corpus = file("{\"_id\":\"a\",\"text\":\"x\"}\n{\"_id\":\"a\",\"text\":\"y\"}\n");
         assert!(matches!(Corpus::read_file(corpus.path()), Err(Error::Usage(_))));
+    }
+
+    #[test]
+    fn published_sets_are_read_as_they_are() {
+        let place = tempfile::tempdir().unwrap();
+        let set = place.path();
+        let mut corpus = GzEncoder::new(File::create(set.join("corpus.jsonl.gz")).unwrap(), Compression::fast());
+        let documents = [
+            "{\"_id\": 7, \"title\": null, \"text\": [\"one\", {\"paragraph\": \"two\"}], \"metadata\": null}",
+            "{\"_id\": \"docs/a b#c.ipynb_0_2000\", \"text\": \"three\"}",
+            "{\"_id\": 7, \"title\": \"\", \"text\": [\"one\", \"two\"]}",
+        ];
+        corpus.write_all(documents.join("\r\n").as_bytes()).unwrap();
+        corpus.finish().unwrap();
+        fs::write(
+            set.join("queries.jsonl"),
+            "{\"_id\": 1, \"text\": \"x\"}\n{\"_id\": 2, \"text\": \"y\"}\n",
+        )
+        .unwrap();
+        fs::create_dir(set.join("qrels")).unwrap();
+        let judged = "query-id\tcorpus-id\tscore\n1\tdocs/a b#c.ipynb_0_2000\t1\n1\t7\t0\n";
+        fs::write(set.join("qrels/test.tsv"), judged).unwrap();
+        let corpus = Corpus::read(set).unwrap();
+        let found: Vec<(&str, &str, &str)> = corpus
+            .documents
+            .iter()
+            .map(|document| (document.slug.as_str(), document.title.as_str(), document.body.as_str()))
+            .collect();
+        let named = "docs/a b#c.ipynb_0_2000";
+        assert_eq!(found, [("7", "7", "one\n\ntwo"), (named, named, "three")]);
+        let judgments = first_file(set, &["qrels.tsv", "qrels/test.tsv"]);
+        let judged = read_judged(&first_file(set, &["queries.jsonl"]), &judgments).unwrap();
+        assert_eq!((judged.len(), judged[0].query.id.as_str()), (1, "1"));
+        assert!(corpus.missing(judged[0].judgments.iter()).is_empty());
     }
 
     #[test]

@@ -23,6 +23,9 @@ use crate::terminal::Tally;
 use crate::terminal::report::progress_bar;
 use crate::terminal::sanitize_line;
 
+/// Where a data set has its judgments.
+const JUDGMENTS: [&str; 3] = ["qrels.tsv", "qrels/test.tsv", "qrels.jsonl"];
+
 const AFTER_HELP: &str = "\
 Examples:
   docsearch eval data/scifact --report scifact.json
@@ -32,11 +35,11 @@ Examples:
   docsearch eval --compare before.json after.json
 
 DIR contains corpus.jsonl (_id, title, text, metadata), queries.jsonl (_id, text, metadata.group)
-and qrels.tsv (a header, then query-id, corpus-id, score). Instead of corpus.jsonl, corpus.toml may
-name a `folder` of pages; they are read as by `docsearch index`, and corpus-id is the slug. The
-corpus is indexed as one project, which is kept: the next run indexes only changes. Queries without
-a relevant document are left out. The gain in nDCG is the grade itself, as in trec_eval. Latency
-and confidence are those of a whole call with 5 results on a warm connection.
+and qrels.tsv or qrels/test.tsv (a header, then query-id, corpus-id, score), each also with .gz.
+Instead of corpus.jsonl, corpus.toml may name a `folder` of pages; they are read as by
+`docsearch index`, and corpus-id is the slug. The corpus is indexed as one project, which is kept:
+the next run indexes only changes. Queries without a relevant document are left out. The gain in
+nDCG is the grade itself, as in trec_eval. Latency and confidence are those of a whole call with 5 results on a warm connection.
 
 Exit codes:
   0  success
@@ -56,7 +59,7 @@ pub(crate) struct EvalArgs {
     /// Queries; a relative path is looked up in DIR first [default: queries.jsonl]
     #[arg(long, value_name = "FILE")]
     queries: Option<PathBuf>,
-    /// Judgments; a relative path is looked up in DIR first [default: qrels.tsv]
+    /// Judgments; a relative path is looked up in DIR first [default: qrels.tsv or qrels/test.tsv]
     #[arg(long, value_name = "FILE")]
     qrels: Option<PathBuf>,
     /// One vector per section, or one per document (title and text cut at the model's length)
@@ -232,8 +235,8 @@ fn dataset_name(directory: &Path) -> Result<String, Error> {
 
 /// Queries with a relevant document, and their judgments.
 fn judged_queries(args: &EvalArgs, directory: &Path) -> Result<Vec<JudgedQuery>, Error> {
-    let queries = locate(args.queries.as_deref(), directory, "queries.jsonl");
-    let judgments = locate(args.qrels.as_deref(), directory, "qrels.tsv");
+    let queries = locate(args.queries.as_deref(), directory, &["queries.jsonl"]);
+    let judgments = locate(args.qrels.as_deref(), directory, &JUDGMENTS);
     let judged = dataset::read_judged(&queries, &judgments)?;
     if judged.is_empty() {
         return Err(Error::Usage(
@@ -244,9 +247,9 @@ fn judged_queries(args: &EvalArgs, directory: &Path) -> Result<Vec<JudgedQuery>,
     Ok(judged)
 }
 
-fn locate(given: Option<&Path>, directory: &Path, default: &str) -> PathBuf {
+fn locate(given: Option<&Path>, directory: &Path, defaults: &[&str]) -> PathBuf {
     match given {
-        None => directory.join(default),
+        None => dataset::first_file(directory, defaults),
         Some(path) => Some(directory.join(path))
             .filter(|path| path.exists())
             .unwrap_or_else(|| path.to_owned()),

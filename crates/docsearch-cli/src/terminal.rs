@@ -5,8 +5,27 @@ pub(crate) mod table;
 mod tally;
 
 use std::fmt::Write;
+use std::io::{self, ErrorKind, IsTerminal, Write as _};
 
+use crate::process::error::Error;
 pub(crate) use tally::Tally;
+
+/// Writes to standard output. A reader that has closed the pipe is not a failure.
+pub(crate) fn write(text: &str) -> Result<(), Error> {
+    let mut output = io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::file("standard output")(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Prints untrusted text. In a pipe it is not changed.
+pub(crate) fn print(text: &str) -> Result<(), Error> {
+    match io::stdout().is_terminal() {
+        true => write(&sanitize_document(text)),
+        false => write(text),
+    }
+}
 
 /// A line with names of files or messages of the database. Control and hidden characters become escapes.
 pub(crate) fn sanitize_line(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! Output of commands: colours and a pager on a terminal, plain text elsewhere.
 
 use std::env;
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::{Child, Command, Stdio};
 
 use anstream::AutoStream;
@@ -11,7 +11,7 @@ use docsearch_core::answer::delivery::reference_range;
 
 use crate::library::OutputFormat;
 use crate::process::error::Error;
-use crate::terminal::{sanitize_document, sanitize_json};
+use crate::terminal::{self, sanitize_document, sanitize_json};
 
 /// Options of the output.
 #[derive(Debug, Clone, Args)]
@@ -80,11 +80,7 @@ impl DisplayArgs {
         if is_terminal && !self.no_pager && page(&text) {
             return Ok(());
         }
-        let mut output = io::stdout().lock();
-        match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::file("standard output")(error)),
-            _ => Ok(()),
-        }
+        terminal::write(&text)
     }
 
     fn has_colours(&self) -> bool {

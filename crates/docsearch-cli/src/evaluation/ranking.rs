@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::connection::ConnectionArgs;
 use crate::process::error::Error;
 use crate::process::outcome::Outcome;
-use crate::terminal::sanitize_document;
+use crate::terminal;
 use file::RankingFile;
 use trial::Trial;
 
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &RankingArgs, connection: &ConnectionArgs) -> Result<Out
             let project = named_project(&mut client, project.as_deref())?;
             let text = file::write(&project, &state(&mut client, &project)?);
             match is_standard(file) {
-                true => print!("{text}"),
+                true => terminal::print(&text)?,
                 false => fs::write(file, text).map_err(Error::file(file))?,
             }
             Ok(Outcome::Complete)
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &RankingArgs, connection: &ConnectionArgs) -> Result<Out
             let mut client = connection.connect()?;
             let project = project_of(&mut client, source, &file)?;
             let changes = changes(&mut client, &project, &file.state())?;
-            print!("{}", shown(&changes));
+            terminal::print(&shown(&changes))?;
             Ok(match changes.is_empty() {
                 true => Outcome::Complete,
                 false => Outcome::Different,
@@ -149,10 +149,10 @@ fn push(args: &PushArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> 
     {
         return Err(changed_meanwhile(&project));
     }
-    print!("{}", shown(&changes));
+    terminal::print(&shown(&changes))?;
     if let Some(set) = &args.evaluate {
         let trial = Trial::run(&mut client, set, &project, &wanted)?;
-        println!("\n{}", trial.table());
+        terminal::print(&format!("\n{}\n", trial.table()))?;
         if let Some(path) = &args.junit {
             let report = junit::write(&trial, args.max_loss).map_err(Error::file(path))?;
             fs::write(path, report).map_err(Error::file(path))?;
@@ -226,7 +226,7 @@ fn shown(changes: &[Change]) -> String {
             }
         }
     }
-    sanitize_document(&text)
+    text
 }
 
 fn state(client: &mut impl GenericClient, project: &str) -> Result<Value, Error> {

@@ -9,7 +9,6 @@ use serde_json::Value;
 use crate::evaluation::comparison;
 use crate::process::error::Error;
 use crate::terminal::report::spinner;
-use crate::terminal::sanitize_document;
 use crate::terminal::table::aligned;
 
 /// Queries that fell, in the table for a terminal.
@@ -116,7 +115,7 @@ impl Trial {
                 aligned(&rows)
             ));
         }
-        sanitize_document(&text)
+        text
     }
 }
 

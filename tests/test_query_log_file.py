@@ -37,6 +37,15 @@ def logged(database: Database, query: str) -> bool:
     return bool(database.execute("SELECT FROM docsearch.query_log WHERE query = %s", query))
 
 
+def put(waiting: Path, lines: bytes) -> None:
+    """Lines that no worker has taken for a while, so that the next call starts one. A worker may take them at once."""
+    new = waiting.with_name("lines_of_a_test")
+    new.write_bytes(lines)
+    new.chmod(0o666)
+    os.utime(new, (0, 0))
+    new.rename(waiting)
+
+
 def search(database: Database, query: str) -> None:
     assert database.execute(SEARCH, query) is not None
 
@@ -59,10 +68,7 @@ def test_damaged_lines_are_left_out(site: Site, waiting: Path):
     lines += [json.dumps(call | {"id": "bad"} | change).encode() for change in damaged]
     lines += [b"[" * 100_000, b"{" * 50_000, b'"' + b"z" * 3_000_000, b"\xff\xfe\x00", b"", b"null", bytes(range(256)).replace(b"\n", b"")]
     generator.shuffle(lines)
-    waiting.write_bytes(b"\n".join([*lines, b""]))
-    os.chmod(waiting, 0o666)
-    # The file is not empty: a call starts the worker because none has read it for a while, or it does so after its other work.
-    os.utime(waiting, (0, 0))
+    put(waiting, b"\n".join([*lines, b""]))
     search(site.database, "cone")
     wait_until(lambda: logged(site.database, "cone"))
     stored = {query for query, in site.database.execute("SELECT query FROM docsearch.query_log WHERE id LIKE 'good%%'")}
@@ -114,8 +120,10 @@ def test_lines_that_cannot_be_deleted_do_not_stop_the_worker(site: Site, waiting
     aside.mkdir()
     try:
         search(site.database, "blocked")
-        site.database.index("kiln", page("plate", "A plate is flat."))
-        site.database.execute("SELECT docsearch.wait_for_index('kiln')")
+        with site.database.connect() as connection:
+            connection.execute("SET docsearch.index_mode = 'deferred'")
+            connection.execute("SELECT docsearch.index_doc('kiln', 'plate', 'Plate', 'A plate is flat.')")
+        assert site.database.execute("SELECT docsearch.wait_for_index('5 min')") == [(True,)]
     finally:
         aside.rmdir()
 
@@ -132,9 +140,7 @@ def test_old_rows_are_deleted_in_parts(site: Site, waiting: Path, setting: str):
     now, = site.database.execute("SELECT (extract(epoch FROM now() - timestamptz '2000-01-01 00:00:00+00') * 1e6)::bigint")[0]
     lines = [json.dumps({"at": now + number, "kind": "search", "id": f"new {number}", "session": "s", "role": "r", "source": "sql",
                          "query": "new", "projects": [], "results": 0}) for number in range(1_500)]
-    waiting.write_text("\n".join([*lines, ""]))
-    os.chmod(waiting, 0o666)
-    os.utime(waiting, (0, 0))
+    put(waiting, "\n".join([*lines, ""]).encode())
     search(site.database, "shelf")
     kept = 500 if "rows" in setting else 1_500
     wait_until(lambda: site.database.execute("SELECT count(*) FROM docsearch.query_log")[0][0] <= kept + 1)

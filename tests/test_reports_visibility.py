@@ -47,7 +47,8 @@ def reports(connection: psycopg.Connection) -> list[str]:
     """Calls of all reports, with and without a project. A report that writes is none."""
     rows = connection.execute(
         """SELECT p.proname, p.proargnames[:p.pronargs], p.pronargs - p.pronargdefaults FROM pg_proc p
-           WHERE p.pronamespace = 'docsearch'::regnamespace AND 'since' = ANY (p.proargnames) AND p.provolatile <> 'v' ORDER BY 1""")
+           WHERE p.pronamespace = 'docsearch'::regnamespace AND p.provolatile <> 'v'
+             AND p.proargtypes[array_position(p.proargnames, 'since') - 1] = 'timestamptz'::regtype ORDER BY 1""")
     calls = []
     for name, arguments, required in rows:
         assert set(arguments[:required]) <= {"project"}, f"{name} needs other arguments: list a call of it in OTHERS"

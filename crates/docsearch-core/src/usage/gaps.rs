@@ -120,14 +120,16 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
         /// A topic of which nothing is answered comes before larger groups, of which as much is answered as of the whole log.
         #[test]
         fn a_missing_topic_is_first(
             noise in prop::collection::vec(-1.0f32..1.0, 50..60),
-            heaps in 2usize..6,
-            size in 20usize..60,
-            topic in 5usize..20,
-            answered_each in 1usize..5,
+            heaps in 2usize..4,
+            size in 10usize..30,
+            topic in 4usize..10,
+            answered_each in 1usize..4,
         ) {
             let noise_at = |number: usize| &noise[number % 40..number % 40 + 7];
             let mut failed: Vec<UnansweredQuery> =

@@ -57,6 +57,8 @@ help:
 ## make bench-refine DATA=dir   vague questions in the sets that eval-all has indexed
 ## make bench-log               what the log of queries costs a search, the time of its reports, and a planted gap
 ## make bench-evaluation DATA=dirs  what evaluate adds to the searches that it runs
+## make bench-tune DATA=dirs     tunes each data set by its documents alone, and measures its own queries before and after
+##                             [TUNE_SECONDS=600] seconds of a tuning; [OPTIONS="--pages 300"] any option of bench/tune.py
 ## make bench-names             questions about names, and addresses, of the projects of the development server
 ##                             [PROJECTS="swiftui django"] [SHOW=1] print the misses
 ## make bench-questions         readers' questions, over documentation of packages that pip and npm fetch
@@ -221,6 +223,12 @@ bench-log: cli
 bench-evaluation:
 	@$(server) start --create-extension
 	PYTHONPATH="$$($(toolchain) path python)" $(PYTHON) bench/evaluation.py $(DATA) --url "$$($(server) url)"
+
+.PHONY: bench-tune
+bench-tune:
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path python)" $(PYTHON) bench/tune.py $(DATA) --url "$$($(server) url)" \
+		--seconds $(or $(TUNE_SECONDS),600) $(OPTIONS)
 
 .PHONY: bench-names
 bench-names:

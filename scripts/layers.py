@@ -17,7 +17,7 @@ CRATES = [ROOT / "src", *sorted(ROOT.glob("crates/docsearch-*/src"))]
 ONLY_IN = {
     "Spi::": ["postgres/statement.rs"],
     "Caller::of_call(": ["functions/", "indexing/attached/trigger.rs", "postgres/role.rs"],
-    ".as_caller(": ["administration/check/questions.rs", "indexing/attached/step/deletion.rs", "indexing/indexer.rs"],
+    ".as_caller(": ["administration/check/questions.rs", "indexing/attached/step/deletion.rs", "indexing/indexer.rs", "tuning/worker.rs"],
 }
 # The folders of a crate, from top to bottom. Those in one row do not import each other.
 LAYERS = {

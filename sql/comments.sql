@@ -150,6 +150,10 @@ COMMENT ON FUNCTION docsearch.apply_ranking(text, docsearch.json_argument, text)
     'gives a project the settings and rules of a ranking state, and returns the number of differences. ranking_change keeps the state before';
 COMMENT ON FUNCTION docsearch.ranking_history(text) IS
     'returns the changes of the ranking of a project, the newest first';
+COMMENT ON FUNCTION docsearch.tune(text, interval, boolean) IS
+    'searches better weights for a project by its own documents, and returns the number of the tuning. docsearch.tuning has the evidence';
+COMMENT ON FUNCTION docsearch.rollback_tuning(text) IS
+    'takes back what the last tuning of a project changed, and returns the number of that tuning';
 COMMENT ON FUNCTION docsearch.feedback(text, text, text, text, text) IS
     'stores what a reader did with an answer, or says of it';
 COMMENT ON FUNCTION docsearch.report_gap(text, text, text, text, text) IS

@@ -1,6 +1,7 @@
 //! Administration: the schema, projects, privileges, checks, repairs and removal.
 
 pub(crate) mod check;
+pub(crate) mod conditions;
 pub(crate) mod creation;
 pub(crate) mod grant;
 pub(crate) mod migration;

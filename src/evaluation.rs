@@ -6,7 +6,6 @@ pub(crate) mod ranking_trial;
 pub(crate) mod reading;
 mod resolution;
 pub(crate) mod run;
-mod state;
 mod stored_run;
 pub(crate) mod tasks;
 

@@ -36,4 +36,5 @@ mod standby_log;
 mod statistics;
 mod suggest;
 mod transform;
+mod tune;
 mod tuning;

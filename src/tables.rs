@@ -24,6 +24,7 @@ pub(crate) mod schema;
 pub(crate) mod statistics;
 pub(crate) mod table_shape;
 pub(crate) mod terms;
+pub(crate) mod tuning;
 pub(crate) mod vector_codes;
 pub(crate) mod vectors;
 pub(crate) mod visibility;

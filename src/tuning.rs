@@ -2,3 +2,7 @@
 
 pub(crate) mod documents;
 pub(crate) mod hidden_copy;
+mod measure;
+mod run;
+pub(crate) mod settle;
+mod worker;

@@ -156,7 +156,7 @@ def test_dropping_a_project_beside_a_merge_leaves_nothing(kit):
 # Tables of versions after 14.
 LATER = ("docsearch.question, docsearch.judgment, docsearch.judgment_query, docsearch.judgment_set, docsearch.evaluation_result, "
          "docsearch.evaluation_task, docsearch.evaluation_run, docsearch.query_log, docsearch.query_log_salt, docsearch.feedback, docsearch.gap_report, "
-         "docsearch.ranking_change, docsearch.rejected_question")
+         "docsearch.ranking_change, docsearch.rejected_question, docsearch.tuning")
 
 
 def make_version_12(database: Database) -> None:

@@ -91,6 +91,7 @@ CREATE TABLE docsearch.evaluation_result (
     recall float8 NOT NULL,
     outcome text NOT NULL CHECK (outcome IN ('right', 'look_alike', 'too_low', 'missing', 'no_results')),
     confidence text CHECK (confidence IN ('high', 'medium', 'low')),
+    probability real,
     milliseconds float8 NOT NULL,
     PRIMARY KEY (run_id, query_id)
 );
@@ -112,6 +113,8 @@ COMMENT ON COLUMN docsearch.evaluation_result.recall IS 'recall of the first 100
 COMMENT ON COLUMN docsearch.evaluation_result.outcome IS
     'right; look_alike: a page whose name begins like the right one comes first; too_low: found, but not first; missing; no_results';
 COMMENT ON COLUMN docsearch.evaluation_result.confidence IS 'of the first result: high, medium or low';
+COMMENT ON COLUMN docsearch.evaluation_result.probability IS
+    'that the first result is right, 0 to 1; NULL: scores of the project were not calibrated';
 COMMENT ON COLUMN docsearch.evaluation_result.milliseconds IS 'time of the search';
 
 CREATE TABLE docsearch.evaluation_task (
@@ -365,3 +368,41 @@ CREATE POLICY visible_pages ON docsearch.gap_report
     USING (CASE WHEN document_id IS NULL THEN EXISTS (SELECT FROM docsearch.project p WHERE p.id = gap_report.project_id)
                 ELSE EXISTS (SELECT FROM docsearch.document d
                              WHERE d.project_id = gap_report.project_id AND d.id = document_id) END);
+
+CREATE TABLE docsearch.tuning (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    project_id bigint NOT NULL REFERENCES docsearch.project ON DELETE CASCADE,
+    requested_by name NOT NULL,
+    requested_at timestamptz NOT NULL DEFAULT now(),
+    time_limit interval NOT NULL,
+    status text NOT NULL
+        CHECK (status IN ('waiting', 'running', 'accepted', 'refused', 'failed', 'rolled_back')),
+    attempts int NOT NULL DEFAULT 0,
+    started_at timestamptz,
+    finished_at timestamptz,
+    before jsonb NOT NULL DEFAULT '{}',
+    after jsonb NOT NULL DEFAULT '{}',
+    evidence jsonb NOT NULL DEFAULT '{}',
+    problem text
+);
+CREATE INDEX tuning_project ON docsearch.tuning (project_id, id);
+CREATE INDEX tuning_pending ON docsearch.tuning (id) WHERE finished_at IS NULL;
+COMMENT ON TABLE docsearch.tuning IS 'tunings of projects on their own documents, with the evidence';
+COMMENT ON COLUMN docsearch.tuning.id IS 'number';
+COMMENT ON COLUMN docsearch.tuning.project_id IS 'project';
+COMMENT ON COLUMN docsearch.tuning.requested_by IS 'role that asked for it; the owner of the tables if the project tunes itself';
+COMMENT ON COLUMN docsearch.tuning.requested_at IS 'when it was asked for';
+COMMENT ON COLUMN docsearch.tuning.time_limit IS 'how long it may take';
+COMMENT ON COLUMN docsearch.tuning.status IS
+    'waiting; running; accepted: its settings are those of the project; refused: the weights of the project stay; failed; rolled_back';
+COMMENT ON COLUMN docsearch.tuning.attempts IS 'how often it was begun in the background: the end of the server interrupts it';
+COMMENT ON COLUMN docsearch.tuning.started_at IS 'when it was begun last';
+COMMENT ON COLUMN docsearch.tuning.finished_at IS 'when it ended';
+COMMENT ON COLUMN docsearch.tuning.before IS 'settings of the project before, those that tuning may change';
+COMMENT ON COLUMN docsearch.tuning.after IS 'the same after it';
+COMMENT ON COLUMN docsearch.tuning.evidence IS
+    'queries by kind, settings tried, differences on pages that the search has not seen, guards, calibration, versions, documents';
+COMMENT ON COLUMN docsearch.tuning.problem IS 'why it failed';
+ALTER TABLE docsearch.tuning ENABLE ROW LEVEL SECURITY;
+CREATE POLICY visible_projects ON docsearch.tuning
+    USING (EXISTS (SELECT FROM docsearch.project p WHERE p.id = project_id));

@@ -1,5 +1,6 @@
 //! Creates, configures and drops projects.
 
+use docsearch_core::answer::calibration::Calibration;
 use docsearch_core::ranking::weight::WEIGHTS;
 use docsearch_core::values::bounds;
 use pgrx::datum::DatumWithOid;
@@ -21,6 +22,8 @@ use crate::tables::{project, vectors};
 const VECTORS: &str = "vectors";
 /// The setting of a project that says what the log keeps of queries.
 const LOG_QUERIES: &str = "log_queries";
+/// The setting of a project that says whether it is tuned again after its documents have changed.
+const AUTO_TUNE: &str = "auto_tune";
 
 /// The arguments of `create_project`.
 #[derive(Default)]
@@ -195,6 +198,27 @@ fn check_setting(key: &str, value: &Value) -> Result<()> {
         };
         return known.then_some(()).ok_or_else(wrong);
     }
+    if key == AUTO_TUNE {
+        let wrong = || {
+            invalid(
+                format!("unknown project setting \"{AUTO_TUNE}\": {value}"),
+                "Use true or false.",
+            )
+        };
+        return value.is_boolean().then_some(()).ok_or_else(wrong);
+    }
+    if key == project::CALIBRATION {
+        return match serde_json::from_value::<Calibration>(value.clone()) {
+            Ok(_) => Ok(()),
+            Err(problem) => Err(invalid(
+                format!(
+                    "project setting \"{}\" is no calibration: {problem}",
+                    project::CALIBRATION
+                ),
+                "docsearch.tune() sets it; null removes it.",
+            )),
+        };
+    }
     let row = WEIGHTS.iter().find(|row| row.name == key);
     let row = row.ok_or_else(|| {
         invalid(
@@ -214,7 +238,10 @@ fn check_setting(key: &str, value: &Value) -> Result<()> {
 }
 
 fn known_settings(wrong: &str) -> String {
-    let names = WEIGHTS.iter().map(|row| row.name).chain([VECTORS, LOG_QUERIES]);
+    let names = WEIGHTS
+        .iter()
+        .map(|row| row.name)
+        .chain([VECTORS, LOG_QUERIES, AUTO_TUNE, project::CALIBRATION]);
     format!("The nearest known settings: {}.", bounds::nearest(wrong, names))
 }
 

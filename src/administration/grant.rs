@@ -20,7 +20,10 @@ pub(crate) fn usage(caller: &Caller, role: &str, write: bool) -> Result<()> {
     );
     statement::utility(caller, &grants)?;
     if write {
-        let grant = format!("GRANT INSERT, UPDATE, DELETE ON docsearch.project, docsearch.document TO {role}");
+        let grant = format!(
+            "GRANT INSERT, UPDATE, DELETE ON docsearch.project, docsearch.document TO {role};
+             GRANT SELECT ON docsearch.tuning TO {role}"
+        );
         statement::utility(caller, &grant)?;
     }
     Ok(())

@@ -15,7 +15,7 @@ use crate::tables::project::{self, Project};
 use crate::tables::{rules, schema};
 
 /// The settings of a project that are not about ranking.
-const OTHER_SETTINGS: [&str; 2] = ["vectors", "log_queries"];
+const OTHER_SETTINGS: [&str; 4] = ["vectors", "log_queries", "auto_tune", project::CALIBRATION];
 /// Values of columns that a rule does not have to give: the defaults of the tables.
 const RULE_DEFAULTS: &str = r#"{"enabled": true, "closeness": 1, "boost": 0.05, "releases": true}"#;
 

@@ -33,6 +33,7 @@ row_type! {
         pub(crate) recall: f64 = "r.recall",
         pub(crate) outcome: String = "r.outcome",
         pub(crate) confidence: Option<String> = "r.confidence",
+        pub(crate) probability: Option<f32> = "r.probability",
         pub(crate) milliseconds: f64 = "r.milliseconds",
     }
 }
@@ -66,10 +67,12 @@ impl ResultRow {
             measures: self.measures(),
             rank: self.rank.and_then(|rank| usize::try_from(rank).ok()),
             outcome: self.outcome.parse().unwrap_or(Outcome::Missing),
-            first: self
-                .scores
-                .first()
-                .map(|&score| (f64::from(score), confidence.unwrap_or(Confidence::Low))),
+            first: self.scores.first().map(|&score| {
+                (
+                    f64::from(self.probability.unwrap_or(score)),
+                    confidence.unwrap_or(Confidence::Low),
+                )
+            }),
             milliseconds: self.milliseconds,
         }
     }

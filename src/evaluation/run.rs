@@ -11,9 +11,10 @@ use docsearch_core::evaluation::summary::QueryRun;
 use pgrx::datum::DatumWithOid;
 use serde_json::{Value, json};
 
+use crate::administration::conditions;
 use crate::evaluation::judgments::{self, JudgedQuery};
+use crate::evaluation::resolution;
 use crate::evaluation::stored_run::Conditions;
-use crate::evaluation::{resolution, state};
 use crate::postgres::interrupt;
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, invalid};
@@ -49,6 +50,7 @@ struct Measured {
     targets: Vec<Target>,
     found: Vec<String>,
     scores: Vec<f32>,
+    probability: Option<f32>,
     run: QueryRun,
 }
 
@@ -79,7 +81,7 @@ pub(crate) fn measure(caller: &mut Caller, set: &str, options: &Options<'_>) -> 
         ));
     }
     let targets = resolution::targets(caller, options.project, &queries)?;
-    let state = state::current(caller, &projects)?;
+    let state = conditions::current(caller, &projects)?;
     let mut measured = Vec::with_capacity(queries.len());
     for (judged, targets) in queries.into_iter().zip(targets) {
         interrupt::check();
@@ -166,13 +168,14 @@ fn measured_query(
         targets,
         found,
         scores,
+        probability: answer.probability,
         run,
     }
 }
 
 fn first(answer: &Answer) -> Option<(f64, Confidence)> {
     let first = answer.results.first()?;
-    Some((f64::from(first.score), first.confidence))
+    Some((f64::from(answer.probability.unwrap_or(first.score)), first.confidence))
 }
 
 /// Stores a run. Returns its number with its queries.
@@ -193,13 +196,13 @@ pub(crate) fn keep(caller: &Caller, set: &str, options: &Options<'_>, run: Finis
         caller,
         "INSERT INTO docsearch.evaluation_result
              (run_id, query_id, query_no, query, query_group, found, scores, relevant, rank, ndcg, mrr, p1, p3, recall,
-              outcome, confidence, milliseconds)
+              outcome, confidence, probability, milliseconds)
          SELECT $1, r.query_id, r.query_no, r.query, r.query_group, r.found, r.scores, r.relevant, r.rank, r.ndcg, r.mrr,
-                r.p1, r.p3, r.recall, r.outcome, r.confidence, r.milliseconds
+                r.p1, r.p3, r.recall, r.outcome, r.confidence, r.probability, r.milliseconds
          FROM pg_catalog.jsonb_to_recordset($2::jsonb) AS r (
               query_id text, query_no int, query text, query_group text, found text[], scores real[], relevant text[],
               rank int, ndcg float8, mrr float8, p1 float8, p3 float8, recall float8, outcome text, confidence text,
-              milliseconds float8)",
+              probability real, milliseconds float8)",
         &[DatumWithOid::from(number), DatumWithOid::from(Value::from(rows).to_string())],
     )?;
     Ok((number, run.measured.into_iter().map(|query| query.run).collect()))
@@ -233,6 +236,7 @@ fn row((number, measured): (usize, &Measured)) -> Value {
         "p3": p3,
         "recall": recall,
         "outcome": measured.run.outcome.to_string(),
+        "probability": measured.probability,
         "confidence": measured.run.first.map(|(_, confidence)| confidence.as_str()),
         "milliseconds": measured.run.milliseconds,
     })

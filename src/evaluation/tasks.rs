@@ -17,9 +17,10 @@ use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
 use serde_json::{Value, json};
 
+use crate::administration::conditions;
 use crate::evaluation::judgments::{self, JudgedQuery};
+use crate::evaluation::resolution;
 use crate::evaluation::stored_run::{Conditions, StoredRun};
-use crate::evaluation::{resolution, state};
 use crate::postgres::interrupt;
 use crate::postgres::jsonb::{JsonB, StoredJson};
 use crate::postgres::report::{Result, internal, invalid};
@@ -57,7 +58,7 @@ pub(crate) fn evaluate(caller: &mut Caller, set: &str, options: &Options<'_>) ->
         ));
     }
     let targets = resolution::targets(caller, options.project, &tasks)?;
-    let state = state::current(caller, &projects)?;
+    let state = conditions::current(caller, &projects)?;
     let mut done = Vec::with_capacity(tasks.len());
     for (task, targets) in tasks.iter().zip(&targets) {
         let mut world = Searched {

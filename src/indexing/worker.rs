@@ -7,12 +7,9 @@
 //! two sees the other. No session ever waits for a worker.
 
 use std::cell::Cell;
-use std::ffi::CString;
 use std::time::{Duration, Instant};
 
 use nix::libc::c_int;
-use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
-use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
@@ -22,7 +19,7 @@ use crate::indexing::{attached, model_switch, recut};
 use crate::postgres::lock::Lock;
 use crate::postgres::report::{Result, in_one_line};
 use crate::postgres::transaction::{as_owner, contained, has_failed, look_up, was_locked_out};
-use crate::postgres::{catalog, latch};
+use crate::postgres::{latch, worker_process};
 use crate::tables::{postings, query_log, schema, vector_codes, vectors, wake};
 
 /// How long an idle worker waits for work. DROP DATABASE waits up to five seconds for other processes to end.
@@ -42,26 +39,6 @@ const MAX_EARLY_EXITS: u8 = 5;
 /// How long changed tables are read before vectors of stored documents are computed.
 const TABLES_FIRST: Duration = Duration::from_secs(2);
 
-/// Settings of this process, instead of those of a database, a role or the server: neither the meaning of names nor the
-/// format of values ([`attached::FORMATS`]) may depend on the owner of the database.
-const OWN_SETTINGS: &[(&str, &str)] = &[
-    ("search_path", "pg_catalog, pg_temp"),
-    ("role", "none"),
-    ("row_security", "on"),
-    ("array_nulls", "on"),
-    ("transform_null_equals", "off"),
-    ("statement_timeout", "0"),
-    // While the worker waits for a lock, it keeps others waiting for its own.
-    ("lock_timeout", "1s"),
-    // The session that finds a deadlock gives up: the worker, which tries again.
-    ("deadlock_timeout", "10ms"),
-    ("idle_in_transaction_session_timeout", "0"),
-    #[cfg(not(feature = "pg16"))]
-    ("transaction_timeout", "0"),
-    ("default_transaction_read_only", "off"),
-    ("default_transaction_isolation", "read committed"),
-];
-
 thread_local! {
     /// When this process started its work.
     static BEGUN: Cell<Option<Instant>> = const { Cell::new(None) };
@@ -69,36 +46,18 @@ thread_local! {
     static EARLY_EXITS: Cell<u8> = const { Cell::new(0) };
 }
 
-/// Ends the process at the next check for interrupts, as in a backend.
-extern "C" fn terminated(_signal: c_int) {
-    // SAFETY: flags of the main thread, which is the one that gets signals, and its own latch.
-    unsafe {
-        pg_sys::ProcDiePending = 1;
-        pg_sys::InterruptPending = 1;
-        pg_sys::SetLatch(pg_sys::MyLatch);
-    }
-}
-
 /// The entry point of the background worker.
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn docsearch_indexer(argument: pg_sys::Datum) {
-    let action = SigAction::new(SigHandler::Handler(terminated), SaFlags::SA_RESTART, SigSet::empty());
-    // SAFETY: the handler does the same as the one of backends.
-    if unsafe { sigaction(Signal::SIGTERM, &action) }.is_err() {
+    wake::mark_as_worker();
+    if !worker_process::connect(argument, &attached::FORMATS) {
         return;
     }
-    BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP);
-    wake::mark_as_worker();
-    set_own_settings();
     EARLY_EXITS.set(wake::early_exits());
-    // SAFETY: the argument is the Oid that `wake::start_after` passes.
-    unsafe {
-        let database = pg_sys::Oid::from_datum(argument, false).unwrap_or(pg_sys::InvalidOid);
-        pg_sys::BackgroundWorkerInitializeConnectionByOid(database, pg_sys::InvalidOid, 0);
-        pg_sys::before_shmem_exit(Some(ended), pg_sys::Datum::null());
-    }
-    let begun = become_owner().and_then(|there_are_tables| Ok(there_are_tables && take_over()?));
+    // SAFETY: the process has a database.
+    unsafe { pg_sys::before_shmem_exit(Some(ended), pg_sys::Datum::null()) };
+    let begun = worker_process::become_owner().and_then(|there_are_tables| Ok(there_are_tables && take_over()?));
     match begun {
         Ok(true) => {
             BEGUN.set(Some(Instant::now()));
@@ -108,21 +67,6 @@ pub extern "C-unwind" fn docsearch_indexer(argument: pg_sys::Datum) {
         Ok(false) => {}
         Err(problem) => log(&problem),
     }
-}
-
-/// Becomes the owner of the tables: every worker starts as a superuser. False if there are no tables.
-fn become_owner() -> Result<bool> {
-    let owner = look_up(|| {
-        let owner = catalog::table(c"chunk").and_then(catalog::owner_of)?;
-        // SAFETY: the role exists.
-        Some((owner, unsafe { pg_sys::superuser_arg(owner) }))
-    })?;
-    let Some((owner, is_superuser)) = owner else {
-        return Ok(false);
-    };
-    // SAFETY: outside of transactions, in a process that was authenticated as superuser.
-    unsafe { pg_sys::SetSessionAuthorization(owner, is_superuser) };
-    Ok(true)
 }
 
 /// Becomes the worker of this database; false if there is another one already.
@@ -156,24 +100,6 @@ extern "C-unwind" fn ended(status: c_int, _argument: pg_sys::Datum) {
     };
     if early_exits <= MAX_EARLY_EXITS {
         wake::start_after(early_exits);
-    }
-}
-
-/// As autovacuum does: settings of a server or a database are meant for statements of users.
-fn set_own_settings() {
-    for (name, value) in OWN_SETTINGS.iter().chain(&attached::FORMATS) {
-        let (Ok(name), Ok(value)) = (CString::new(*name), CString::new(*value)) else {
-            continue;
-        };
-        // SAFETY: the strings are copied, and the settings exist in this server.
-        unsafe {
-            pg_sys::SetConfigOption(
-                name.as_ptr(),
-                value.as_ptr(),
-                pg_sys::GucContext::PGC_SUSET,
-                pg_sys::GucSource::PGC_S_OVERRIDE,
-            );
-        }
     }
 }
 
@@ -256,10 +182,7 @@ impl Worker {
 
     fn step(&mut self) -> Result<Progress> {
         pgrx::check_for_interrupts!();
-        if BackgroundWorker::sighup_received() {
-            // SAFETY: as every worker does after this signal.
-            unsafe { pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP) };
-        }
+        worker_process::reload_if_signalled();
         if let Some((since, pause)) = self.resting {
             let left = pause.saturating_sub(since.elapsed());
             if !left.is_zero() {

@@ -47,6 +47,22 @@ impl DatabaseFile {
         Ok(before == 0 || is_left || before / BLOCK != (before + line.len() as u64) / BLOCK)
     }
 
+    /// The lines; empty if there is no file.
+    pub(crate) fn lines(self) -> Result<String> {
+        match fs::read(self.path()) {
+            Err(problem) if problem.kind() == ErrorKind::NotFound => Ok(String::new()),
+            read => Ok(String::from_utf8_lossy(&read?).into_owned()),
+        }
+    }
+
+    /// Deletes the file.
+    pub(crate) fn delete(self) -> Result<()> {
+        match fs::remove_file(self.path()) {
+            Err(problem) if problem.kind() == ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
+    }
+
     /// Size in bytes; 0 if there is no file.
     pub(crate) fn size(self) -> u64 {
         let metadata = fs::symlink_metadata(self.path()).ok().filter(Metadata::is_file);

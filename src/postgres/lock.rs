@@ -21,6 +21,10 @@ pub(crate) enum Lock {
     Worker,
     /// Shared by transactions that leave work to the worker.
     PendingWork,
+    /// Held by the background worker that tunes.
+    Tuner,
+    /// Shared by transactions that leave a tuning to it.
+    PendingTuning,
 }
 
 impl Lock {
@@ -33,6 +37,8 @@ impl Lock {
             Self::Worker => (4, 0),
             Self::PendingWork => (5, 0),
             Self::Merges(project) => (6, project as u32),
+            Self::Tuner => (7, 0),
+            Self::PendingTuning => (8, 0),
         };
         pg_sys::LOCKTAG {
             // SAFETY: a variable that the server sets once, when a process starts.
@@ -102,6 +108,23 @@ impl Lock {
         let (tag, mut holders) = (self.tag(), 0);
         // SAFETY: the tag and the number outlive the call; the returned list is not used.
         unsafe { pg_sys::GetLockConflicts(&tag, pg_sys::ExclusiveLock as i32, &mut holders) };
+        holders > 0
+    }
+
+    /// Whether another session is about to drop this database, or holds another exclusive lock on it.
+    pub(crate) fn is_database_locked() -> bool {
+        let tag = pg_sys::LOCKTAG {
+            locktag_field1: pg_sys::InvalidOid.to_u32(),
+            locktag_field2: pg_sys::DatabaseRelationId.to_u32(),
+            // SAFETY: a variable that the server sets once, when a process starts.
+            locktag_field3: unsafe { pg_sys::MyDatabaseId }.to_u32(),
+            locktag_field4: 0,
+            locktag_type: pg_sys::LockTagType::LOCKTAG_OBJECT as u8,
+            locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
+        };
+        let mut holders = 0;
+        // SAFETY: the tag and the number outlive the call; the returned list is not used.
+        unsafe { pg_sys::GetLockConflicts(&tag, pg_sys::RowExclusiveLock as i32, &mut holders) };
         holders > 0
     }
 

@@ -29,6 +29,7 @@ impl Request<'_> {
             false => None,
         };
         let (mut answer, _) = self.present(caller, &mut retrieval, detail, begun)?;
+        answer.probability = self.probability(&answer);
         if detail == Detail::Sections {
             retrieval.suggest(caller, &mut answer)?;
         }
@@ -36,5 +37,16 @@ impl Request<'_> {
             logged.end(caller, &mut answer);
         }
         Ok(answer)
+    }
+
+    /// The probability that the first result is right, if the scores of its project are calibrated. With weights of the call
+    /// they are others.
+    fn probability(&self, answer: &Answer) -> Option<f32> {
+        let ([project], Some(first)) = (self.projects.as_slice(), answer.results.first()) else {
+            return None;
+        };
+        let is_usual = self.config.offset == 0 && !self.config.overrides_weights();
+        let calibration = project.calibration.as_ref().filter(|_| is_usual)?;
+        Some(calibration.probability(first.score.into()) as f32)
     }
 }

@@ -153,6 +153,11 @@ impl SearchConfig {
         }
     }
 
+    /// Whether the call has weights of its own, with which scores are others than those of the project.
+    pub(crate) fn overrides_weights(&self) -> bool {
+        WEIGHTS.iter().any(|row| self.overridden.contains(row.name))
+    }
+
     /// The configuration with a maximum share of the vector score.
     pub(crate) fn with_max_hybrid(&self, share: f32) -> Self {
         Self {

@@ -36,7 +36,7 @@ use crate::search::retrieval::{Detail, Retrieval, Timings, TitleMatch, milliseco
 use crate::search::transform::{self, TransformInput};
 use crate::tables::lock_limit::LockLimit;
 use crate::tables::project::{self, Project, Projects};
-use crate::tables::{rules, wake};
+use crate::tables::{rules, tuning, wake};
 
 /// The arguments that the search functions share. Arguments that a function does not have keep their defaults.
 #[derive(Default)]
@@ -202,6 +202,7 @@ impl Request<'_> {
             confidence: Confidence::Low,
             candidates: retrieval.candidates,
             vector_recalled: retrieval.vector_recalled,
+            probability: None,
             search_token: None,
             grade: grade.map(serde_json::to_value).transpose().map_err(internal)?,
             timings: timings.into_iter().map(|(stage, ms)| (stage.to_owned(), ms)).collect(),
@@ -440,6 +441,7 @@ impl Request<'_> {
     /// A search without results yet.
     pub(super) fn begin(&self, caller: &mut Caller, query: &Query, config: &SearchConfig) -> Result<Retrieval<'_>> {
         wake::if_due(caller)?;
+        tuning::if_due(caller)?;
         let rules = rules::current(caller)?;
         let mut retrieval = Retrieval {
             groups: Group::all(caller, &self.projects, query, &rules, config)?,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use docsearch_core::answer::calibration::Calibration;
 use docsearch_core::answer::delivery::Notice;
 use docsearch_core::query::understanding::Site;
 use docsearch_core::values::bounds;
@@ -19,6 +20,9 @@ use crate::postgres::statement;
 use crate::tables::model::ModelRow;
 use crate::tables::schema;
 
+/// The setting with the calibration of scores.
+pub(crate) const CALIBRATION: &str = "calibration";
+
 /// A row of `docsearch.project`.
 #[derive(Clone, Debug)]
 pub(crate) struct Project {
@@ -32,6 +36,8 @@ pub(crate) struct Project {
     pub(crate) one_vector: bool,
     /// What the log keeps of queries that search it; `None` is what the setting says.
     pub(crate) log_queries: Option<String>,
+    /// From the score of a first result to the probability that it is right, if a tuning has found it.
+    pub(crate) calibration: Option<Calibration>,
     /// Weights of its searches, by name.
     pub(crate) weights: BTreeMap<String, f64>,
 }
@@ -229,6 +235,9 @@ fn read(role: &dyn Role, condition: &str, args: &[DatumWithOid<'_>]) -> Result<V
             Ok(Project {
                 one_vector: settings.get("vectors").and_then(Value::as_str) == Some("document"),
                 log_queries: settings.get("log_queries").and_then(Value::as_str).map(str::to_owned),
+                calibration: settings
+                    .get(CALIBRATION)
+                    .and_then(|calibration| serde_json::from_value(calibration.clone()).ok()),
                 weights: weights(&settings),
                 id: row.id,
                 name: row.name,

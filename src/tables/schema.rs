@@ -45,6 +45,8 @@ pub(crate) enum Part {
     Questions,
     /// The log of queries.
     QueryLog,
+    /// Tunings of projects.
+    Tunings,
 }
 
 impl Part {
@@ -75,6 +77,7 @@ impl Part {
             Self::Questions => (c"question", None),
             // 17
             Self::QueryLog => (c"query_log", None),
+            Self::Tunings => (c"tuning", None),
         }
     }
 

@@ -90,7 +90,8 @@ fn is_missing() -> bool {
     may_start() && !Lock::Worker.is_kept()
 }
 
-fn may_start() -> bool {
+/// Whether this process may start others.
+pub(super) fn may_start() -> bool {
     // SAFETY: reads the state of the server.
     let standby = unsafe { pg_sys::RecoveryInProgress() };
     // SAFETY: a flag that the server sets once, when a process starts.
@@ -166,15 +167,20 @@ pub(crate) fn start_after(early_exits: u8) {
 
 /// Whether a slot was free for a worker.
 fn start(early_exits: u8) -> bool {
+    start_process("docsearch indexer", "docsearch_indexer", &early_exits.to_string())
+}
+
+/// Starts a process of this name in this database; false if no slot is free.
+pub(super) fn start_process(name: &str, function: &str, extra: &str) -> bool {
     // SAFETY: a variable that the server sets once, when a process starts.
     let database = unsafe { pg_sys::MyDatabaseId };
-    BackgroundWorkerBuilder::new("docsearch indexer")
-        .set_type("docsearch indexer")
+    BackgroundWorkerBuilder::new(name)
+        .set_type(name)
         .set_library(library::NAME)
-        .set_function("docsearch_indexer")
+        .set_function(function)
         .enable_spi_access()
         .set_argument(database.into_datum())
-        .set_extra(&early_exits.to_string())
+        .set_extra(extra)
         .load_dynamic()
         .is_ok()
 }

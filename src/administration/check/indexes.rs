@@ -8,7 +8,7 @@ use crate::postgres::role::Owner;
 use crate::postgres::{catalog, statement};
 
 /// Indexes of the schema: name, table, and what follows `ON table`.
-const INDEXES: [(&str, &str, &str); 25] = [
+const INDEXES: [(&str, &str, &str); 27] = [
     ("document_category", "document", "(project_id, category)"),
     ("document_source_root", "document", "(project_id, source_root)"),
     ("document_metadata", "document", "USING gin (metadata jsonb_path_ops)"),
@@ -74,6 +74,8 @@ const INDEXES: [(&str, &str, &str); 25] = [
     ("query_log_query", "query_log", "(query_hash, logged_at)"),
     ("query_log_session", "query_log", "(session, logged_at)"),
     ("ranking_change_project", "ranking_change", "(project_id, id)"),
+    ("tuning_project", "tuning", "(project_id, id)"),
+    ("tuning_pending", "tuning", "(id) WHERE finished_at IS NULL"),
 ];
 
 /// Constraints of the schema with an index: name, table and definition.

@@ -82,6 +82,7 @@ fn answer(text: &str) -> Answer {
         confidence: Confidence::Low,
         candidates: 3,
         vector_recalled: false,
+        probability: None,
         search_token: None,
         grade: None,
         timings: BTreeMap::new(),

@@ -35,6 +35,9 @@ pub struct Answer {
     pub suggestions: Vec<Suggestion>,
     /// Confidence in the whole answer, see [`Answer::conclude`].
     pub confidence: Confidence,
+    /// Probability that the first result is right, 0 to 1, if scores of the project were calibrated.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "optional_decimal")]
+    pub probability: Option<f32>,
     /// Number of candidates that were scored.
     pub candidates: usize,
     /// Whether the vector is that of an earlier equal query, since this one could not be embedded.

@@ -82,6 +82,7 @@ fn answer(results: Vec<SearchResult>) -> Answer {
         confidence: Confidence::High,
         candidates: 200,
         vector_recalled: false,
+        probability: None,
         search_token: None,
         grade: None,
         timings: BTreeMap::from([("total_ms".into(), 4.2)]),

@@ -11,7 +11,7 @@ use crate::tables::project::{Project, Projects};
 use crate::tables::rules;
 
 /// The state of the moment.
-pub(super) fn current(caller: &Caller, projects: &[Project]) -> Result<Value> {
+pub(crate) fn current(caller: &Caller, projects: &[Project]) -> Result<Value> {
     let Versions {
         server,
         catalog: pgvector,

@@ -103,7 +103,7 @@ DO $$
 BEGIN
     FOR session IN 1..3 LOOP
         PERFORM pg_temp.log(session, 0, 'search', 'even', 'weft', 'warp'), pg_temp.log(session, 10, 'load', NULL, 'warp#tension');
-        PERFORM pg_temp.log(session, 100, 'search', 'over and under', 'weft', 'warp'), pg_temp.log(session, 110, 'load', NULL, 'weft');
+        PERFORM pg_temp.log(session, 100, 'search', 'over and under', 'weft'), pg_temp.log(session, 110, 'load', NULL, 'weft');
     END LOOP;
 END $$;
 SELECT reference, question FROM docsearch.question_candidates('loom') ORDER BY 1;

@@ -88,6 +88,8 @@ COMMENT ON FUNCTION docsearch.embed_input(bigint, bigint, bigint) IS
 
 COMMENT ON FUNCTION docsearch.split_identifier(text) IS
     'returns an identifier with a space between its words';
+COMMENT ON FUNCTION docsearch.text_digest(text, text) IS
+    'returns a digest that is equal for pages with the same title and text. The column document.text_digest is generated with it';
 COMMENT ON FUNCTION docsearch.page_keys(text, text, text) IS
     'returns the words and names of title, slug and category in the form that ranking compares. The column document.page_keys is generated with it';
 

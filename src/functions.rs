@@ -35,6 +35,7 @@ mod settings;
 mod standby_log;
 mod statistics;
 mod suggest;
+mod text_digest;
 mod transform;
 mod tune;
 mod tuning;

@@ -6,6 +6,7 @@ pub(crate) mod candidates;
 pub(crate) mod conditions;
 pub(crate) mod config;
 pub(crate) mod drift;
+pub(crate) mod duplicates;
 pub(crate) mod exclusion;
 pub(crate) mod explain;
 mod filtering;

@@ -162,7 +162,7 @@ LATER = ("docsearch.question, docsearch.judgment, docsearch.judgment_query, docs
 def make_version_12(database: Database) -> None:
     database.execute("DROP TABLE docsearch.posting, docsearch.posting_segment, docsearch.posting_pending, docsearch.vector_code, "
                      f"{LATER}")
-    database.execute("ALTER TABLE docsearch.document DROP COLUMN page_keys")
+    database.execute("ALTER TABLE docsearch.document DROP COLUMN page_keys, DROP COLUMN text_digest")
     database.execute("ALTER TABLE docsearch.attached_table DROP COLUMN questions_column")
     database.execute("DELETE FROM docsearch.schema_version WHERE version >= 13")
 

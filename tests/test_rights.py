@@ -15,7 +15,7 @@ VISITOR, READER, WRITER = "docsearch_rights_visitor", "docsearch_rights_reader",
 # Functions for every role that may use the schema; none is about documents.
 HARMLESS = {
     "code_parser_end", "code_parser_start", "code_parser_token", "code_parser_types",
-    "detect_language", "embed", "embed_passages", "known_faults", "page_keys",
+    "detect_language", "embed", "embed_passages", "known_faults", "page_keys", "text_digest",
     "settings", "split_identifier", "status",
     *(f"{type}_argument_{use}" for type in ("json", "regconfig") for use in ("in", "out", "recv", "send")),
 }

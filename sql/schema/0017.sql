@@ -406,3 +406,11 @@ COMMENT ON COLUMN docsearch.tuning.problem IS 'why it failed';
 ALTER TABLE docsearch.tuning ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible_projects ON docsearch.tuning
     USING (EXISTS (SELECT FROM docsearch.project p WHERE p.id = project_id));
+
+-- Pages with the same text. The column is generated, so that it is right however the row is written, and no writer can give a page
+-- the digest of another one.
+LOCK TABLE docsearch.document IN SHARE ROW EXCLUSIVE MODE;
+ALTER TABLE docsearch.document ADD COLUMN text_digest bigint GENERATED ALWAYS AS (docsearch.text_digest(title, body)) STORED;
+CREATE INDEX document_text_digest ON docsearch.document (text_digest, project_id) WHERE text_digest IS NOT NULL;
+COMMENT ON COLUMN docsearch.document.text_digest IS
+    'digest of title and text, equal for documents that say the same; NULL: the text has fewer than 12 words';

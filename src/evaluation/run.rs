@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use docsearch_core::answer::delivery::{Answer, Confidence};
+use docsearch_core::answer::delivery::{Answer, Confidence, SearchResult};
 use docsearch_core::evaluation::exchange::reference;
 use docsearch_core::evaluation::failure::Outcome;
 use docsearch_core::evaluation::judgment::{JudgedResult, Target, gains};
@@ -132,7 +132,7 @@ fn measured_query(
     let documents: Vec<String> = answer
         .results
         .iter()
-        .map(|result| resolution::document(options.project, &result.project, &result.slug))
+        .map(|result| judged_document(result, &targets, options))
         .collect();
     let shown: Vec<JudgedResult<'_>> = documents
         .iter()
@@ -171,6 +171,24 @@ fn measured_query(
         probability: answer.probability,
         run,
     }
+}
+
+/// The document by which a result is judged: its own, or one with the same text that is judged instead.
+fn judged_document(result: &SearchResult, targets: &[Target], options: &Options<'_>) -> String {
+    let own = resolution::document(options.project, &result.project, &result.slug);
+    let is_judged = |document: &&str| targets.iter().any(|target| target.document == *document);
+    let others = result.also_at.iter().map(|reference| match options.project {
+        Some(project) => reference
+            .strip_prefix(project)
+            .and_then(|slug| slug.strip_prefix('/'))
+            .unwrap_or(reference),
+        None => reference,
+    });
+    let judged = std::iter::once(own.as_str())
+        .chain(others)
+        .find(is_judged)
+        .map(str::to_owned);
+    judged.unwrap_or(own)
 }
 
 fn first(answer: &Answer) -> Option<(f64, Confidence)> {

@@ -358,15 +358,23 @@ mod docsearch {
                 name!(anchor, String),
                 name!(title, String),
                 name!(similarity, f64),
+                name!(canonical, bool),
             ),
         >,
     > {
         arguments!(project);
         let caller = &Caller::of_call()?;
         let rows = duplicates::duplicates(caller, project, threshold, sections.unwrap_or(false))?;
-        let rows = rows
-            .into_iter()
-            .map(|row| (row.group, row.slug, row.anchor, row.title, row.similarity));
+        let rows = rows.into_iter().map(|row| {
+            (
+                row.group,
+                row.slug,
+                row.anchor,
+                row.title,
+                row.similarity,
+                row.canonical,
+            )
+        });
         Ok(TableIterator::new(rows.collect::<Vec<_>>()))
     }
 

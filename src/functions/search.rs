@@ -50,6 +50,7 @@ fn search_docs(
             name!(notice, Option<String>),
             name!(source_key, Option<String>),
             name!(metadata, JsonB),
+            name!(duplicates, i32),
         ),
     >,
 > {
@@ -93,6 +94,7 @@ fn search_docs(
             notice.clone(),
             result.source_key,
             JsonB(result.metadata),
+            i32::try_from(result.duplicates).unwrap_or(i32::MAX),
         )
     });
     Ok(TableIterator::new(rows.collect::<Vec<_>>()))

@@ -4,8 +4,9 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
+use docsearch_core::answer::delivery::Dedup;
 use docsearch_core::query::understanding::NameRole;
-use docsearch_core::ranking::fusion::RankedDocuments;
+use docsearch_core::ranking::fusion::{RankedDocuments, distinct_texts};
 use docsearch_core::ranking::page::Page;
 use docsearch_core::ranking::rank::{self, Evidence, ScoredDocument};
 use docsearch_core::ranking::rerank::{Reranker, mark_older_versions};
@@ -89,6 +90,11 @@ impl Candidates {
     }
 }
 
+/// The digests of the texts of pages that have one.
+pub(super) fn text_digests(pages: &Map<DocumentId, Page>) -> impl Iterator<Item = (DocumentId, i64)> {
+    pages.iter().filter_map(|(id, page)| Some((*id, page.text_digest?)))
+}
+
 /// Documents to find at least where a filter checks the results: it may leave out all of the nearest.
 const MIN_CHECKED_DOCUMENTS: usize = 20;
 
@@ -136,7 +142,7 @@ impl Search<'_> {
             ranking.found.append(wider.found);
             ranking.rules_ms += wider.rules_ms;
             ranking.candidates = wider.candidates.max(ranking.found.ranked.len());
-            ranking.scored = wider.scored.max(ranking.found.ranked.len());
+            ranking.scored = wider.scored.max(self.distinct(&ranking.found));
             ranking.has_unscored = wider.has_unscored;
             ranking.too_distant = wider.too_distant;
             ranking.excluding = wider.excluding;
@@ -157,6 +163,14 @@ impl Search<'_> {
         }
     }
 
+    /// Number of documents that are shown one by one.
+    fn distinct(&self, found: &RankedDocuments) -> usize {
+        match self.config.dedup {
+            Dedup::None => found.ranked.len(),
+            Dedup::Document | Dedup::Similar => found.distinct(),
+        }
+    }
+
     /// Ranks what the retrievers find within limits.
     fn rank_with_limits(
         &self,
@@ -173,7 +187,13 @@ impl Search<'_> {
         let begun = Instant::now();
         let reranker = self.reranker(query, &pages);
         let mut rules_ms = milliseconds(begun);
-        let documents = self.measure(caller, query, &mut candidates, &reranker)?;
+        let text_digests: Map<DocumentId, i64> = text_digests(&pages).collect();
+        let distinct = match self.config.dedup {
+            Dedup::None => pages.len(),
+            Dedup::Document | Dedup::Similar => distinct_texts(pages.values().map(|page| page.text_digest)),
+        };
+        let duplicates = pages.len() - distinct;
+        let documents = self.measure(caller, query, &mut candidates, &reranker, duplicates)?;
         let begun = Instant::now();
         let ranked = reranker.rerank(documents);
         rules_ms += milliseconds(begun);
@@ -189,10 +209,11 @@ impl Search<'_> {
                 steps,
                 sections: section::target_sections(caller, query.group, &candidates.retrieved, &pages, &ranked)?,
                 ranked,
+                text_digests,
                 ..RankedDocuments::default()
             },
             candidates: pages.len() + left_out,
-            scored: pages.len(),
+            scored: distinct,
             has_unscored: left_out > 0,
             too_distant: candidates.too_distant,
             subjects: candidates.subjects,
@@ -259,13 +280,14 @@ impl Search<'_> {
         Reranker::new(scorer, pages, mix.baseline)
     }
 
-    /// The documents that may become results, with the similarity of all sections that count.
+    /// The documents that may become results, with the similarity of all sections that count. `duplicates` of them are not shown.
     fn measure(
         &self,
         caller: &mut Caller,
         query: &GroupQuery<'_>,
         candidates: &mut Candidates,
         reranker: &Reranker<'_>,
+        duplicates: usize,
     ) -> Result<Vec<ScoredDocument>> {
         if let Some(embedding) = query.embedding {
             let documents = self.scored(query, candidates);
@@ -280,7 +302,7 @@ impl Search<'_> {
                 &documents,
                 nearest,
                 &candidates.retrieved.documents_with_unmeasured_questions(),
-                self.config.exactly_scored(),
+                self.config.exactly_scored().saturating_add(duplicates),
             );
             contenders.extend(self.focus.filter(|focus| reranker.has_page(*focus)));
             candidates.named.retain(|id| contenders.contains(id));

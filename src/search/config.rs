@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use docsearch_core::answer::delivery::{Dedup, Format, MAX_OFFSET, Syntax, Thresholds};
 use docsearch_core::answer::grade::{MAX_CONTEXTS, Minimum};
 use docsearch_core::ranking::weight::{WEIGHTS, Weight, Weights};
+use docsearch_core::ranking::wording::{MAX_WORDING_CHARS, MAX_WORDINGS, WordingError};
 use docsearch_core::values::bounds;
+use pgrx::pg_sys::panic::ErrorReport;
 use serde_json::{Map, Value};
 
 use crate::postgres::jsonb::JsonB;
@@ -211,6 +213,20 @@ impl SearchConfig {
     /// Results to rank, including those before the offset.
     pub(crate) fn wanted(&self) -> usize {
         self.max_results + self.offset
+    }
+}
+
+/// The error for further wordings that exceed the bounds.
+pub(super) fn wording_error(problem: WordingError) -> ErrorReport {
+    match problem {
+        WordingError::TooMany(given) => invalid(
+            format!("also has {given} elements"),
+            format!("Use at most {MAX_WORDINGS} further wordings."),
+        ),
+        WordingError::TooLong => invalid(
+            "also is too long",
+            format!("Use at most {MAX_WORDING_CHARS} characters in total."),
+        ),
     }
 }
 

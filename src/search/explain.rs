@@ -41,6 +41,7 @@ pub(crate) fn steps(
     let mut steps = retriever_steps(ranked, group);
     steps.extend(question_step(caller, ranked)?);
     steps.extend(retrieval.found.steps.remove(&focus).unwrap_or_default());
+    steps.extend(retrieval.duplicate_step(caller, &request.config, focus)?);
     Ok(Ok(steps))
 }
 

@@ -63,6 +63,7 @@ impl Search<'_> {
                     version: row.version,
                     kind: row.kind,
                     entry_share: row.entry_share,
+                    text_digest: row.text_digest,
                     keys: row.keys.and_then(PageKeys::read),
                     ..Page::default()
                 };
@@ -92,6 +93,7 @@ row_type! {
         version: Option<String> = "d.version",
         kind: Option<String> = "d.kind",
         entry_share: f32 = Part::EntryShare.or_else("d.entry_share", "0::real"),
+        text_digest: Option<i64> = Part::TextDigest.or_else("d.text_digest", "NULL::bigint"),
         keys: Option<Vec<u8>> = document::page_keys_column(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use docsearch_core::answer::delivery::{Confidence, SearchResult, SectionMatch};
+use docsearch_core::answer::delivery::{Confidence, Dedup, SearchResult, SectionMatch};
 use docsearch_core::answer::hit::{Hit, SECTION_MATCHES};
 use docsearch_core::answer::snippet::{Match, snippet};
 use docsearch_core::documents::document::LoadCost;
@@ -14,6 +14,7 @@ use docsearch_core::ranking::fusion::SectionEntry;
 use docsearch_core::text::title::is_repeated_by;
 use docsearch_core::text::token_estimate::estimated_tokens;
 use docsearch_core::values::id::{ChunkId, DocumentId};
+use pgrx::datum::DatumWithOid;
 use serde_json::Value;
 
 use crate::postgres::jsonb::StoredJson;
@@ -24,6 +25,7 @@ use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::search::config::SearchConfig;
+use crate::search::duplicates::has_duplicates_column;
 use crate::search::retrieval::{Detail, Retrieval};
 use crate::tables::document::{self, addressed_pages, pages_column};
 use crate::tables::document_list::as_iso;
@@ -35,7 +37,7 @@ const MAX_COUNTED_BYTES: usize = 4 << 20;
 /// Documents that are read at once.
 const BATCH_SIZE: usize = 32;
 
-/// Reads what is shown of the chosen results.
+/// Reads what is shown of the chosen results, and which of them have duplicates in the searched projects.
 pub(crate) fn present(
     caller: &mut Caller,
     projects: &[Project],
@@ -43,7 +45,7 @@ pub(crate) fn present(
     chosen: Vec<Hit>,
     config: &SearchConfig,
     detail: Detail,
-) -> Result<Vec<SearchResult>> {
+) -> Result<(Vec<SearchResult>, Vec<DocumentId>)> {
     let _settings = LocalSettings::by_index()?;
     let mut chunks: BTreeMap<i64, Vec<ChunkId>> = BTreeMap::new();
     let mut wordings: HashMap<DocumentId, usize> = HashMap::new();
@@ -62,11 +64,15 @@ pub(crate) fn present(
         group.map_or(&[][..], |group| &group.terms)
     };
     let (mut documents, mut sections) = (HashMap::new(), HashMap::new());
+    let folded: Vec<i64> = match config.dedup {
+        Dedup::None => Vec::new(),
+        Dedup::Document | Dedup::Similar => projects.iter().map(|project| project.id).collect(),
+    };
     for project in projects {
         let Some(chunks) = chunks.get(&project.id) else {
             continue;
         };
-        let visible_documents = document_views(caller, project, chunks)?;
+        let visible_documents = document_views(caller, project, chunks, &folded)?;
         let visible = chunks
             .iter()
             .filter(|chunk| visible_documents.contains_key(&chunk.document));
@@ -115,6 +121,8 @@ pub(crate) fn present(
             additional_chunk: result.additional,
             load_tokens: None,
             updated_at: Some(document.updated_at.clone()),
+            duplicates: 0,
+            also_at: Vec::new(),
             source_key: document.source_key.clone(),
             metadata: document.metadata.clone(),
             section_matches: matches.map(|(section, score)| section.as_match(score)).collect(),
@@ -130,7 +138,10 @@ pub(crate) fn present(
         let bytes: HashMap<DocumentId, usize> = documents.iter().map(|(id, document)| (*id, document.bytes)).collect();
         count_load_tokens(caller, &mut results, &bytes)?;
     }
-    Ok(results)
+    let with_duplicates = documents.iter().filter(|(_, document)| document.has_duplicates);
+    let mut with_duplicates: Vec<DocumentId> = with_duplicates.map(|(id, _)| *id).collect();
+    with_duplicates.sort_unstable();
+    Ok((results, with_duplicates))
 }
 
 /// Counts the tokens of loading each result.
@@ -185,6 +196,7 @@ struct DocumentView {
     source_key: Option<String>,
     metadata: Value,
     pages: Vec<GroupedPage>,
+    has_duplicates: bool,
 }
 
 row_type! {
@@ -200,19 +212,26 @@ row_type! {
         source_key: Option<String> = "CASE WHEN starts_with(d.source_root, 'table:') THEN d.source_path END",
         metadata: StoredJson = "d.metadata",
         pages: StoredJson = pages_column(),
+        has_duplicates: bool = has_duplicates_column(),
     }
 }
 
-/// The visible documents of the sections.
-fn document_views(caller: &Caller, project: &Project, chunks: &[ChunkId]) -> Result<HashMap<DocumentId, DocumentView>> {
+/// The visible documents of the sections. `folded` are the projects in which duplicates of a document count.
+fn document_views(
+    caller: &Caller,
+    project: &Project,
+    chunks: &[ChunkId],
+    folded: &[i64],
+) -> Result<HashMap<DocumentId, DocumentView>> {
     let documents: BTreeSet<DocumentId> = chunks.iter().map(|chunk| chunk.document).collect();
+    let [projects, ids] = keys::document_arguments(&documents);
     let rows = statement::lookup(
         caller,
         &format!(
             "SELECT {} FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)",
             ViewRow::select_list()
         ),
-        &keys::document_arguments(&documents),
+        &[projects, ids, DatumWithOid::from(folded.to_vec())],
         |row| {
             let row = ViewRow::read(row)?;
             let root_url = project.root_url.as_deref();
@@ -228,6 +247,7 @@ fn document_views(caller: &Caller, project: &Project, chunks: &[ChunkId]) -> Res
                 metadata: row.metadata.0,
                 pages: addressed_pages(row.pages, root_url),
                 slug: row.slug,
+                has_duplicates: row.has_duplicates,
             };
             let id = DocumentId {
                 project: project.id,

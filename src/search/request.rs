@@ -11,10 +11,9 @@ use docsearch_core::query::input::{MAX_QUERY_CHARS, Query};
 use docsearch_core::query::transformation::Transformation;
 use docsearch_core::query::understanding::Class;
 use docsearch_core::ranking::fusion::{RankedDocuments, SecondSearch};
-use docsearch_core::ranking::wording::{self, MAX_WORDING_CHARS, MAX_WORDINGS, WordingError};
+use docsearch_core::ranking::wording;
 use docsearch_core::text::name;
 use docsearch_core::values::id::DocumentId;
-use pgrx::pg_sys::panic::ErrorReport;
 use serde_json::Value;
 
 use crate::models::language_model::Calls;
@@ -25,7 +24,8 @@ use crate::postgres::role::Caller;
 use crate::search::basis::Search;
 use crate::search::candidates::Ranking;
 use crate::search::conditions::parse_filter;
-use crate::search::config::{SearchConfig, Transform};
+use crate::search::config::{SearchConfig, Transform, wording_error};
+use crate::search::duplicates::{Condition, name_duplicates};
 use crate::search::exclusion::Excluded;
 use crate::search::filtering::{Restriction, have_documents};
 use crate::search::grade;
@@ -87,20 +87,6 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// The error for further wordings that exceed the bounds.
-fn wording_error(problem: WordingError) -> ErrorReport {
-    match problem {
-        WordingError::TooMany(given) => invalid(
-            format!("also has {given} elements"),
-            format!("Use at most {MAX_WORDINGS} further wordings."),
-        ),
-        WordingError::TooLong => invalid(
-            "also is too long",
-            format!("Use at most {MAX_WORDING_CHARS} characters in total."),
-        ),
-    }
-}
-
 /// A search with checked arguments.
 pub(crate) struct Request<'a> {
     pub(crate) query: Query,
@@ -147,11 +133,19 @@ impl Request<'_> {
         detail: Detail,
         begun: Instant,
     ) -> Result<(Answer, Option<Features>)> {
+        retrieval.fold_duplicates(caller, &self.config)?;
         let mut title_match = retrieval.title_match(caller, self.config.offset)?;
         let chosen = retrieval.choose(caller, &self.config, detail)?;
         let presenting = Instant::now();
         let before = chosen.before;
-        let mut results = present(caller, &self.projects, retrieval, chosen.hits, &self.config, detail)?;
+        let (mut results, with_duplicates) =
+            present(caller, &self.projects, retrieval, chosen.hits, &self.config, detail)?;
+        let condition = Condition {
+            category: self.category,
+            filter: &self.filter,
+        };
+        let projects = Projects::new(&self.projects);
+        name_duplicates(caller, &projects, condition, &mut results, &with_duplicates)?;
         let slug = results
             .first()
             .map(|first| name::key(&first.slug))
@@ -211,7 +205,6 @@ impl Request<'_> {
         };
         let is_generic = group.is_some_and(|group| group.understanding.class == Class::Generic);
         let lone_generic_term = is_generic && title_match != TitleMatch::Unique;
-        let projects = Projects::new(&self.projects);
         let is_filtered = self.category.is_some() || !self.filter.is_empty();
         // Tips for better words do not help where nothing can be found.
         let is_hopeless = answer.results.is_empty() && (is_filtered || !have_documents(caller, &projects)?);
@@ -287,7 +280,7 @@ impl Request<'_> {
         if let Some(added) = added {
             retrieval.found.remove(added);
         }
-        if retrieval.is_part && (added.is_some() || retrieval.found.ranked.len() < self.config.wanted()) {
+        if retrieval.is_part && (added.is_some() || retrieval.found.distinct() < self.config.wanted()) {
             let excluded = retrieval.excluded_by_wordings();
             retrieval.append(self.run_excluding(caller, &excluded, &self.query, &self.config, explained, focus)?);
         }
@@ -429,6 +422,7 @@ impl Request<'_> {
             excluded.extend(excluding);
             retrieval.found.steps.extend(found.steps);
             retrieval.found.sections.extend(found.sections);
+            retrieval.found.text_digests.extend(found.text_digests);
             retrieval.found.ranked.extend(found.ranked);
             retrieval.timings.rank += milliseconds(begun) - (embeddings.milliseconds() - waited_before);
             retrieval.timings.rules += rules_ms;

@@ -47,6 +47,8 @@ pub(crate) enum Part {
     QueryLog,
     /// Tunings of projects.
     Tunings,
+    /// Digests of the texts of documents.
+    TextDigest,
 }
 
 impl Part {
@@ -78,6 +80,7 @@ impl Part {
             // 17
             Self::QueryLog => (c"query_log", None),
             Self::Tunings => (c"tuning", None),
+            Self::TextDigest => (c"document", Some(c"text_digest")),
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub mod calibration;
 pub mod delivery;
+pub mod duplicates;
 pub mod grade;
 pub mod hit;
 pub mod refinement;

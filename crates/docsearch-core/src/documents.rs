@@ -12,3 +12,4 @@ pub mod page_keys;
 pub mod passage;
 pub(crate) mod question_chunk;
 pub mod similar_texts;
+pub mod text_digest;

@@ -8,9 +8,14 @@ use crate::postgres::role::Owner;
 use crate::postgres::{catalog, statement};
 
 /// Indexes of the schema: name, table, and what follows `ON table`.
-const INDEXES: [(&str, &str, &str); 27] = [
+const INDEXES: [(&str, &str, &str); 28] = [
     ("document_category", "document", "(project_id, category)"),
     ("document_source_root", "document", "(project_id, source_root)"),
+    (
+        "document_text_digest",
+        "document",
+        "(text_digest, project_id) WHERE text_digest IS NOT NULL",
+    ),
     ("document_metadata", "document", "USING gin (metadata jsonb_path_ops)"),
     (
         "chunk_terms",

@@ -1,5 +1,7 @@
 //! Fuses the results of two searches for one question.
 
+use std::collections::HashSet;
+
 use crate::query::transformation::fused;
 use crate::ranking::rerank::RankedDocument;
 use crate::ranking::score::{EVIDENCE_CAP, Step};
@@ -19,6 +21,8 @@ pub struct RankedDocuments {
     pub wordings: Map<DocumentId, usize>,
     /// How trusted wordings found a document, if the one that found it best is not trusted.
     pub trusted: Map<DocumentId, RankedDocument>,
+    /// Digests of the texts of documents, see [`crate::documents::text_digest`].
+    pub text_digests: Map<DocumentId, i64>,
 }
 
 /// A section that a query names.
@@ -84,6 +88,13 @@ impl RankedDocuments {
         for (document, section) in found.sections {
             self.sections.entry(document).or_insert(section);
         }
+        self.text_digests.extend(found.text_digests);
+    }
+
+    /// Number of documents whose texts differ.
+    pub fn distinct(&self) -> usize {
+        let documents = self.ranked.iter().map(|ranked| ranked.document.document);
+        distinct_texts(documents.map(|document| self.text_digests.get(&document).copied()))
     }
 
     /// Removes a document.
@@ -93,6 +104,7 @@ impl RankedDocuments {
         self.sections.remove(&document);
         self.wordings.remove(&document);
         self.trusted.remove(&document);
+        self.text_digests.remove(&document);
     }
 
     /// Appends the new documents of a further search, none above those that were found before.
@@ -113,7 +125,16 @@ impl RankedDocuments {
         for (document, section) in further.sections {
             self.sections.entry(document).or_insert(section);
         }
+        self.text_digests.extend(further.text_digests);
     }
+}
+
+/// Number of documents whose texts differ, by the digests of their texts. Those without a digest differ from all.
+pub fn distinct_texts(digests: impl Iterator<Item = Option<i64>>) -> usize {
+    let mut seen = HashSet::new();
+    digests
+        .filter(|digest| digest.is_none_or(|digest| seen.insert(digest)))
+        .count()
 }
 
 #[cfg(test)]

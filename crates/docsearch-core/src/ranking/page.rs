@@ -64,6 +64,8 @@ pub struct Page {
     pub in_period: Option<bool>,
     /// Version of the documented product.
     pub version: Option<String>,
+    /// Digest of its text, see [`crate::documents::text_digest`].
+    pub text_digest: Option<i64>,
     /// A newer version of the page among the results.
     pub newer: Option<String>,
     /// Strength of the query as a phrase of its text, or 0: [`crate::ranking::score::phrase_strength`].

@@ -60,6 +60,8 @@ fn answer(text: &str) -> Answer {
         additional_chunk: rank == 2,
         load_tokens: Some(u32::MAX),
         updated_at: Some(url.to_owned()),
+        duplicates: rank,
+        also_at: vec![slug.to_owned()],
         source_key: Some(slug.to_owned()),
         metadata: serde_json::json!({ title: section }),
         section_matches: vec![SectionMatch {

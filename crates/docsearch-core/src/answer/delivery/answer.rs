@@ -111,6 +111,12 @@ pub struct SearchResult {
     pub updated_at: Option<String>,
     /// Further matching sections of the document, best first.
     pub section_matches: Vec<SectionMatch>,
+    /// Number of other documents with the same text, for which this one is shown.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub duplicates: u32,
+    /// References of the first of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also_at: Vec<String>,
     /// Key of the row that the document was made of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_key: Option<String>,
@@ -129,6 +135,11 @@ const SHOWN_METADATA_BYTES: usize = 2_000;
 fn is_left_out(metadata: &Value) -> bool {
     let is_empty = metadata.as_object().is_none_or(serde_json::Map::is_empty);
     is_empty || metadata.to_string().len() > SHOWN_METADATA_BYTES
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl SearchResult {

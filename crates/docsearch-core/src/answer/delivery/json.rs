@@ -61,6 +61,7 @@ fn lean(answer: &Answer, switched: Notice) -> Answer {
         result.title = clip(&result.title, TITLE_CHARS);
         result.section = clip(&result.section, TITLE_CHARS);
         result.section_matches = Vec::new();
+        result.also_at = Vec::new();
         result.breakdown = None;
         result.metadata = Value::Null;
     }

@@ -57,6 +57,8 @@ pub(super) fn result(rank: u32, document_id: i64, score: f32) -> SearchResult {
         additional_chunk: false,
         load_tokens: Some(1240),
         updated_at: Some("2025-11-01".into()),
+        duplicates: 0,
+        also_at: Vec::new(),
         source_key: None,
         metadata: Value::Null,
         section_matches: vec![SectionMatch {
@@ -294,6 +296,8 @@ fn drawn(pool: &[String], draw: [u8; 9], document_id: i64, score: f32, load_toke
         additional_chunk: document_id == 0,
         load_tokens: Some(load_tokens),
         section_matches: vec![section_match; usize::from(draw[0] % 3)],
+        duplicates: u32::from(draw[4] % 3),
+        also_at: (draw[4] % 3 > 0).then(|| more.clone()).into_iter().collect(),
         source_key: draw[3].is_multiple_of(2).then(|| more.clone()),
         metadata: json!({ "more": more }),
         breakdown: draw[1].is_multiple_of(2).then(|| vec![step]),
@@ -396,11 +400,8 @@ fn is_score_line(line: &str, result: &SearchResult) -> bool {
         Confidence::Medium => "medium",
         Confidence::Low => "low (weak match)",
     };
-    let facts = format!(
-        "   {:.2} {confidence} | {} tokens to load",
-        result.score.clamp(0.0, 1.0),
-        result.load_tokens.unwrap_or_default()
-    );
+    let (score, tokens) = (result.score.clamp(0.0, 1.0), result.load_tokens.unwrap_or_default());
+    let facts = format!("   {score:.2} {confidence} | {tokens} tokens to load");
     let Some(mut rest) = line.strip_prefix(&facts) else {
         return false;
     };
@@ -415,6 +416,8 @@ fn is_score_line(line: &str, result: &SearchResult) -> bool {
             return false;
         }
     }
+    let others = ["", " | same text as 1 other page", " | same text as 2 other pages"][result.duplicates as usize];
+    rest = rest.strip_prefix(others).unwrap_or("-");
     let url = result
         .url
         .as_deref()

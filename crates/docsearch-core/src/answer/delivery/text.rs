@@ -42,7 +42,7 @@ const LIMITS: [Limits; 6] = [
     TIGHTEST,
 ];
 
-/// With these limits, a result has at most 280 characters.
+/// With these limits, a result has at most 320 characters.
 const TIGHTEST: Limits = Limits::new(50, 50, 90, 0);
 
 /// Longest URL that is shown, in characters.
@@ -93,6 +93,9 @@ impl Lines {
         }
         if let Some(same) = same_document(answer, at) {
             let _ = write!(facts, " | {same}");
+        }
+        if result.duplicates > 0 {
+            let _ = write!(facts, " | {}", copies(result.duplicates));
         }
         Self {
             rank: result.rank,
@@ -305,6 +308,11 @@ fn same_document(answer: &Answer, at: usize) -> Option<String> {
     })
 }
 
+fn copies(duplicates: u32) -> String {
+    let pages = if duplicates == 1 { "page" } else { "pages" };
+    format!("same text as {duplicates} other {pages}")
+}
+
 fn note(notice: &Notice) -> String {
     labelled(&format!("note ({})", notice.code.as_str()), &notice.message)
 }
@@ -392,7 +400,13 @@ fn detailed_block(text: &mut String, answer: &Answer, at: usize) {
     if let Some(same) = same_document(answer, at) {
         let _ = write!(text, ", {same}");
     }
+    if result.duplicates > 0 {
+        let _ = write!(text, ", {}", copies(result.duplicates));
+    }
     text.push('\n');
+    for reference in &result.also_at {
+        let _ = writeln!(text, "   also at: {}", written(reference));
+    }
     let url = result
         .url
         .clone()

@@ -2,7 +2,7 @@
 
 use super::SourcePage;
 use crate::documents::markdown::plain_text;
-use crate::documents::similar_texts::{Shingles, groups, similar_pairs};
+use crate::documents::similar_texts::{Shingles, groups};
 use crate::values::digest::digest;
 use crate::values::interrupt::check;
 
@@ -24,8 +24,8 @@ pub fn held_out(pages: &[SourcePage]) -> Vec<bool> {
         })
         .collect();
     let mut hashes: Vec<u64> = pages.iter().map(|page| stable_hash(&["side", &page.slug])).collect();
-    let pairs = similar_pairs(&shingles, SAME_SIDE_SIMILARITY);
-    for group in groups(pages.len(), &pairs) {
+    let shingles: Vec<&Shingles> = shingles.iter().collect();
+    for group in groups(&shingles, SAME_SIDE_SIMILARITY) {
         let least = group.iter().map(|&place| hashes[place]).min().unwrap_or_default();
         for place in group {
             hashes[place] = least;

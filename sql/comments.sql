@@ -88,6 +88,8 @@ COMMENT ON FUNCTION docsearch.embed_input(bigint, bigint, bigint) IS
 
 COMMENT ON FUNCTION docsearch.split_identifier(text) IS
     'returns an identifier with a space between its words';
+COMMENT ON FUNCTION docsearch.compare_versions(text, text, text, text, bigint) IS
+    'returns what changed from one version of a documentation to another. Pages, sections, links, names and answers are compared';
 COMMENT ON FUNCTION docsearch.text_digest(text, text) IS
     'returns a digest that is equal for pages with the same title and text. The column document.text_digest is generated with it';
 COMMENT ON FUNCTION docsearch.page_keys(text, text, text) IS

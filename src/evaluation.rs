@@ -8,6 +8,7 @@ mod resolution;
 pub(crate) mod run;
 mod stored_run;
 pub(crate) mod tasks;
+pub(crate) mod versions;
 
 /// A number of things as a column of a result.
 pub(crate) fn count(length: usize) -> i64 {

@@ -39,3 +39,4 @@ mod text_digest;
 mod transform;
 mod tune;
 mod tuning;
+mod versions;

@@ -13,3 +13,4 @@ pub mod section;
 pub mod summary;
 pub mod task;
 pub mod tuning;
+pub mod version_difference;

@@ -8,3 +8,4 @@ mod query_result;
 pub(crate) mod ranking;
 mod searcher;
 mod summary;
+pub(crate) mod tune;

@@ -21,7 +21,7 @@ use docsearch_readers::pdf;
 
 use commands::{explain, list, load, manual, report, search, status, suggest};
 use connection::ConnectionArgs;
-use evaluation::{eval, ranking};
+use evaluation::{eval, ranking, tune};
 use loading::{crawl, index, init, questions};
 use process::error::Error;
 use process::interrupt;
@@ -39,7 +39,8 @@ Exit codes:
   1    index, crawl: some files or documents failed, the others are indexed;
        index, questions import: some questions were left out;
        search, load, list, suggest, explain, report: nothing was found;
-       ranking diff: the file differs; ranking push: the ranking is worse
+       ranking diff: the file differs; ranking push: the ranking is worse;
+       tune: the weights stay
   2    usage error, no connection, or a database error
   130  interrupted";
 
@@ -70,6 +71,7 @@ enum Command {
     Questions(questions::QuestionsArgs),
     Eval(eval::EvalArgs),
     Ranking(ranking::RankingArgs),
+    Tune(tune::TuneArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
     /// Read the PDF on standard input
@@ -95,6 +97,7 @@ impl Command {
             Self::Questions(args) => questions::run(args, connection),
             Self::Eval(args) => eval::run(args, connection),
             Self::Ranking(args) => ranking::run(args, connection),
+            Self::Tune(args) => tune::run(args, connection),
             Self::Completions(args) => manual::completions(args, Cli::command()),
             Self::Man(args) => manual::man(args, Cli::command()),
             Self::ReadPdf => Ok(pdf::answer().map(|()| Outcome::Complete)?),

@@ -181,6 +181,8 @@ COMMENT ON FUNCTION docsearch.drift(timestamp with time zone, text, bigint, text
     'returns searches whose first page is another one than in a run, or than when they were logged';
 COMMENT ON FUNCTION docsearch.dead_references(timestamp with time zone, text, bigint, text) IS
     'returns the references that readers asked for and that lead nowhere';
+COMMENT ON FUNCTION docsearch.client_usage(timestamp with time zone, text, bigint, text) IS
+    'returns the calls of each front end and program';
 COMMENT ON FUNCTION docsearch.search_latency(timestamp with time zone, text, bigint, text) IS
     'returns the time of searches, by class of the query and front end';
 COMMENT ON FUNCTION docsearch.rule_effects(timestamp with time zone, text, bigint, text) IS

@@ -6,6 +6,7 @@ mod check;
 mod deferred;
 mod document;
 mod drift;
+mod effects;
 mod evaluation;
 mod evaluation_tasks;
 mod explain;

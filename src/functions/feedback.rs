@@ -1,6 +1,5 @@
 //! `feedback` and `report_gap`.
 
-use docsearch_core::evaluation::exchange::read_reference;
 use docsearch_core::usage::feedback::{Category, Choice, Kind, Reason};
 use docsearch_core::values::bounds::shown;
 use pgrx::prelude::*;
@@ -54,8 +53,8 @@ mod docsearch {
         let (document, anchor) = match reference {
             None => (None, String::new()),
             Some(reference) => {
-                let (_, anchor) = read_reference(reference);
-                (Some(document::identify(caller, reference, None)?), anchor)
+                let named = document::named(caller, reference, None)?;
+                (Some(named.id), named.anchor)
             }
         };
         let role = caller.name();
@@ -91,9 +90,8 @@ mod docsearch {
         let goal = at_most("goal", goal, REPORT_CHARS)?;
         let (project, document, anchor) = match reference {
             Some(reference) => {
-                let id = document::identify(caller, reference, project)?;
-                let (_, anchor) = read_reference(reference);
-                (id.project, Some(id.document), anchor)
+                let named = document::named(caller, reference, project)?;
+                (named.id.project, Some(named.id.document), named.anchor)
             }
             None => {
                 let hint = "Name a page, or the project that lacks one: project => 'name'.";

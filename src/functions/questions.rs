@@ -200,7 +200,7 @@ fn reader_question(
     question: Option<&str>,
 ) -> Result<(Project, String, Question)> {
     let reference = document::checked_slug(reference)?;
-    let named = document::named(caller, reference)?;
+    let named = document::named(caller, reference, None)?;
     let given = Question {
         anchor: named.anchor,
         question: question.unwrap_or_default().to_owned(),

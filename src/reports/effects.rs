@@ -124,3 +124,38 @@ pub(crate) fn retries(caller: &Caller, scope: &Scope) -> Result<Vec<RetryRow>> {
         RetryRow::read,
     )
 }
+
+row_type! {
+    /// Calls of one program.
+    pub(crate) struct ClientRow {
+        pub(crate) source: String = "c.source",
+        pub(crate) client: Option<String> = "c.client",
+        pub(crate) sessions: i64 = "count(*)",
+        pub(crate) searches: i64 = "sum(c.searches)::bigint",
+        pub(crate) loads: i64 = "sum(c.loads)::bigint",
+        pub(crate) no_results: Option<f64> = "(sum(c.no_results) / nullif(sum(c.searches), 0))::float8",
+        pub(crate) low_confidence: Option<f64> = "(sum(c.low_confidence) / nullif(sum(c.searches), 0))::float8",
+        pub(crate) dead_references: i64 = "sum(c.dead_references)::bigint",
+    }
+}
+
+/// Calls by front end and program.
+pub(crate) fn clients(caller: &Caller, scope: &Scope) -> Result<Vec<ClientRow>> {
+    let calls = in_scope!();
+    statement::rows(
+        caller,
+        &format!(
+            "SELECT {} FROM (
+                 SELECT q.source, q.client, q.session, count(*) FILTER (WHERE q.kind = 'search') AS searches,
+                        count(*) FILTER (WHERE q.kind = 'load' AND q.results > 0) AS loads,
+                        count(*) FILTER (WHERE q.kind = 'search' AND q.results = 0) AS no_results,
+                        count(*) FILTER (WHERE q.kind = 'search' AND q.confidence = 'low') AS low_confidence,
+                        count(*) FILTER (WHERE q.kind = 'load' AND q.results = 0) AS dead_references
+                 FROM docsearch.query_log q WHERE {calls} GROUP BY q.source, q.client, q.session) c
+             GROUP BY c.source, c.client ORDER BY sum(c.searches) DESC, c.source, c.client LIMIT $3",
+            ClientRow::select_list()
+        ),
+        &scope.arguments(),
+        ClientRow::read,
+    )
+}

@@ -65,6 +65,7 @@ row_type! {
         is_search: bool = "q.kind = 'search'",
         session: String = "q.session",
         at: i64 = "(extract(epoch FROM q.logged_at) * 1000000)::bigint",
+        by_assistant: bool = "q.source = 'mcp'",
         query_hash: Option<String> = "q.query_hash",
         pages: Vec<i64> = "ARRAY(SELECT CASE WHEN u.project_id = $2 THEN u.id ELSE 0 END
                                  FROM unnest(q.found_projects, q.found_documents) WITH ORDINALITY AS u (project_id, id, place)
@@ -78,8 +79,12 @@ row_type! {
     struct FeedbackRow {
         kind: String = "f.kind",
         session: String = "q.session",
-        at: i64 = "(extract(epoch FROM q.logged_at) * 1000000)::bigint",
-        page: i64 = "f.document_id",
+        // A vote on a page is about what its answer showed.
+        at: i64 = "(extract(epoch FROM CASE WHEN f.kind = 'click' OR f.document_id IS NULL THEN greatest(f.given_at, q.logged_at)
+                                            ELSE q.logged_at END) * 1000000)::bigint",
+        by_assistant: bool = "q.source = 'mcp'",
+        query_hash: Option<String> = "q.query_hash",
+        page: Option<i64> = "f.document_id",
         anchor: String = "f.anchor",
     }
 }
@@ -124,33 +129,39 @@ pub(crate) fn read(caller: &Caller, scope: &Scope) -> Result<Reading> {
             Ok(action.map(|action| Event {
                 session,
                 at: row.at,
+                by_assistant: row.by_assistant,
                 action,
             }))
         },
     )?;
-    // Feedback names the answer that it belongs to: it is as if it were given at once.
     events.extend(statement::rows(
         caller,
         &format!(
             "SELECT {} FROM docsearch.feedback f JOIN docsearch.query_log q ON q.id = f.call_id
-             WHERE {calls} AND f.project_id = $2 AND f.document_id IS NOT NULL ORDER BY f.id",
+             WHERE {calls} AND (f.project_id = $2 OR f.document_id IS NULL) ORDER BY f.id",
             FeedbackRow::select_list()
         ),
         &scope.arguments(),
         |row| {
             let row = FeedbackRow::read(row)?;
-            let Some(&page) = by_id.get(&row.page) else {
-                return Ok(None);
-            };
             let part = parts.number(row.anchor)?;
-            Ok(Some(Event {
-                session: sessions.number(row.session)?,
+            let page = row.page.map(|page| by_id.get(&page).copied());
+            let action = match (row.kind.as_str(), page, row.query_hash) {
+                (_, Some(None), _) | (_, None, None) => None,
+                ("click", Some(Some(page)), _) => Some(Action::Opened(page, part)),
+                ("helped", Some(Some(page)), _) => Some(Action::Helped(page, part)),
+                (_, Some(Some(page)), _) => Some(Action::DidNotHelp(page)),
+                (kind, None, Some(hash)) => Some(Action::Voted {
+                    query: queries.number(hash)?,
+                    helped: kind == "helped",
+                }),
+            };
+            let session = sessions.number(row.session)?;
+            Ok(action.map(|action| Event {
+                session,
                 at: row.at,
-                action: match row.kind.as_str() {
-                    "click" => Action::Opened(page, part),
-                    "helped" => Action::Helped(page, part),
-                    _ => Action::DidNotHelp(page),
-                },
+                by_assistant: row.by_assistant,
+                action,
             }))
         },
     )?);

@@ -174,6 +174,7 @@ pub(crate) fn identify(caller: &mut Caller, given: &str, project: Option<&str>) 
 
 /// What a reference names.
 pub(crate) struct Named {
+    pub(crate) id: DocumentId,
     pub(crate) project: String,
     pub(crate) slug: String,
     /// Of the section; empty for the document as a whole.
@@ -181,9 +182,10 @@ pub(crate) struct Named {
 }
 
 /// The document and the section that a reference names.
-pub(crate) fn named(caller: &mut Caller, given: &str) -> Result<Named> {
-    match resolve(caller, given, None) {
-        Ok((StoredDocument { document, .. }, anchor)) => Ok(Named {
+pub(crate) fn named(caller: &mut Caller, given: &str, project: Option<&str>) -> Result<Named> {
+    match resolve(caller, given, project) {
+        Ok((StoredDocument { id, document, .. }, anchor)) => Ok(Named {
+            id,
             project: document.project,
             slug: document.slug,
             anchor: anchor.unwrap_or_default().into_owned(),

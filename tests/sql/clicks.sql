@@ -61,7 +61,7 @@ SELECT docsearch.reject_question('loom/warp', NULL);
 SELECT * FROM docsearch.question_candidates(NULL);
 
 -- What changed since a run, and since it was logged.
-TRUNCATE docsearch.query_log;
+TRUNCATE docsearch.query_log, docsearch.feedback;
 SET docsearch.log_queries = 'text';
 SELECT count(*) > 0 AS found FROM search_docs('Heddle', 'loom');
 SELECT count(*) > 0 AS found FROM search_docs('Heddle', 'loom', filter => '{"kind": "guide"}');
@@ -104,9 +104,17 @@ BEGIN
     FOR session IN 1..3 LOOP
         PERFORM pg_temp.log(session, 0, 'search', 'even', 'weft', 'warp'), pg_temp.log(session, 10, 'load', NULL, 'warp#tension');
         PERFORM pg_temp.log(session, 100, 'search', 'over and under', 'weft'), pg_temp.log(session, 110, 'load', NULL, 'weft');
+        PERFORM pg_temp.log(session, 200, 'search', 'crossing', 'weft', 'warp'), pg_temp.log(session, 205, 'load', NULL, 'weft');
+        PERFORM pg_temp.log(session, 300, 'search', 'wool', 'weft', 'warp'), pg_temp.log(session, 305, 'load', NULL, 'weft');
+        PERFORM pg_temp.log(session, 400, 'search', 'the vertical ones', 'weft', 'warp');
+        -- Votes on an answer as a whole, and on a page that was shown.
+        INSERT INTO docsearch.feedback (call_id, role, kind, project_id, document_id, anchor)
+        SELECT format('%s %s', session, second), current_user, vote, d.project_id, d.id, anchor
+        FROM (VALUES (200, 'helped', NULL, ''), (300, 'did_not_help', NULL, ''), (400, 'helped', 'warp', 'tension')) AS v (second, vote, page, anchor)
+             LEFT JOIN docsearch.document d ON d.slug = page;
     END LOOP;
 END $$;
-SELECT reference, question FROM docsearch.question_candidates('loom') ORDER BY 1;
+SELECT * FROM docsearch.question_candidates('loom') ORDER BY reference, question;
 SELECT docsearch.grant_reports('weaver'), docsearch.grant_evaluation('weaver');
 ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY;
 CREATE POLICY no_warp ON docsearch.document FOR SELECT TO weaver USING (slug <> 'warp');
@@ -122,4 +130,4 @@ SELECT docsearch.drop_project('loom');
 SELECT count(*) FROM docsearch.rejected_question;
 SELECT docsearch.drop_judgments('clicks'), docsearch.drop_judgments('weaver'), docsearch.drop_judgments('drift');
 DELETE FROM docsearch.evaluation_run;
-TRUNCATE docsearch.query_log;
+TRUNCATE docsearch.query_log, docsearch.feedback;

@@ -133,6 +133,7 @@ SELECT r.readers, (SELECT sum(searches) FROM docsearch.top_queries(readers => r.
 FROM (VALUES ('people'), ('assistants'), (NULL)) AS r (readers);
 SELECT slug, first, first_share FROM docsearch.page_usage(project => 'kiln', readers => 'assistants', max_rows => 1);
 SELECT sum(first_share) FROM docsearch.page_usage();
+SELECT * FROM docsearch.client_usage();
 SELECT * FROM docsearch.rephrase_rate(readers => 'robots');
 -- One missing topic in several phrasings is one gap.
 SELECT searches, reports, cardinality(queries) FROM docsearch.documentation_gaps(project => 'kiln', max_rows => 1);

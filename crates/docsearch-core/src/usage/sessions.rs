@@ -13,6 +13,8 @@ pub struct Event {
     pub session: u32,
     /// Microseconds.
     pub at: i64,
+    /// Whether an assistant did it. Assistants ask for the next thing within seconds.
+    pub by_assistant: bool,
     /// What happened.
     pub action: Action,
 }
@@ -33,6 +35,13 @@ pub enum Action {
     Helped(u32, u32),
     /// Said that a page did not help.
     DidNotHelp(u32),
+    /// Said whether the answer as a whole helped.
+    Voted {
+        /// Number of the query.
+        query: u32,
+        /// What the reader said.
+        helped: bool,
+    },
 }
 
 /// What became of a page that was shown.
@@ -77,8 +86,8 @@ pub fn observations(mut events: Vec<Event>) -> Vec<Observation> {
 
 fn of_session(events: &[Event]) -> Vec<Observation> {
     let mut seen: BTreeMap<(u32, u32), Observation> = BTreeMap::new();
-    // The latest search that showed a page, with its time.
-    let mut shown: BTreeMap<u32, (u32, i64)> = BTreeMap::new();
+    // The latest search that showed a page.
+    let mut shown: BTreeMap<u32, Search<'_>> = BTreeMap::new();
     for (number, event) in events.iter().enumerate() {
         let (page, part, outcome) = match event.action {
             Action::Searched { query, ref pages } => {
@@ -93,20 +102,29 @@ fn of_session(events: &[Event]) -> Vec<Observation> {
                     };
                     let known = seen.entry((query, page)).or_insert(new);
                     known.place = known.place.min(place);
-                    shown.insert(page, (query, event.at));
+                    let at = event.at;
+                    shown.insert(page, Search { query, at, pages });
                 }
                 continue;
             }
             Action::Opened(page, part) => (page, Some(part), Outcome::Opened),
             Action::Helped(page, part) => (page, Some(part), Outcome::Helped),
             Action::DidNotHelp(page) => (page, None, Outcome::DidNotHelp),
+            Action::Voted { query, helped } => {
+                vote(
+                    seen.range_mut((query, 0)..=(query, u32::MAX)).map(|(_, seen)| seen),
+                    helped,
+                );
+                continue;
+            }
         };
-        let searched = shown.get(&page).filter(|(_, at)| event.at - at <= WINDOW);
-        let Some((query, known)) = searched.and_then(|&(query, _)| Some((query, seen.get_mut(&(query, page))?))) else {
+        let searched = shown.get(&page).filter(|search| event.at - search.at <= WINDOW);
+        let Some(search) = searched else { continue };
+        let Some(known) = seen.get_mut(&(search.query, page)) else {
             continue;
         };
         let outcome = match outcome {
-            Outcome::Opened if asks_again(&events[number..], query) => Outcome::Left,
+            Outcome::Opened if search.is_repeated(&events[number..]) => Outcome::Left,
             outcome => outcome,
         };
         if outcome.says_more_than(known.outcome) {
@@ -117,12 +135,39 @@ fn of_session(events: &[Event]) -> Vec<Observation> {
     seen.into_values().collect()
 }
 
-/// Whether something else than a query is asked within a minute of the first event.
-fn asks_again(events: &[Event], asked: u32) -> bool {
-    let begin = events.first().map_or(0, |event| event.at);
-    let soon = events.iter().take_while(|event| event.at - begin <= MINUTE);
-    soon.into_iter()
-        .any(|event| matches!(event.action, Action::Searched { query, .. } if query != asked))
+/// A vote on an answer is about the pages of it that were opened. Of several, it is not known which one helped.
+fn vote<'a>(of_query: impl Iterator<Item = &'a mut Observation>, helped: bool) {
+    let opened = |seen: &&mut Observation| matches!(seen.outcome, Outcome::Opened | Outcome::Left);
+    let mut opened: Vec<&mut Observation> = of_query.filter(opened).collect();
+    match (opened.as_mut_slice(), helped) {
+        ([only], true) => only.outcome = Outcome::Helped,
+        (several, false) => several.iter_mut().for_each(|seen| seen.outcome = Outcome::DidNotHelp),
+        (_, true) => {}
+    }
+}
+
+/// A search of a session.
+#[derive(Clone, Copy)]
+struct Search<'a> {
+    query: u32,
+    at: i64,
+    pages: &'a [Option<u32>],
+}
+
+impl Search<'_> {
+    /// Whether it is repeated in other words within a minute of the first of these events. What an assistant asks next is about the
+    /// same if it finds a page of this search again.
+    fn is_repeated(&self, events: &[Event]) -> bool {
+        let begin = events.first().map_or(0, |event| event.at);
+        let mut soon = events.iter().take_while(|event| event.at - begin <= MINUTE);
+        soon.any(|event| match &event.action {
+            Action::Searched { query, pages } if *query != self.query => {
+                let is_again = |page: &Option<u32>| page.is_some() && self.pages.contains(page);
+                !event.by_assistant || pages.iter().any(is_again)
+            }
+            _ => false,
+        })
+    }
 }
 
 impl Outcome {
@@ -144,7 +189,13 @@ mod tests {
     use super::*;
 
     fn event(session: u32, at: i64, action: Action) -> Event {
-        Event { session, at, action }
+        let by_assistant = false;
+        Event {
+            session,
+            at,
+            by_assistant,
+            action,
+        }
     }
 
     fn search(query: u32, pages: &[u32]) -> Action {
@@ -185,6 +236,41 @@ mod tests {
         assert_eq!(outcomes, [(Outcome::Opened, Some(2)), (Outcome::Left, Some(2))]);
     }
 
+    #[test]
+    fn an_assistant_asks_for_the_next_thing_at_once() {
+        let next = |pages: &[u32]| {
+            let mut events = vec![
+                event(1, 0, search(1, &[7, 8])),
+                event(1, 1, Action::Opened(7, 0)),
+                event(1, 2, search(2, pages)),
+            ];
+            events.iter_mut().for_each(|event| event.by_assistant = true);
+            observations(events)[0].outcome
+        };
+        assert_eq!(next(&[9]), Outcome::Opened);
+        assert_eq!(next(&[9, 8]), Outcome::Left);
+    }
+
+    #[test]
+    fn a_vote_on_an_answer_is_about_what_was_opened() {
+        let vote = |at, helped| event(1, at, Action::Voted { query: 1, helped });
+        let mut events = vec![
+            event(1, 0, search(1, &[7, 8])),
+            event(1, 1, Action::Opened(7, 0)),
+            vote(2, true),
+        ];
+        let outcomes = |events: &[Event]| {
+            let seen = observations(events.to_vec());
+            seen.iter().map(|seen| seen.outcome).collect::<Vec<_>>()
+        };
+        assert_eq!(outcomes(&events), [Outcome::Helped, Outcome::Passed]);
+        events[2] = vote(2, false);
+        assert_eq!(outcomes(&events), [Outcome::DidNotHelp, Outcome::Passed]);
+        events[2] = event(1, 2, Action::Opened(8, 0));
+        events.push(vote(3, true));
+        assert_eq!(outcomes(&events), [Outcome::Opened, Outcome::Opened]);
+    }
+
     fn events() -> impl Strategy<Value = Vec<Event>> {
         let action = prop_oneof![
             (0..3_u32, proptest::collection::btree_set(0..5_u32, 0..4))
@@ -192,6 +278,7 @@ mod tests {
             (0..5_u32, 0..2_u32).prop_map(|(page, part)| Action::Opened(page, part)),
             (0..5_u32, 0..2_u32).prop_map(|(page, part)| Action::Helped(page, part)),
             (0..5_u32).prop_map(Action::DidNotHelp),
+            (0..3_u32, any::<bool>()).prop_map(|(query, helped)| Action::Voted { query, helped }),
         ];
         proptest::collection::vec((0..3_u32, action), 0..20).prop_map(|actions| {
             let numbered = actions.into_iter().zip(0..);

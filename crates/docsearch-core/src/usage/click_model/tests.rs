@@ -60,6 +60,40 @@ fn random(state: &mut u64) -> f64 {
     (*state >> 11) as f64 / (1_u64 << 53) as f64
 }
 
+/// Readers of 40 queries, each with 5 pages in an order that never changes, one of which is the best. The places are looked at as
+/// often as the reciprocal of their number.
+#[test]
+fn the_best_page_is_found_more_often_than_by_counting() {
+    let state = &mut 42;
+    let (mut log, mut best, mut counted) = (Vec::new(), Vec::new(), 0);
+    for query in 0..40 {
+        let of_query = (random(state) * 5.0) as usize;
+        let attraction: Vec<f64> = (0..5)
+            .map(|page| {
+                if page == of_query {
+                    0.75
+                } else {
+                    0.05 + 0.25 * random(state)
+                }
+            })
+            .collect();
+        let mut opened = [0; 5];
+        for (place, attraction) in attraction.iter().enumerate() {
+            let share = attraction / (place as f64 + 1.0);
+            opened[place] = (0..30).filter(|_| random(state) < share).count();
+            log.extend(seen(query, place as u32, place, 30, opened[place]));
+        }
+        let most = opened.iter().max().copied().unwrap_or_default();
+        counted += usize::from(opened[of_query] == most);
+        best.push(of_query as u32);
+    }
+    let model = ClickModel::of(&log, 3);
+    let first = |query: usize| model.pages.iter().find(|page| page.query as usize == query);
+    let found = (0..best.len()).filter(|&query| first(query).is_some_and(|page| page.page == best[query]));
+    let found = found.count();
+    assert!(found >= 35 && found > counted, "{found} of 40, by counting {counted}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 

@@ -67,9 +67,8 @@ row_type! {
         at: i64 = "(extract(epoch FROM q.logged_at) * 1000000)::bigint",
         by_assistant: bool = "q.source = 'mcp'",
         query_hash: Option<String> = "q.query_hash",
-        pages: Vec<i64> = "ARRAY(SELECT CASE WHEN u.project_id = $2 THEN u.id ELSE 0 END
-                                 FROM unnest(q.found_projects, q.found_documents) WITH ORDINALITY AS u (project_id, id, place)
-                                 ORDER BY u.place)",
+        projects: Vec<i64> = "q.found_projects",
+        documents: Vec<i64> = "q.found_documents",
         anchor: Option<String> = "q.found_anchors[1]",
     }
 }
@@ -117,11 +116,14 @@ pub(crate) fn read(caller: &Caller, scope: &Scope) -> Result<Reading> {
         |row| {
             let row = CallRow::read(row)?;
             let session = sessions.number(row.session)?;
-            let page = |id: &i64| by_id.get(id).copied();
-            let action = match (row.is_search, row.pages.first().and_then(page)) {
+            let found = row.projects.iter().zip(&row.documents);
+            let pages: Vec<Option<u32>> = found
+                .map(|(&of, id)| by_id.get(id).copied().filter(|_| scope.project == Some(of)))
+                .collect();
+            let action = match (row.is_search, pages.first().copied().flatten()) {
                 (true, _) => Some(Action::Searched {
                     query: queries.number(row.query_hash.unwrap_or_default())?,
-                    pages: row.pages.iter().map(page).collect(),
+                    pages,
                 }),
                 (false, Some(opened)) => Some(Action::Opened(opened, parts.number(row.anchor.unwrap_or_default())?)),
                 (false, None) => None,

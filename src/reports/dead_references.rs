@@ -37,7 +37,7 @@ pub(crate) struct DeadReference {
 /// whose text is not kept is shown by its digest.
 pub(crate) fn dead_references(caller: &mut Caller, scope: &Scope) -> Result<Vec<DeadReference>> {
     let calls = in_scope!();
-    let asked = statement::rows(
+    let asked = statement::report(
         caller,
         &format!(
             "SELECT {} FROM docsearch.query_log q

@@ -28,7 +28,7 @@ pub(crate) fn searches(caller: &Caller, scope: &Scope) -> Result<Vec<FormerSearc
     let all = project::selected(caller, None)?;
     let names: Map<i64, &str> = all.iter().map(|project| (project.id, project.name.as_str())).collect();
     let calls = in_scope!();
-    let rows = statement::rows(
+    let rows = statement::report(
         caller,
         &format!(
             "WITH t AS (

@@ -113,7 +113,7 @@ row_type! {
 /// Which ways to try again give the answer, and how much better it is.
 pub(crate) fn retries(caller: &Caller, scope: &Scope) -> Result<Vec<RetryRow>> {
     let calls = in_scope!();
-    statement::rows(
+    statement::report(
         caller,
         &format!(
             "SELECT {} FROM docsearch.query_log q CROSS JOIN LATERAL unnest(q.tried) WITH ORDINALITY AS t (kind, place)
@@ -142,7 +142,7 @@ row_type! {
 /// Calls by front end and program.
 pub(crate) fn clients(caller: &Caller, scope: &Scope) -> Result<Vec<ClientRow>> {
     let calls = in_scope!();
-    statement::rows(
+    statement::report(
         caller,
         &format!(
             "SELECT {} FROM (

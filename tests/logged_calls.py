@@ -43,6 +43,10 @@ def random_call(generator: random.Random, corpus: Corpus, number: int, at: datet
         "source": generator.choice(["sql", "http", "mcp", "page"]), "query": texts[text] if kept == "text" else None,
         "query_hash": None if kept == "none" else f"{text:016x}", "project_ids": projects, "found_anchors": [], "scores": [], "notices": [],
         "total_ms": round(generator.uniform(1, 50), 1)}
+    if generator.random() < 0.05:
+        nowhere = f"kiln/lost/{text}"
+        return call | {"kind": "load", "query": nowhere if kept == "text" else None, "query_hash": None if kept == "none" else nowhere,
+                       "results": 0, "found_projects": [], "found_documents": []}
     if generator.random() < 0.25 and pages:
         project, page = generator.choice(pages)
         return call | {"kind": "load", "query": None, "query_hash": None, "results": 1, "project_ids": [project],

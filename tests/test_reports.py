@@ -32,7 +32,7 @@ DEFINITIONS = {
     "unanswered_queries": ("query_hash, searches, sessions, no_results, low_confidence, first_page", QUERIES.format(condition=UNANSWERED)),
     "rephrased_queries": ("times, then_confident, then_opened", f"""
         SELECT count(*), avg((next_confidence <> 'low')::int)::float8,
-               avg((EXISTS (SELECT FROM docsearch.query_log q WHERE {CALLS} AND q.kind = 'load' AND q.session = p.session
+               avg((EXISTS (SELECT FROM docsearch.query_log q WHERE {CALLS} AND q.kind = 'load' AND q.results > 0 AND q.session = p.session
                             AND q.logged_at BETWEEN next_at AND next_at + interval '2 minutes'))::int)::float8
         FROM ({PAIRS}) p GROUP BY query_hash, next_hash ORDER BY 1 DESC, query_hash, next_hash"""),
     "rephrase_rate": ("*", f"""
@@ -68,6 +68,15 @@ DEFINITIONS = {
         SELECT count(*), count(*) FILTER (WHERE attempts > 1), avg(attempts - 1)::float8,
                (avg((grade_gain > 0)::int) FILTER (WHERE attempts > 1))::float8, avg(grade_gain) FILTER (WHERE attempts > 1)
         FROM ({SEARCHES} AND q.attempts IS NOT NULL) s"""),
+    "client_usage": ("*", f"""
+        SELECT source, client, count(DISTINCT session), count(*) FILTER (WHERE kind = 'search') AS searches,
+               count(*) FILTER (WHERE kind = 'load' AND results > 0),
+               avg((results = 0)::int) FILTER (WHERE kind = 'search')::float8, avg((confidence = 'low')::int) FILTER (WHERE kind = 'search')::float8,
+               count(*) FILTER (WHERE kind = 'load' AND results = 0)
+        FROM docsearch.query_log q WHERE {CALLS} GROUP BY source, client ORDER BY searches DESC, source, client"""),
+    "dead_references": ("query_hash, times, sessions", f"""
+        SELECT query_hash, count(*), count(DISTINCT session) FROM docsearch.query_log q
+        WHERE {CALLS} AND q.kind = 'load' AND q.results = 0 AND q.query_hash IS NOT NULL GROUP BY query_hash ORDER BY 2 DESC, 1"""),
 }
 WITHOUT_LIMIT = ("rephrase_rate", "refinement_stats")
 

@@ -21,6 +21,8 @@ QUERIES = tuple(f"{question} {topic}" for topic in TOPICS for question in ("how 
 # Rows of the schema that policies may hide, and the policy of pages.
 LOGGED = ("query_log", "feedback", "gap_report")
 OTHERS = (
+    "SELECT * FROM docsearch.drift(project => %(project)s)", "SELECT * FROM docsearch.drift()",
+    "SELECT * FROM docsearch.question_candidates(%(project)s, min_sessions => 1)",
     "SELECT * FROM docsearch.duplicates(%(project)s)", "SELECT * FROM docsearch.duplicates(%(project)s, 0.2, true)",
     *(f"SELECT {columns} FROM docsearch.{table} ORDER BY 1" for table, columns in (
         ("query_log", "id, query, query_hash, found_documents, found_anchors"), ("feedback", "call_id, document_id, kind, comment"),

@@ -116,7 +116,8 @@ fn rephrasing(caller: &Caller, scope: &Scope) -> Result<Rephrasing> {
         caller,
         &format!(
             "SELECT q.logged_at, q.session, CASE WHEN q.kind = 'search' THEN q.query_hash END, q.confidence IS DISTINCT FROM 'low'
-             FROM docsearch.query_log q WHERE {calls} AND (q.kind = 'load' AND q.results > 0 OR q.query_hash IS NOT NULL)
+             FROM docsearch.query_log q WHERE {calls}
+               AND CASE q.kind WHEN 'load' THEN q.results > 0 ELSE q.query_hash IS NOT NULL END
              ORDER BY q.logged_at"
         ),
         &scope.arguments(),

@@ -22,6 +22,8 @@ pub(crate) fn introductions(markdown: &str) -> Vec<Introduction> {
     let mut run: Vec<(Event<'_>, Range<usize>)> = Vec::new();
     let mut before: Option<Introduction> = None;
     let mut is_prose = true;
+    // Whether the next paragraph may end a sentence that code is part of.
+    let mut is_after_code = false;
     for (event, range) in events(markdown) {
         if is_inline(&event) {
             run.push((event, range));
@@ -29,18 +31,21 @@ pub(crate) fn introductions(markdown: &str) -> Vec<Introduction> {
         }
         match std::mem::take(&mut run) {
             ended if ended.is_empty() => {}
-            ended if !is_prose => {
-                before = None;
-                drop(ended);
-            }
+            _ if !is_prose => before = None,
             ended if is_code(&ended) => found.extend(before.take()),
-            ended => match before_last_line_of_code(&ended) {
-                Some(introducing) => {
-                    found.extend(introduction(markdown, introducing));
-                    before = None;
-                }
-                None => before = introduction(markdown, &ended),
-            },
+            ended => {
+                let is_whole = |found: &Introduction| !is_after_code || !found.text.starts_with(char::is_lowercase);
+                let introducing = before_last_line_of_code(&ended);
+                let last = introduction(markdown, introducing.unwrap_or(&ended)).filter(is_whole);
+                before = match introducing {
+                    Some(_) => {
+                        found.extend(last);
+                        None
+                    }
+                    None => last,
+                };
+                is_after_code = false;
+            }
         }
         match event {
             Event::Start(Tag::CodeBlock(_)) => {
@@ -50,8 +55,13 @@ pub(crate) fn introductions(markdown: &str) -> Vec<Introduction> {
             Event::Start(Tag::Heading { .. } | Tag::Table(_)) => {
                 before = None;
                 is_prose = false;
+                is_after_code = false;
             }
-            Event::End(TagEnd::CodeBlock | TagEnd::Heading(_) | TagEnd::Table) => is_prose = true,
+            Event::End(TagEnd::CodeBlock) => {
+                is_prose = true;
+                is_after_code = true;
+            }
+            Event::End(TagEnd::Heading(_) | TagEnd::Table) => is_prose = true,
             _ => {}
         }
     }
@@ -108,7 +118,7 @@ fn introduction(markdown: &str, run: &[(Event<'_>, Range<usize>)]) -> Option<Int
         .trim();
     (!text.is_empty()).then(|| Introduction {
         range: start..end,
-        text: text.to_owned(),
+        text: text.split_whitespace().collect::<Vec<&str>>().join(" "),
     })
 }
 

@@ -228,14 +228,13 @@ fn unnumbered(text: &str) -> &str {
 /// Marks that begin a name or a quotation.
 const OPENING: &str = "_@$#/\\.\"'“‘«(<[{`¿¡";
 
-/// Whether a word is a number of a section, which may begin with a letter.
+/// Whether a word is a number of a section, which may be a letter or begin with one.
 fn is_number(word: &str) -> bool {
     let inner = word.trim_end_matches(['.', ':', ')']);
-    let numbered = inner
-        .split_once('.')
-        .filter(|(letter, _)| letter.chars().count() == 1)
-        .map_or(inner, |(_, rest)| rest);
-    !numbered.is_empty() && numbered.chars().all(|c| c.is_ascii_digit() || c == '.')
+    let (first, rest) = inner.split_once('.').unwrap_or((inner, ""));
+    let is_digits = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let is_letter = first.chars().count() == 1 && first.chars().all(char::is_uppercase);
+    !inner.is_empty() && is_digits(rest) && (is_digits(first) || is_letter)
 }
 
 fn ends_number(word: &str) -> bool {

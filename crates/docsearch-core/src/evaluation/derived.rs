@@ -54,7 +54,7 @@ pub enum DerivedKind {
     Example,
     /// The name of a page with the hidden text of one of its headings or examples.
     SymbolTask,
-    /// Keywords of the page.
+    /// A keyword of several words.
     Keyword,
 }
 

@@ -11,6 +11,7 @@ use super::{DerivedKind, SourcePage};
 use crate::documents::markdown::{Section, introductions, links};
 use crate::documents::outline::Outline;
 use crate::text::name::key;
+use crate::text::token::is_unspaced;
 use crate::values::interrupt::check;
 
 /// Longest text of a query, in characters and in words: longer ones are paragraphs.
@@ -296,46 +297,23 @@ fn task(page: &SourcePage, found: &Candidate) -> Option<Candidate> {
     })
 }
 
-/// Queries of keywords: one of several words, or the first two of a page.
+/// Keywords of several words. Those of one word say too little, and indexing chooses only such.
 fn keywords(pages: &[SourcePage], corpus: &Corpus) -> Vec<Candidate> {
     let mut by_words: BTreeMap<String, Vec<Candidate>> = BTreeMap::new();
     for (place, page) in pages.iter().enumerate() {
-        let mut known = stems(&page.title);
-        known.extend(stems(&page.slug));
-        let is_other = |keyword: &str| !stems(keyword).is_subset(&known) && !corpus.content_words(keyword).is_empty();
-        let others = page
-            .keywords
-            .iter()
-            .enumerate()
-            .filter(|(_, keyword)| is_other(keyword));
-        let (several, single): (Vec<_>, Vec<_>) =
-            others.partition(|(_, keyword)| says_more(page, keyword, corpus, MIN_CONTENT_WORDS));
-        let alone = several.into_iter().map(|keyword| vec![keyword]);
-        let pair = single.into_iter().take(2).collect::<Vec<_>>();
-        let pair = (pair.len() == 2).then_some(pair);
+        let is_phrase = |keyword: &str| keyword.contains(|c: char| c.is_whitespace() || is_unspaced(c));
+        let numbered = page.keywords.iter().enumerate();
+        let phrases =
+            numbered.filter(|(_, keyword)| is_phrase(keyword) && says_more(page, keyword, corpus, MIN_CONTENT_WORDS));
         // Indexing would choose keywords for a page without any.
-        let mut left = page.keywords.len();
-        for parts in alone.chain(pair) {
-            if parts.len() >= left {
-                continue;
-            }
-            left -= parts.len();
-            let text = parts
-                .iter()
-                .map(|(_, keyword)| keyword.as_str())
-                .collect::<Vec<&str>>()
-                .join(" ");
-            let candidate = Candidate {
+        for (number, keyword) in phrases.take(page.keywords.len().saturating_sub(1)) {
+            by_words.entry(normalized(keyword)).or_default().push(Candidate {
                 kind: DerivedKind::Keyword,
+                text: keyword.clone(),
                 page: place,
                 section: None,
-                edits: parts
-                    .iter()
-                    .map(|(number, _)| (place, Edit::Keyword(*number)))
-                    .collect(),
-                text,
-            };
-            by_words.entry(normalized(&candidate.text)).or_default().push(candidate);
+                edits: vec![(place, Edit::Keyword(number))],
+            });
         }
     }
     let unique = by_words.into_values().filter(|same| same.len() == 1);

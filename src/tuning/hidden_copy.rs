@@ -8,7 +8,7 @@ use crate::postgres::report::{Result, internal};
 use crate::postgres::role::{Caller, Role};
 use crate::postgres::{statement, subtransaction};
 use crate::tables::project::{self, Project};
-use crate::tables::rules;
+use crate::tables::{rules, schema};
 use crate::tuning::documents::{Sample, SampleLimits};
 
 /// A project with the settings, rules and some documents of another, whose queries are known.
@@ -26,6 +26,7 @@ pub(crate) fn with_hidden_copy<T>(
     limits: &SampleLimits,
     work: impl FnOnce(&mut Caller, &HiddenCopy) -> Result<T>,
 ) -> Result<T> {
+    schema::require_current(caller)?;
     let sample = Sample::read(caller, original, limits)?;
     subtransaction::undone(|| {
         let project = create(caller, original)?;

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use super::hiding::{Edit, headed};
-use super::link::{self, Addresses};
+use super::link::{Addresses, Anchors};
 use super::name::name_of;
 use super::phrase::{Corpus, normalized, stems};
 use super::{DerivedKind, SourcePage};
 use crate::documents::markdown::{Section, introductions, links};
-use crate::documents::outline::Outline;
 use crate::text::name::key;
 use crate::text::token::is_unspaced;
 use crate::values::interrupt::check;
@@ -44,13 +43,18 @@ pub(super) struct Candidate {
 pub(super) fn candidates(pages: &[SourcePage], root_url: Option<&str>, corpus: &Corpus) -> Vec<Candidate> {
     let mut texts = Texts::default();
     let sections: Vec<Vec<Section>> = pages.iter().map(|page| headed(&page.body)).collect();
+    let anchors: Vec<Anchors<'_>> = pages
+        .iter()
+        .zip(&sections)
+        .map(|(page, own)| Anchors::of(page, own))
+        .collect();
     let addresses = Addresses::of(pages, root_url);
     for (place, page) in pages.iter().enumerate() {
         check();
         texts.headings(place, page, &sections[place]);
-        texts.questions(place, page, &sections[place]);
+        texts.questions(place, page, &anchors[place]);
         texts.examples(place, page, &sections[place]);
-        for (target, found) in linked(place, page, pages, &addresses, &sections) {
+        for (target, found) in linked(place, page, &addresses, &anchors) {
             texts.add(target, found);
         }
     }
@@ -122,18 +126,13 @@ impl Texts {
         }
     }
 
-    fn questions(&mut self, place: usize, page: &SourcePage, sections: &[Section]) {
+    fn questions(&mut self, place: usize, page: &SourcePage, anchors: &Anchors<'_>) {
         for (number, question) in page.questions.iter().enumerate() {
-            let outline = || Outline::new(&page.body);
-            let anchor = match sections.iter().any(|section| section.anchor == question.anchor) {
-                true => question.anchor.clone(),
-                false => section_anchor(&outline(), &question.anchor),
-            };
             let candidate = Candidate {
                 kind: DerivedKind::Question,
                 text: question.question.clone(),
                 page: place,
-                section: place_of(sections, &anchor),
+                section: anchors.find(&question.anchor),
                 edits: vec![(place, Edit::Question(number))],
             };
             self.add(normalized(&question.question), candidate);
@@ -185,13 +184,7 @@ fn merged(mut same: Vec<Candidate>) -> Option<Candidate> {
 }
 
 /// The texts of the links of a page that lead to others.
-fn linked(
-    place: usize,
-    page: &SourcePage,
-    pages: &[SourcePage],
-    addresses: &Addresses,
-    sections: &[Vec<Section>],
-) -> Vec<(String, Candidate)> {
+fn linked(place: usize, page: &SourcePage, addresses: &Addresses, anchors: &[Anchors<'_>]) -> Vec<(String, Candidate)> {
     let others = links(&page.body).into_iter().filter_map(|link| {
         let (target, fragment) = addresses.resolve(page, &link.target)?;
         let text = link.text.split_whitespace().collect::<Vec<&str>>().join(" ");
@@ -201,7 +194,7 @@ fn linked(
         let candidate = Candidate {
             kind: DerivedKind::Link,
             page: target,
-            section: place_of(&sections[target], &link::anchor(&pages[target], fragment)),
+            section: anchors[target].find(fragment),
             edits: vec![(place, text_of(link.range))],
             text,
         };
@@ -247,17 +240,6 @@ fn text_of(range: Range<usize>) -> Edit {
         start: range.start,
         end: range.end,
     }
-}
-
-fn section_anchor(outline: &Outline<'_>, wanted: &str) -> String {
-    let found = outline.find(wanted).and_then(|place| outline.sections().get(place));
-    found.map_or_else(String::new, |section| section.anchor.clone())
-}
-
-fn place_of(sections: &[Section], anchor: &str) -> Option<usize> {
-    sections
-        .iter()
-        .position(|section| !anchor.is_empty() && section.anchor == anchor)
 }
 
 /// Whether a query has words enough, and others than the title and the slug of its page.

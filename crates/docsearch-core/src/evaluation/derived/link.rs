@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::SourcePage;
-use crate::documents::outline::Outline;
+use crate::documents::markdown::Section;
 use crate::values::address::{address_key, decoded};
 
 /// The pages of a project by their addresses.
@@ -50,16 +50,30 @@ impl Addresses {
     }
 }
 
-/// The anchor of the section that a fragment names; empty for the page as a whole.
-pub(super) fn anchor(page: &SourcePage, fragment: &str) -> String {
-    if fragment.is_empty() {
-        return String::new();
+/// The sections of a page with a heading, by their anchors.
+pub(super) struct Anchors<'a> {
+    page: &'a SourcePage,
+    places: HashMap<&'a str, usize>,
+}
+
+impl<'a> Anchors<'a> {
+    pub(super) fn of(page: &'a SourcePage, sections: &'a [Section]) -> Self {
+        let anchors = sections.iter().map(|section| section.anchor.as_str());
+        Self {
+            page,
+            places: anchors.zip(0..).collect(),
+        }
     }
-    let outline = Outline::new(&page.body);
-    let found = outline.find_with(fragment, |alias| page.anchors.get(alias).map(String::as_str));
-    found
-        .and_then(|place| outline.sections().get(place))
-        .map_or_else(String::new, |section| section.anchor.clone())
+
+    /// The place of the section that a fragment names, as written, decoded, in lower case or as another name of its anchor.
+    pub(super) fn find(&self, fragment: &str) -> Option<usize> {
+        let decoded = decoded(fragment);
+        let lower = decoded.to_lowercase();
+        let alias = |form: &str| self.page.anchors.get(form).map(String::as_str);
+        [fragment, &decoded, &lower]
+            .into_iter()
+            .find_map(|form| self.places.get(alias(form).unwrap_or(form)).copied())
+    }
 }
 
 fn parent(address: &str) -> &str {

@@ -1,6 +1,6 @@
 //! Words of queries, and where a phrase occurs.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -116,20 +116,22 @@ impl Corpus {
                     .collect()
             })
             .collect();
-        let mut by_beginning: HashMap<(u32, u32), Vec<usize>> = HashMap::new();
+        let mut lengths: HashMap<(u32, u32), BTreeSet<usize>> = HashMap::new();
+        let mut places: HashMap<&[u32], Vec<usize>> = HashMap::new();
         for (place, phrase) in phrases.iter().enumerate() {
             if let [first, second, ..] = phrase[..] {
-                by_beginning.entry((first, second)).or_default().push(place);
+                lengths.entry((first, second)).or_default().insert(phrase.len());
+                places.entry(phrase).or_default().push(place);
             }
         }
         let mut found = vec![HashMap::new(); phrases.len()];
         for (page, lines) in self.lines.iter().enumerate() {
-            for line in lines.iter().interruptible() {
-                for (at, pair) in line.windows(2).enumerate() {
-                    for &place in by_beginning.get(&(pair[0], pair[1])).into_iter().flatten() {
-                        if line[at..].starts_with(&phrases[place]) {
-                            *found[place].entry(page).or_default() += 1;
-                        }
+            for line in lines {
+                for (at, pair) in line.windows(2).enumerate().interruptible() {
+                    let lengths = lengths.get(&(pair[0], pair[1])).into_iter().flatten();
+                    let phrases = lengths.filter_map(|length| line.get(at..at + length));
+                    for place in phrases.filter_map(|phrase| places.get(phrase)).flatten() {
+                        *found[*place].entry(page).or_default() += 1;
                     }
                 }
             }

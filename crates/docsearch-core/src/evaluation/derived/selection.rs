@@ -8,6 +8,9 @@ use super::sides::stable_hash;
 use super::{Derivation, DerivationLimits, DerivedKind, DerivedQuery, SourcePage};
 use crate::values::interrupt::check;
 
+/// How often some edits of a page may fail before all do: Markdown that is that strange has no good queries.
+const MAX_FAILURES: usize = 2;
+
 /// Chooses queries by a hash of their texts, within the limits, and hides their texts.
 pub(super) fn select(
     pages: &[SourcePage],
@@ -19,7 +22,7 @@ pub(super) fn select(
         |candidate: &Candidate| stable_hash(&[candidate.kind.as_str(), &pages[candidate.page].slug, &candidate.text]);
     let mut candidates: Vec<(u64, Candidate)> = candidates.into_iter().map(|found| (hash(&found), found)).collect();
     candidates.sort_by(|(a, first), (b, second)| a.cmp(b).then_with(|| first.text.cmp(&second.text)));
-    let mut unusable = HashSet::new();
+    let mut unusable = Unusable::default();
     let mut pages_by_edits = HashMap::new();
     loop {
         let chosen = chosen(&candidates, &unusable, held_out, limits);
@@ -27,7 +30,30 @@ pub(super) fn select(
         if failed.is_empty() {
             return derivation(pages, &chosen, pages_by_edits, held_out);
         }
-        unusable.extend(failed);
+        unusable.add(failed);
+    }
+}
+
+/// Edits that would change more than the hidden text.
+#[derive(Default)]
+struct Unusable {
+    edits: HashSet<(usize, Edit)>,
+    /// How often edits of a page have failed.
+    failures: HashMap<usize, usize>,
+}
+
+impl Unusable {
+    fn add(&mut self, failed: Vec<(usize, Edit)>) {
+        let pages: HashSet<usize> = failed.iter().map(|(page, _)| *page).collect();
+        for page in pages {
+            *self.failures.entry(page).or_default() += 1;
+        }
+        self.edits.extend(failed);
+    }
+
+    fn contains(&self, edit: &(usize, Edit)) -> bool {
+        let failures = self.failures.get(&edit.0).copied().unwrap_or_default();
+        failures > MAX_FAILURES || self.edits.contains(edit)
     }
 }
 
@@ -37,7 +63,7 @@ type HiddenPages = HashMap<usize, (BTreeSet<Edit>, HiddenPage)>;
 /// The first candidates that the limits admit, and whose edits are usable.
 fn chosen<'c>(
     candidates: &'c [(u64, Candidate)],
-    unusable: &HashSet<(usize, Edit)>,
+    unusable: &Unusable,
     held_out: &[bool],
     limits: &DerivationLimits,
 ) -> Vec<&'c Candidate> {
@@ -54,10 +80,9 @@ fn chosen<'c>(
         let of_both = of_both.entry((kind, page)).or_default();
         let is_full = *of_kind >= limits.of_kind / 2
             || kind.is_hidden() && (*of_page >= limits.of_page || *of_both >= limits.of_kind_and_page);
-        let is_usable = |(page, edit): &(usize, Edit)| {
-            let own = edits.get(page);
-            own.is_none_or(|own| own.iter().all(|own| !own.conflicts(edit)))
-                && !unusable.contains(&(*page, edit.clone()))
+        let is_usable = |edit: &(usize, Edit)| {
+            let own = edits.get(&edit.0);
+            own.is_none_or(|own| own.iter().all(|own| !own.conflicts(&edit.1))) && !unusable.contains(edit)
         };
         if is_full || !candidate.edits.iter().all(is_usable) {
             continue;

@@ -410,7 +410,8 @@ CREATE POLICY visible_projects ON docsearch.tuning
 -- Pages with the same text. The column is generated, so that it is right however the row is written, and no writer can give a page
 -- the digest of another one.
 LOCK TABLE docsearch.document IN SHARE ROW EXCLUSIVE MODE;
-ALTER TABLE docsearch.document ADD COLUMN text_digest bigint GENERATED ALWAYS AS (docsearch.text_digest(title, body)) STORED;
+ALTER TABLE docsearch.document ADD COLUMN text_digest bigint GENERATED ALWAYS AS (
+    CASE WHEN octet_length(title) <= 65536 AND octet_length(body) <= 1000000 THEN docsearch.text_digest(title, body) END) STORED;
 CREATE INDEX document_text_digest ON docsearch.document (text_digest, project_id) WHERE text_digest IS NOT NULL;
 COMMENT ON COLUMN docsearch.document.text_digest IS
-    'digest of title and text, equal for documents that say the same; NULL: the text has fewer than 12 words';
+    'digest of title and text, equal for documents that say the same; NULL: the text has fewer than 12 words, or more than 1 MB';

@@ -6,7 +6,7 @@ use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
-use crate::reports::scope::{Scope, in_scope};
+use crate::reports::scope::{Scope, in_scope, planned_for_many};
 
 /// Times by class of the query and front end, most searches first.
 pub(crate) fn latency(caller: &Caller, scope: &Scope) -> Result<Vec<Latency>> {
@@ -49,6 +49,7 @@ row_type! {
 /// How often rules put another page first, and which of the two readers opened. The calls of clicks are looked up, since few calls
 /// have one.
 pub(crate) fn rules(caller: &Caller, scope: &Scope) -> Result<Vec<RuleRow>> {
+    let _settings = planned_for_many()?;
     let calls = in_scope!();
     statement::report(
         caller,

@@ -12,7 +12,7 @@ use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
 use crate::postgres::{interrupt, statement};
 use crate::reports::queries::is_unanswered;
-use crate::reports::scope::{Scope, in_scope};
+use crate::reports::scope::{Scope, in_scope, planned_for_many};
 use crate::search::request::Arguments;
 use crate::search::retrieval::Detail;
 use crate::tables::project;
@@ -149,6 +149,7 @@ impl Nearest<'_> {
 
 /// The texts of which the most was not found: the time of the report grows with the square of their number.
 fn unanswered(caller: &Caller, scope: &Scope) -> Result<Vec<UnansweredRow>> {
+    let _settings = planned_for_many()?;
     let calls = in_scope!();
     let condition = is_unanswered!();
     statement::report(
@@ -173,6 +174,7 @@ fn unanswered(caller: &Caller, scope: &Scope) -> Result<Vec<UnansweredRow>> {
 
 /// The most frequent texts that were answered.
 fn answered(caller: &Caller, scope: &Scope) -> Result<Vec<AnsweredRow>> {
+    let _settings = planned_for_many()?;
     let calls = in_scope!();
     let condition = is_unanswered!();
     statement::report(

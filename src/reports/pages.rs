@@ -8,7 +8,7 @@ use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
-use crate::reports::scope::{Scope, in_scope};
+use crate::reports::scope::{Scope, in_scope, planned_for_many};
 
 row_type! {
     /// A page with how often it is found and opened.
@@ -68,6 +68,7 @@ pub(crate) fn usage(caller: &Caller, scope: &Scope, rare: bool) -> Result<Vec<Pa
 }
 
 fn counts(caller: &Caller, scope: &Scope) -> Result<PageCounts> {
+    let _settings = planned_for_many()?;
     let calls = in_scope!();
     let mut counts = PageCounts::default();
     statement::each(

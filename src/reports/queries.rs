@@ -10,7 +10,7 @@ use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
-use crate::reports::scope::{Scope, in_scope};
+use crate::reports::scope::{Scope, in_scope, planned_for_many};
 
 /// What counts as no good answer: a condition on `q`.
 macro_rules! is_unanswered {
@@ -45,6 +45,7 @@ pub(crate) fn unanswered(caller: &Caller, scope: &Scope) -> Result<Vec<QueryRow>
 
 /// First counts, which takes the most time: texts, sessions and pages are read of the most frequent queries only.
 fn frequent(caller: &Caller, scope: &Scope, condition: &str) -> Result<Vec<QueryRow>> {
+    let _settings = planned_for_many()?;
     let calls = in_scope!();
     let searches = format!("{calls} AND q.kind = 'search' AND q.query_hash IS NOT NULL AND {condition}");
     statement::report(
@@ -110,6 +111,7 @@ pub(crate) fn rephrase_counts(caller: &Caller, scope: &Scope) -> Result<(i64, i6
 }
 
 fn rephrasing(caller: &Caller, scope: &Scope) -> Result<Rephrasing> {
+    let _settings = planned_for_many()?;
     let calls = in_scope!();
     let mut counts = Rephrasing::default();
     statement::each(

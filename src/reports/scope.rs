@@ -5,6 +5,7 @@ use docsearch_core::usage::readers::Readers;
 use docsearch_core::values::bounds::shown;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 
+use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{Result, invalid};
 use crate::postgres::role::Caller;
 use crate::tables::{grants, project, schema};
@@ -110,6 +111,11 @@ pub(crate) fn least_sessions(given: Option<i32>) -> Result<u32> {
             "Use 3 or more, so that no single reader decides.",
         )),
     }
+}
+
+/// For a statement that counts many calls: with the default of 4 MB it sorts them on disk, and compilation takes longer than it saves.
+pub(super) fn planned_for_many() -> Result<LocalSettings> {
+    LocalSettings::apply(&[("work_mem", "64MB"), ("jit", "off")])
 }
 
 /// The calls of a scope, as a condition on `q`.

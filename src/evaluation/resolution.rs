@@ -174,12 +174,12 @@ fn sections(
         }
     }
     let ids: Vec<DocumentId> = wanted.keys().copied().collect();
-    let chunks = chunk_anchors(caller, &ids)?;
+    let chunks = chunks(caller, &ids)?;
     let mut found = HashMap::new();
     // Most sections have a chunk of their own, so few texts are parsed.
     let mut parsed: Vec<DocumentId> = Vec::new();
     for (id, sections) in &wanted {
-        let of_chunks = chunks.get(id).map_or(&[][..], Vec::as_slice);
+        let of_chunks = chunks.get(id).map_or(&[][..], |chunks| chunks.anchors.as_slice());
         for &section in sections {
             let is_plain = section == section.trim() && !section.is_empty() && !section.starts_with('#');
             if is_plain && of_chunks.iter().any(|anchor| anchor == section) {
@@ -193,7 +193,8 @@ fn sections(
         interrupt::check();
         for (id, body, aliases) in bodies_and_anchors(caller, batch)? {
             let outline = Outline::new(&body);
-            let of_chunks = chunks.get(&id).map_or(&[][..], Vec::as_slice);
+            let of_chunks = chunks.get(&id).map_or(&[][..], |chunks| chunks.anchors.as_slice());
+            let summary = chunks.get(&id).map_or("", |chunks| chunks.summary.as_str());
             for &section in wanted.get(&id).into_iter().flatten() {
                 let alias = |fragment: &str| aliases.get(fragment).map(String::as_str);
                 let Some(index) = outline.find_with(section, alias) else {
@@ -201,7 +202,7 @@ fn sections(
                 };
                 let target = JudgedSection {
                     anchors: vec![outline.sections()[index].anchor.clone()],
-                    chunk: anchor_of_chunk(&outline, of_chunks, index).to_owned(),
+                    chunk: anchor_of_chunk(&outline, of_chunks, summary, index).to_owned(),
                 };
                 found.insert((id, section.to_owned()), target);
             }
@@ -210,18 +211,33 @@ fn sections(
     Ok(found)
 }
 
-/// The anchors of the chunks of visible documents, in order.
-fn chunk_anchors(caller: &mut Caller, ids: &[DocumentId]) -> Result<HashMap<DocumentId, Vec<String>>> {
+/// The chunks of a document, without questions.
+struct Chunks {
+    /// Their anchors, in order.
+    anchors: Vec<String>,
+    /// The text of the first one.
+    summary: String,
+}
+
+/// The chunks of visible documents.
+fn chunks(caller: &mut Caller, ids: &[DocumentId]) -> Result<HashMap<DocumentId, Chunks>> {
     let owner = &caller.as_owner()?;
     let [projects, documents] = keys::document_arguments(ids);
     let found = statement::lookup(
         owner,
-        "SELECT c.project_id, c.document_id, pg_catalog.array_agg(c.anchor ORDER BY c.chunk_no)
+        "SELECT c.project_id, c.document_id, pg_catalog.array_agg(c.anchor ORDER BY c.chunk_no),
+                coalesce(pg_catalog.min(c.body) FILTER (WHERE c.chunk_no = 0), '')
          FROM unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, document_id)
               JOIN docsearch.chunk c USING (project_id, document_id)
          WHERE c.chunk_no < $3 GROUP BY c.project_id, c.document_id",
         &[projects, documents, DatumWithOid::from(question::FIRST)],
-        |row| Ok((keys::document_id(row)?, row.required::<Vec<String>>(3)?)),
+        |row| {
+            let chunks = Chunks {
+                anchors: row.required(3)?,
+                summary: row.required(4)?,
+            };
+            Ok((keys::document_id(row)?, chunks))
+        },
     )?;
     Ok(found.into_iter().collect())
 }

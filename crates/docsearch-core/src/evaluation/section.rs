@@ -2,12 +2,13 @@
 
 use crate::documents::outline::Outline;
 
-/// Anchor of the chunk that has the text of a section, of a document whose chunks have these anchors in order. The section is an
-/// index in [`Outline::sections`].
+/// Anchor of the chunk that has the text of a section, of a document whose chunks have these anchors in order. `summary` is the text of
+/// the first chunk, and the section an index in [`Outline::sections`].
 ///
-/// A chunk of several sections has the anchor of the first. A document of one chunk has one without an anchor. A heading
-/// that has only subsections is in the chunk of the first of these.
-pub fn anchor_of_chunk<'a>(outline: &'a Outline<'_>, chunks: &[String], section: usize) -> &'a str {
+/// A chunk of several sections has the anchor of the first. A document of one chunk has one without an anchor, and so has the
+/// summary, which takes the place of a section with the same text. A heading that has only subsections is in the chunk of the
+/// first of these.
+pub fn anchor_of_chunk<'a>(outline: &'a Outline<'_>, chunks: &[String], summary: &str, section: usize) -> &'a str {
     let sections = outline.sections();
     if chunks.len() <= 1 {
         return "";
@@ -18,8 +19,19 @@ pub fn anchor_of_chunk<'a>(outline: &'a Outline<'_>, chunks: &[String], section:
     };
     let with_text = (section..sections.len()).find(|index| !has_only_subsections(outline, *index));
     let place = [Some(section), with_text].into_iter().flatten().find(begins_chunk);
+    if place.is_none() && with_text.is_some_and(|index| own_text(outline, index) == summary.trim()) {
+        return "";
+    }
     let place = place.or_else(|| (0..section).rev().find(begins_chunk));
     place.map_or("", |place| sections[place].anchor.as_str())
+}
+
+/// The text of a section without its heading and subsections.
+fn own_text<'a>(outline: &Outline<'a>, index: usize) -> &'a str {
+    let section = outline.sections().get(index);
+    section.map_or("", |section| {
+        outline.source(section.body_start..section.range.end).trim()
+    })
 }
 
 fn has_only_subsections(outline: &Outline<'_>, index: usize) -> bool {
@@ -27,8 +39,7 @@ fn has_only_subsections(outline: &Outline<'_>, index: usize) -> bool {
     let (Some(section), Some(next)) = (sections.get(index), sections.get(index + 1)) else {
         return false;
     };
-    let own = section.body_start..section.range.end;
-    next.level > section.level && outline.source(own).trim().is_empty()
+    next.level > section.level && own_text(outline, index).is_empty()
 }
 
 #[cfg(test)]
@@ -71,7 +82,7 @@ mod tests {
                 if !are_below {
                     continue;
                 }
-                let anchor = anchor_of_chunk(&outline, &anchors, index);
+                let anchor = anchor_of_chunk(&outline, &anchors, &chunked.chunks[0].body, index);
                 let first = format!("w{of_text}x0");
                 let has_it = |body: &str| body.split_whitespace().any(|word| word == first);
                 let found = chunked.chunks.iter().any(|chunk| chunk.anchor == anchor && has_it(&chunk.body));
@@ -81,8 +92,16 @@ mod tests {
     }
 
     #[test]
+    fn a_section_with_the_text_of_the_summary_is_the_summary() {
+        let outline = Outline::new("## Empty\n\n# Button\n\nA control.\n\n# Usage\n\nTap it.\n");
+        let chunks = ["", "empty", "usage"].map(str::to_owned);
+        assert_eq!(anchor_of_chunk(&outline, &chunks, "A control.", 1), "");
+        assert_eq!(anchor_of_chunk(&outline, &chunks, "Another.", 1), "empty");
+    }
+
+    #[test]
     fn a_short_page_is_one_result() {
         let page = "# Button\n\nA control.\n\n## Usage\n\nTap it.\n";
-        assert_eq!(anchor_of_chunk(&Outline::new(page), &[String::new()], 1), "");
+        assert_eq!(anchor_of_chunk(&Outline::new(page), &[String::new()], page, 1), "");
     }
 }

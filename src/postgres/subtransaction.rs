@@ -41,10 +41,12 @@ fn within<T>(work: impl FnOnce() -> Result<T>, keep: bool) -> Result<T> {
         .execute();
     match outcome {
         Ok(value) => {
-            // SAFETY: ends the subtransaction begun above.
-            match keep {
-                true => unsafe { pg_sys::ReleaseCurrentSubTransaction() },
-                false => unsafe { pg_sys::RollbackAndReleaseCurrentSubTransaction() },
+            if keep {
+                // SAFETY: ends the subtransaction begun above.
+                unsafe { pg_sys::ReleaseCurrentSubTransaction() };
+            } else {
+                // SAFETY: as above.
+                unsafe { pg_sys::RollbackAndReleaseCurrentSubTransaction() };
             }
             restore();
             Ok(value)

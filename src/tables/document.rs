@@ -352,22 +352,18 @@ fn metadata(caller: &Caller, id: DocumentId) -> Result<Value> {
     Ok(found.map_or(Value::Null, |StoredJson(metadata)| metadata))
 }
 
+/// Anchors of sections, by further fragments that lead to them.
+type Anchors = BTreeMap<String, String>;
+
 /// The text of a document with its further fragments, if it has at most `most` bytes.
-pub(crate) fn body_and_anchors(
-    caller: &Caller,
-    id: DocumentId,
-    most: i32,
-) -> Result<Option<(String, BTreeMap<String, String>)>> {
+pub(crate) fn body_and_anchors(caller: &Caller, id: DocumentId, most: i32) -> Result<Option<(String, Anchors)>> {
     body(caller, id, most)?
         .map(|body| Ok((body, anchors(caller, id)?)))
         .transpose()
 }
 
 /// The texts of documents with their further fragments.
-pub(crate) fn bodies_and_anchors(
-    caller: &Caller,
-    ids: &[DocumentId],
-) -> Result<Vec<(DocumentId, String, BTreeMap<String, String>)>> {
+pub(crate) fn bodies_and_anchors(caller: &Caller, ids: &[DocumentId]) -> Result<Vec<(DocumentId, String, Anchors)>> {
     statement::lookup(
         caller,
         &format!(
@@ -395,9 +391,9 @@ pub(crate) fn body(caller: &Caller, id: DocumentId, most: i32) -> Result<Option<
 }
 
 /// The further fragments of a document, which only a search for a section needs.
-fn anchors(caller: &Caller, id: DocumentId) -> Result<BTreeMap<String, String>> {
+fn anchors(caller: &Caller, id: DocumentId) -> Result<Anchors> {
     if !Part::EntryShare.exists() {
-        return Ok(BTreeMap::new());
+        return Ok(Anchors::new());
     }
     let found = statement::lookup(
         caller,
@@ -408,7 +404,7 @@ fn anchors(caller: &Caller, id: DocumentId) -> Result<BTreeMap<String, String>> 
     Ok(found.into_iter().next().map(anchors_of).unwrap_or_default())
 }
 
-fn anchors_of(StoredJson(anchors): StoredJson) -> BTreeMap<String, String> {
+fn anchors_of(StoredJson(anchors): StoredJson) -> Anchors {
     serde_json::from_value(anchors).unwrap_or_default()
 }
 

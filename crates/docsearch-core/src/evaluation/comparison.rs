@@ -103,15 +103,18 @@ pub struct Difference {
     pub worse: usize,
 }
 
+/// A query in two runs.
+type Pair<'a, M> = (&'a MeasuredQuery<M>, &'a MeasuredQuery<M>);
+
 /// How each measure differs between two runs: for each group if there are several, and overall. Queries of only one run are
 /// left out.
 pub fn differences<M: Measured>(first: &[MeasuredQuery<M>], second: &[MeasuredQuery<M>]) -> Vec<Difference> {
     let by_id: HashMap<&str, &MeasuredQuery<M>> = second.iter().map(|query| (query.id.as_str(), query)).collect();
-    let pairs: Vec<(&MeasuredQuery<M>, &MeasuredQuery<M>)> = first
+    let pairs: Vec<Pair<'_, M>> = first
         .iter()
         .filter_map(|query| Some((query, *by_id.get(query.id.as_str())?)))
         .collect();
-    let mut groups: BTreeMap<&str, Vec<(&MeasuredQuery<M>, &MeasuredQuery<M>)>> = BTreeMap::new();
+    let mut groups: BTreeMap<&str, Vec<Pair<'_, M>>> = BTreeMap::new();
     for pair in &pairs {
         groups.entry(&pair.0.group).or_default().push(*pair);
     }
@@ -127,7 +130,7 @@ pub fn differences<M: Measured>(first: &[MeasuredQuery<M>], second: &[MeasuredQu
 
 fn of_group<'a, M: Measured>(
     group: &'a str,
-    pairs: &'a [(&MeasuredQuery<M>, &MeasuredQuery<M>)],
+    pairs: &'a [Pair<'_, M>],
 ) -> impl Iterator<Item = Difference> + use<'a, M> {
     M::MEASURES.iter().map(move |measure| {
         let values = |(first, second): &(&MeasuredQuery<M>, &MeasuredQuery<M>)| {

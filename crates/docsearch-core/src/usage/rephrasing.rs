@@ -9,7 +9,10 @@ pub const OPENED: i64 = 120_000_000;
 /// Sessions that are remembered before those that ended are looked for.
 const SESSIONS: usize = 4_096;
 
-/// A query and the one that was asked next, with how often, and how that went.
+/// A query and the one that was asked next.
+pub type QueryPair = (Box<str>, Box<str>);
+
+/// How often a pair of queries was asked, and how that went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RephrasedCount {
     /// How often.
@@ -34,7 +37,7 @@ struct Session {
 pub struct Rephrasing {
     sessions: HashMap<Box<str>, Session>,
     remembered: usize,
-    numbers: HashMap<(Box<str>, Box<str>), u32>,
+    numbers: HashMap<QueryPair, u32>,
     counts: Vec<RephrasedCount>,
     searches: i64,
     rephrased: i64,
@@ -98,7 +101,7 @@ impl Rephrasing {
 
     /// Pairs of a query and the next one, the most frequent first; equal ones in the order of the queries.
     #[must_use]
-    pub fn most_frequent(self, limit: usize) -> Vec<((Box<str>, Box<str>), RephrasedCount)> {
+    pub fn most_frequent(self, limit: usize) -> Vec<(QueryPair, RephrasedCount)> {
         let counts = &self.counts;
         let mut pairs: Vec<_> = self
             .numbers

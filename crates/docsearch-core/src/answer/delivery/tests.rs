@@ -297,7 +297,7 @@ fn drawn(pool: &[String], draw: [u8; 9], document_id: i64, score: f32, load_toke
         load_tokens: Some(load_tokens),
         section_matches: vec![section_match; usize::from(draw[0] % 3)],
         duplicates: u32::from(draw[4] % 3),
-        also_at: (draw[4] % 3 > 0).then(|| more.clone()).into_iter().collect(),
+        also_at: (!draw[4].is_multiple_of(3)).then(|| more.clone()).into_iter().collect(),
         source_key: draw[3].is_multiple_of(2).then(|| more.clone()),
         metadata: json!({ "more": more }),
         breakdown: draw[1].is_multiple_of(2).then(|| vec![step]),

@@ -1,4 +1,8 @@
 -- A reference that load_doc accepts is the same page or section in a judgment, and no other is.
+-- Runs are numbered from 1, whatever ran before.
+SET client_min_messages = warning;
+TRUNCATE docsearch.evaluation_run, docsearch.judgment_set RESTART IDENTITY CASCADE;
+RESET client_min_messages;
 CREATE FUNCTION pg_temp.page(slug text, title text) RETURNS jsonb LANGUAGE sql RETURN jsonb_build_object(
     'slug', slug, 'title', title,
     'body', format(E'# %s\n\nBeginning of %s. %s\n\n## Great heat\n\nHeat of %s. %s\n\n## Größe\n\nSize of %s. %s',

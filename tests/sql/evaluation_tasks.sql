@@ -1,4 +1,8 @@
 -- The task of an assistant as a unit of evaluation.
+-- Runs are numbered from 1, whatever ran before.
+SET client_min_messages = warning;
+TRUNCATE docsearch.evaluation_run, docsearch.judgment_set RESTART IDENTITY CASCADE;
+RESET client_min_messages;
 SELECT docsearch.create_project('kiln') > 0 AS created;
 SELECT count(*) FROM docsearch.index_docs('kiln', replace(replace('[
   {"slug": "shelf", "title": "Shelf", "body": "# Shelf\n\nA plate that holds pots."},

@@ -79,7 +79,9 @@ SELECT queries FROM docsearch.evaluate('kiln', 'kiln', ranking => '[]');
 SELECT queries FROM docsearch.evaluate('kiln', 'kiln', ranking => '{"settings": {"hybrid_weight": 7}}');
 SELECT queries FROM docsearch.evaluate('kiln', 'kiln', ranking => '{"settings": {"hybrid": 1}}');
 SELECT queries FROM docsearch.evaluate('kiln', 'kiln', ranking => '{"rules": {"synonym": [{"term": "pc", "expansoin": "cone"}]}}');
+\set VERBOSITY terse
 SELECT queries FROM docsearch.evaluate('kiln', 'kiln', ranking => '{"rules": {"synonym": [{"term": "pc"}]}}');
+\set VERBOSITY default
 SELECT queries FROM docsearch.evaluate('kiln', 'kiln', ranking => '{"rules": {"search_tip": [{"number": "one", "tip": "x"}]}}');
 SELECT * FROM docsearch.diff_ranking('kiln', '{"rules": {"synonym": [{"term": "pc", "expansion": "cone", "project_id": 1}]}}');
 

@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 PAGES = 160
 SYLLABLES = ["ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "sa", "te"]
-# So many that a word is in few pages.
+# Enough that a word is in few pages.
 WORDS = [first + second + third for first in SYLLABLES for second in SYLLABLES for third in ("lomi", "ruda", "sepo", "tagu")]
 ENDED = "SELECT status FROM docsearch.tuning WHERE id = %s AND finished_at IS NOT NULL"
 

@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn the_documentation_names_every_format() {
         let line = |start: &str| REFERENCE.lines().find(|line| line.starts_with(start)).expect(start);
-        let option = line("| `--format FORMAT`");
+        let option = line("| `--format FORMAT` | `auto`");
         let rows = REFERENCE
             .split_once("| file | becomes |")
             .expect("the table of files")

@@ -27,7 +27,7 @@ SEARCH_INSTEAD = """
         filter docsearch.json_argument = NULL, max_results bigint = NULL, min_score float8 = NULL, dedup text = NULL,
         config docsearch.json_argument = NULL, format text = NULL, max_chars bigint = 20000, max_tokens bigint = NULL,
         also text[] = NULL)
-        RETURNS TABLE (content text, results int, confidence text, notices text[]) LANGUAGE plpgsql AS
+        RETURNS TABLE (content text, results int, confidence text, notices text[], search_token text) LANGUAGE plpgsql AS
         $$ BEGIN {} END $$"""
 SLOW = SEARCH_INSTEAD.format("PERFORM pg_sleep(86400);")
 # For those who are to wait for them.

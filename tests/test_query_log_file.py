@@ -131,6 +131,8 @@ def test_lines_that_cannot_be_deleted_do_not_stop_the_worker(site: Site, waiting
 @pytest.mark.parametrize("setting", ["docsearch.log_keep_rows = 500", "docsearch.log_keep_days = 2"])
 def test_old_rows_are_deleted_in_parts(site: Site, waiting: Path, setting: str):
     """More than one transaction deletes; 500 calls of today stay."""
+    # A worker that could not store lines before stores none.
+    wait_until(lambda: not site.database.execute("SELECT FROM pg_stat_activity WHERE backend_type = 'docsearch indexer'"))
     site.database.execute(
         """INSERT INTO docsearch.query_log (id, logged_at, kind, session, role, source, query, project_ids, results)
            SELECT 'old ' || n, now() - interval '3 days' - n * interval '1 second', 'search', 's', 'r', 'sql', 'old', '{}', 0

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -116,7 +115,7 @@ def test_further_arguments_and_mistakes(logged: Database) -> None:
     assert "Name one report" in ask(logged, "report", "--format", "csv", status=FAILED)
     for since in ("soon", "7q", "2026-13-01"):
         assert "a span such as 12h, 7d or 4w" in ask(logged, "report", "--since", since, status=FAILED), since
-    for since in ("7d", "12h", "4w", "90min", "2026-01-31", "yesterday", time.strftime("%Y-%m-%d 00:00+00")):
+    for since in ("7d", "12h", "4w", "90min", "2026-01-31", "2026-01-31 12:30+00", "yesterday"):
         ask(logged, "report", "top_queries", "--since", since)
     assert 'project "kti" does not exist' in ask(logged, "report", "--project", "kti", status=FAILED)
 

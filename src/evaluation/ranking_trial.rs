@@ -20,13 +20,13 @@ pub(crate) fn evaluate(
     options: &Options<'_>,
     wanted: &Value,
 ) -> Result<(i64, Vec<QueryRun>)> {
+    judgments::require_privilege(caller)?;
     let project = options.project.ok_or_else(|| {
         invalid(
             "a ranking state is of one project, and none is named",
             "Name it: project => 'name'.",
         )
     })?;
-    judgments::require_privilege(caller)?;
     let proposed = ranking_state::proposed(caller, project, wanted)?;
     let mut tried = match proposed.has_other_rules {
         true => subtransaction::undone(|| {

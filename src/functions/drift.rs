@@ -23,7 +23,7 @@ mod docsearch {
         project: default!(Option<Text<'_>>, "NULL"),
         max_rows: default!(Option<Whole>, "NULL"),
         readers: default!(Option<Text<'_>>, "NULL"),
-        run: default!(Option<i64>, "NULL"),
+        run: default!(Option<Whole>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -38,11 +38,11 @@ mod docsearch {
             ),
         >,
     > {
-        arguments!(project, max_rows, readers);
+        arguments!(project, max_rows, readers, run);
         let caller = &mut Caller::of_call()?;
         let (searches, limit) = match run {
             Some(run) => {
-                let searches = evaluation::drift::searches(caller, run)?;
+                let searches = evaluation::drift::searches(caller, run.into())?;
                 if since.is_some() || project.is_some() || readers.is_some() {
                     return Err(invalid(
                         "a run has its own project and time",

@@ -113,18 +113,23 @@ pub(crate) fn is_pending(owner: &Owner<'_>, project: i64) -> Result<bool> {
     Ok(found == Some(true))
 }
 
-/// Whether a tuning waits or was interrupted, or the documents of a project that tunes itself have changed.
+/// Whether a tuning waits or was interrupted, or the documents of a project that tunes itself have changed. Documents are counted
+/// only if there is such a project.
 pub(crate) fn is_due(owner: &Owner<'_>) -> Result<bool> {
     let found = statement::one(
         owner,
-        &format!(
-            "SELECT EXISTS (SELECT FROM docsearch.tuning t WHERE t.finished_at IS NULL)
-             OR EXISTS ({CHANGED_PROJECTS})"
-        ),
+        r#"SELECT EXISTS (SELECT FROM docsearch.tuning t WHERE t.finished_at IS NULL),
+                  EXISTS (SELECT FROM docsearch.project p WHERE p.settings @> '{"auto_tune": true}')"#,
         &[],
-        |row| row.required::<bool>(1),
+        |row| Ok((row.required::<bool>(1)?, row.required::<bool>(2)?)),
     )?;
-    Ok(found == Some(true))
+    let Some((false, true)) = found else {
+        return Ok(matches!(found, Some((true, _))));
+    };
+    let changed = statement::one(owner, &format!("SELECT EXISTS ({CHANGED_PROJECTS})"), &[], |row| {
+        row.required::<bool>(1)
+    })?;
+    Ok(changed == Some(true))
 }
 
 /// Begins the first tuning that waits, or that was interrupted. Runs in the worker.

@@ -20,10 +20,11 @@ mod tests {
         sql("SELECT docsearch.create_project('copied', settings => '{\"hybrid_weight\": 0.4}')");
         sql(&format!(
             "SELECT FROM docsearch.index_docs('copied', replace('[
-                {{\"slug\": \"guides/firing\", \"title\": \"Firing\", \"keywords\": [\"slow cooling rate\", \"quartz\"],
+                {{\"slug\": \"guides/firing\", \"title\": \"Firing\",
                   \"questions\": [{{\"anchor\": \"why-do-pots-crack\", \"question\": \"how to dry clay before firing\"}}],
                   \"body\": \"What firing is. %\\n\\n## Open a cold kiln\\n\\nWait. %\\n\\n## Why do pots crack?\\n\\nWater. %\"}},
-                {{\"slug\": \"reference/shelf\", \"title\": \"Shelf\", \"body\": \"A plate. See [when pots are cold](../guides/firing). %\"}}
+                {{\"slug\": \"reference/shelf\", \"title\": \"Shelf\", \"keywords\": [\"slow cooling rate\", \"quartz\"],
+                  \"body\": \"A plate. See [when pots are cold](../guides/firing). %\"}}
             ]', '%', repeat('{TEXT} ', 20))::jsonb)"
         ));
         sql(

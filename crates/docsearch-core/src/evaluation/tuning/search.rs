@@ -42,8 +42,9 @@ struct Gain {
     standard_error: f64,
 }
 
-/// Searches from `start`. Judged queries come before others, in an order that has nothing to do with their groups. `measure` returns the values of a range of the queries with some settings, `None` once the time is
-/// over. Equal arguments give equal searches.
+/// Searches from `start`. Judged queries come before others, in an order that has nothing to do with their groups. `measure`
+/// returns the values of a range of the queries with some settings, `None` once the time is over. Equal arguments give equal
+/// searches.
 ///
 /// # Errors
 ///

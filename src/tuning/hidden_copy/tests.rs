@@ -20,7 +20,7 @@ mod tests {
         sql("SELECT docsearch.create_project('copied', settings => '{\"hybrid_weight\": 0.4}')");
         sql(&format!(
             "SELECT FROM docsearch.index_docs('copied', replace('[
-                {{\"slug\": \"guides/firing\", \"title\": \"Firing\",
+                {{\"slug\": \"guides/firing\", \"title\": \"Firing\", \"keywords\": [\"quartz\"],
                   \"questions\": [{{\"anchor\": \"why-do-pots-crack\", \"question\": \"how to dry clay before firing\"}}],
                   \"body\": \"What firing is. %\\n\\n## Open a cold kiln\\n\\nWait. %\\n\\n## Why do pots crack?\\n\\nWater. %\"}},
                 {{\"slug\": \"reference/shelf\", \"title\": \"Shelf\", \"keywords\": [\"slow cooling rate\", \"quartz\"],

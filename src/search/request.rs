@@ -434,8 +434,10 @@ impl Request<'_> {
 
     /// A search without results yet.
     pub(super) fn begin(&self, caller: &mut Caller, query: &Query, config: &SearchConfig) -> Result<Retrieval<'_>> {
-        wake::if_due(caller)?;
-        tuning::if_due(caller)?;
+        if wake::is_time_to_check() {
+            wake::if_due(caller)?;
+            tuning::if_due(caller)?;
+        }
         let rules = rules::current(caller)?;
         let mut retrieval = Retrieval {
             groups: Group::all(caller, &self.projects, query, &rules, config)?,

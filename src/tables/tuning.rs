@@ -3,8 +3,7 @@
 //! As with the worker that indexes, two locks ensure that no tuning is missed: `tuning::worker` keeps [`Lock::Tuner`], and a
 //! transaction that leaves a tuning to it shares [`Lock::PendingTuning`] until its end.
 
-use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
@@ -21,8 +20,6 @@ use crate::tables::wake;
 
 /// How often a tuning that was interrupted is begun again.
 pub(crate) const MOST_ATTEMPTS: i32 = 3;
-/// How often a connection that searches checks whether a tuning is due.
-const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 /// Projects that tune themselves whose documents changed by more than a fifth since their last tuning.
 const CHANGED_PROJECTS: &str = r#"
     SELECT p.id FROM docsearch.project p
@@ -30,10 +27,6 @@ const CHANGED_PROJECTS: &str = r#"
     WHERE p.settings @> '{"auto_tune": true}'
       AND (SELECT 5 * pg_catalog.count(*) FILTER (WHERE last.at IS NULL OR d.updated_at > last.at) > pg_catalog.count(*)
            FROM docsearch.document d WHERE d.project_id = p.id)"#;
-
-thread_local! {
-    static CHECKED: Cell<Option<Instant>> = const { Cell::new(None) };
-}
 
 /// What became of a tuning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,13 +214,9 @@ pub(crate) fn after_commit() {
     }
 }
 
-/// Starts the worker if a tuning is due, at most once in [`CHECK_INTERVAL`]: after a restart of the server nothing else does,
-/// and nothing else notices that the documents of a project that tunes itself have changed.
+/// Starts the worker if a tuning is due. After a restart of the server nothing else does, and nothing else notices that the
+/// documents of a project that tunes itself have changed.
 pub(crate) fn if_due(caller: &mut Caller) -> Result<()> {
-    if CHECKED.get().is_some_and(|checked| checked.elapsed() < CHECK_INTERVAL) {
-        return Ok(());
-    }
-    CHECKED.set(Some(Instant::now()));
     if !Part::Tunings.exists() || !wake::may_start() {
         return Ok(());
     }

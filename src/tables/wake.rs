@@ -106,13 +106,17 @@ pub(crate) fn is_pending() -> bool {
         .is_some_and(|(pending, current)| pending.transaction == current.transaction)
 }
 
-/// Starts a worker if work is due, at most once in [`CHECK_INTERVAL`]. After a restart of the server, or after the
-/// worker has given up, nothing else starts one.
-pub(crate) fn if_due(caller: &mut Caller) -> Result<()> {
-    if CHECKED.get().is_some_and(|checked| checked.elapsed() < CHECK_INTERVAL) {
-        return Ok(());
+/// Whether this connection has not checked for work within [`CHECK_INTERVAL`], and checks now.
+pub(crate) fn is_time_to_check() -> bool {
+    let is_time = CHECKED.get().is_none_or(|checked| checked.elapsed() >= CHECK_INTERVAL);
+    if is_time {
+        CHECKED.set(Some(Instant::now()));
     }
-    CHECKED.set(Some(Instant::now()));
+    is_time
+}
+
+/// Starts a worker if work is due. After a restart of the server, or after the worker has given up, nothing else starts one.
+pub(crate) fn if_due(caller: &mut Caller) -> Result<()> {
     if !Part::Changes.exists() {
         return Ok(());
     }

@@ -98,6 +98,15 @@ pub(crate) fn read(owner: &Owner<'_>, id: DocumentId) -> Result<Vec<StoredQuesti
     )
 }
 
+/// A question with the id of its document, of a row of both.
+fn of_document(row: &statement::Row) -> Result<(i64, Question)> {
+    let question = Question {
+        anchor: row.required(2)?,
+        question: row.required(3)?,
+    };
+    Ok((row.required(1)?, question))
+}
+
 /// The questions of one source as they were given, by the ids of their documents.
 pub(crate) fn of_documents(
     owner: &Owner<'_>,
@@ -118,13 +127,7 @@ pub(crate) fn of_documents(
             DatumWithOid::from(documents),
             DatumWithOid::from(source),
         ],
-        |row| {
-            let question = Question {
-                anchor: row.required(2)?,
-                question: row.required(3)?,
-            };
-            Ok((row.required::<i64>(1)?, question))
-        },
+        of_document,
     )?;
     for (document, question) in stored {
         questions.entry(document).or_default().push(question);
@@ -143,13 +146,7 @@ pub(crate) fn answered(owner: &Owner<'_>, project: i64, documents: Vec<i64>) -> 
         "SELECT q.document_id, q.anchor, q.question FROM docsearch.question q
          WHERE q.project_id = $1 AND q.document_id = ANY ($2) AND NOT q.stale ORDER BY q.document_id, q.question_no",
         &[DatumWithOid::from(project), DatumWithOid::from(documents)],
-        |row| {
-            let question = Question {
-                anchor: row.required(2)?,
-                question: row.required(3)?,
-            };
-            Ok((row.required::<i64>(1)?, question))
-        },
+        of_document,
     )?;
     for (document, question) in stored {
         let known = questions.entry(document).or_default();

@@ -113,7 +113,7 @@ fn search(caller: &mut Caller, judged: &JudgedQuery, options: &Options<'_>, max_
     let also = &judged.query.also;
     let arguments = Arguments {
         query: Some(&judged.query.text),
-        also: (!also.is_empty()).then(|| also.iter().cloned().map(Some).collect()),
+        also: Some(also.iter().cloned().map(Some).collect()),
         project: options.project,
         max_results: Some(max_results),
         config: Some(JsonB(options.config.clone())),

@@ -188,7 +188,7 @@ impl Answers<'_> {
         interrupt::check();
         let arguments = Arguments {
             query: Some(query),
-            also: (!also.is_empty()).then(|| also.iter().cloned().map(Some).collect()),
+            also: Some(also.iter().cloned().map(Some).collect()),
             project: Some(self.project),
             filter: Some(JsonB(json!({ "version": version }))),
             max_results: Some(i32::try_from(CUTOFF).map_err(internal)?),

@@ -70,7 +70,7 @@ fn search(caller: &mut Caller, before: &FormerSearch) -> Result<Answer> {
     let also = &before.also;
     let arguments = Arguments {
         query: Some(&before.query),
-        also: (!also.is_empty()).then(|| also.iter().cloned().map(Some).collect()),
+        also: Some(also.iter().cloned().map(Some).collect()),
         project: before.project.as_deref(),
         max_results: Some(LOOKED_AT),
         config: before.config.clone().map(JsonB),

@@ -93,7 +93,7 @@ SET ROLE docsearch_guest;
 CALL pg_temp.ask_all(false);
 RESET ROLE;
 SELECT count(*) AS queries, count(*) FILTER (WHERE answers > 1) AS that_reveal FROM (SELECT query, count(DISTINCT answer) AS answers FROM answer GROUP BY query) a;
--- Each text comes once, and stands for what is there.
+-- Each text comes once, and counts its copies.
 SELECT count(*) > 100 AS texts, bool_and(places = 1) AS once, bool_or(duplicates > 3) AS several FROM (
     SELECT a.query, d.text_digest, count(DISTINCT (r ->> 'project', r ->> 'slug')) AS places, max((r ->> 'duplicates')::int) AS duplicates
     FROM answer a, jsonb_array_elements(a.answer -> 'results') r

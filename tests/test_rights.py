@@ -318,7 +318,7 @@ def test_a_reader_changes_nothing(library, functions):
     tables = [name for name, in library.execute(
         "SELECT c.oid::regclass::text FROM pg_class c WHERE c.relnamespace = 'docsearch'::regnamespace AND c.relkind = 'r' ORDER BY 1")]
     look = " UNION ALL ".join(f"SELECT '{table}', md5(coalesce(string_agg(t::text, '' ORDER BY t::text), '')) FROM {table} t" for table in tables)
-    before = library.execute(look)
+    before = dict(library.execute(look))
     with library.connect() as connection:
         connection.execute(f"SET ROLE {READER}")
         connection.execute("SET client_min_messages = error")
@@ -327,4 +327,4 @@ def test_a_reader_changes_nothing(library, functions):
                 connection.execute(function.statement(function.ordinary()))
             except psycopg.Error as error:
                 assert error.sqlstate, function
-    assert library.execute(look) == before
+    assert dict(library.execute(look)) == before

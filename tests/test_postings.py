@@ -162,7 +162,7 @@ LATER = ("docsearch.question, docsearch.judgment, docsearch.judgment_query, docs
 def make_version_12(database: Database) -> None:
     database.execute("DROP TABLE docsearch.posting, docsearch.posting_segment, docsearch.posting_pending, docsearch.vector_code, "
                      f"{LATER}")
-    database.execute("ALTER TABLE docsearch.document DROP COLUMN page_keys, DROP COLUMN text_digest")
+    database.execute("ALTER TABLE docsearch.document DROP COLUMN page_keys, DROP COLUMN text_digest, DROP COLUMN keywords_chosen")
     database.execute("ALTER TABLE docsearch.attached_table DROP COLUMN questions_column")
     database.execute("DELETE FROM docsearch.schema_version WHERE version >= 13")
 
@@ -212,7 +212,7 @@ def test_vectors_of_version_13_get_codes_and_lose_their_graph(kit):
     kit.index("kit", *pages(chance, "first", range(10)))
     kit.execute(f"DROP TABLE docsearch.vector_code, {LATER}")
     kit.execute("ALTER TABLE docsearch.attached_table DROP COLUMN questions_column")
-    kit.execute("ALTER TABLE docsearch.document DROP COLUMN text_digest")
+    kit.execute("ALTER TABLE docsearch.document DROP COLUMN text_digest, DROP COLUMN keywords_chosen")
     kit.execute("DELETE FROM docsearch.schema_version WHERE version >= 14")
     kit.execute("CREATE INDEX vector_1_embedding ON docsearch.vector_1 USING hnsw (embedding halfvec_cosine_ops)")
     kit.index("kit", *pages(chance, "second", range(10)))

@@ -415,3 +415,7 @@ ALTER TABLE docsearch.document ADD COLUMN text_digest bigint GENERATED ALWAYS AS
 CREATE INDEX document_text_digest ON docsearch.document (text_digest, project_id) WHERE text_digest IS NOT NULL;
 COMMENT ON COLUMN docsearch.document.text_digest IS
     'digest of title and text, equal for documents that say the same; NULL: the text has fewer than 12 words, or more than 1 MB';
+
+ALTER TABLE docsearch.document ADD COLUMN keywords_chosen boolean;
+COMMENT ON COLUMN docsearch.document.keywords_chosen IS
+    'whether indexing chose the keywords from the text, since none were given; NULL: it was stored by version 16 or before';

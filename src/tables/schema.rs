@@ -49,6 +49,8 @@ pub(crate) enum Part {
     Tunings,
     /// Digests of the texts of documents.
     TextDigest,
+    /// Whether indexing chose the keywords of a document.
+    KeywordsChosen,
 }
 
 impl Part {
@@ -81,6 +83,7 @@ impl Part {
             Self::QueryLog => (c"query_log", None),
             Self::Tunings => (c"tuning", None),
             Self::TextDigest => (c"document", Some(c"text_digest")),
+            Self::KeywordsChosen => (c"document", Some(c"keywords_chosen")),
         }
     }
 

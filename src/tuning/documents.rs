@@ -70,7 +70,8 @@ row_type! {
         category: Option<String> = "d.category",
         version: Option<String> = "d.version",
         summary: Option<String> = "d.summary",
-        keywords: Vec<String> = document::texts_without_null("d.keywords"),
+        given_keywords: Vec<String> = format!(
+            "CASE WHEN d.keywords_chosen IS FALSE THEN {} ELSE '{{}}' END", document::texts_without_null("d.keywords")),
         source_urls: Vec<String> = document::texts_without_null("d.source_urls"),
         metadata: StoredJson = "d.metadata",
         body: String = "d.body",
@@ -167,7 +168,7 @@ fn input(row: DocumentRow) -> DocumentInput {
         category: row.category,
         version: row.version,
         summary: row.summary.filter(|summary| lead.as_ref() != Some(summary)),
-        keywords: row.keywords,
+        keywords: row.given_keywords,
         source_urls: row.source_urls,
         metadata: Some(row.metadata.0),
         body: Some(row.body),

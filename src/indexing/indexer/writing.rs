@@ -200,8 +200,14 @@ impl Indexer<'_> {
             DatumWithOid::from(document.entry_share),
             DatumWithOid::from(JsonB(json!(input.anchors))),
             DatumWithOid::from(JsonB(json!(input.pages))),
+            DatumWithOid::from(input.keywords.is_empty()),
         ];
         let (columns, values, set) = match (Part::Pages.exists(), Part::EntryShare.exists()) {
+            (true, _) if Part::KeywordsChosen.exists() => (
+                ", entry_share, anchors, pages, keywords_chosen",
+                ", $18, $19, $20, $21",
+                ", entry_share = $18, anchors = $19, pages = $20, keywords_chosen = $21",
+            ),
             (true, _) => (
                 ", entry_share, anchors, pages",
                 ", $18, $19, $20",
@@ -237,7 +243,7 @@ impl Indexer<'_> {
                          keywords = $8, source_urls = $9, source_path = $10, source_root = $11,
                          metadata = coalesce($12, '{{}}'), body = $13, content_hash = $14, term_count = $15,
                          chunk_count = $16, published_at = $17::timestamptz{set}, updated_at = now()
-                     WHERE d.project_id = $1 AND d.id = $21 RETURNING d.id"),
+                     WHERE d.project_id = $1 AND d.id = $22 RETURNING d.id"),
                     &args,
                     |row| row.required::<i64>(1),
                 )

@@ -14,13 +14,13 @@ mod tests {
     use crate::tuning::documents::SampleLimits;
     use crate::tuning::hidden_copy::with_hidden_copy;
 
-    const TEXT: &str = "Clay turns to stone slowly, and the kiln has to stay closed for a day before it is cold.";
+    const TEXT: &str = "In a kiln, and only there, clay turns to stone.";
 
     fn prepare() -> Result<(Caller, Project)> {
         sql("SELECT docsearch.create_project('copied', settings => '{\"hybrid_weight\": 0.4}')");
         sql(&format!(
             "SELECT FROM docsearch.index_docs('copied', replace('[
-                {{\"slug\": \"guides/firing\", \"title\": \"Firing\", \"keywords\": [\"quartz\"],
+                {{\"slug\": \"guides/firing\", \"title\": \"Firing\",
                   \"questions\": [{{\"anchor\": \"why-do-pots-crack\", \"question\": \"how to dry clay before firing\"}}],
                   \"body\": \"What firing is. %\\n\\n## Open a cold kiln\\n\\nWait. %\\n\\n## Why do pots crack?\\n\\nWater. %\"}},
                 {{\"slug\": \"reference/shelf\", \"title\": \"Shelf\", \"keywords\": [\"slow cooling rate\", \"quartz\"],
@@ -58,6 +58,10 @@ mod tests {
         tables.into_iter().map(count).collect()
     }
 
+    /// How many documents of a project have a keyword.
+    const KEYWORD: &str =
+        "SELECT count(*) FROM docsearch.document d WHERE d.project_id = $1 AND 'crack' = ANY (d.keywords)";
+
     fn number(query: &str, project: i64) -> Result<i64> {
         let found = statement::one(&Anyone, query, &[project.into()], |row| row.required::<i64>(1))?;
         found.ok_or_else(|| internal("no row"))
@@ -81,6 +85,8 @@ mod tests {
                          AND c.terms @@ to_tsquery('docsearch.english', 'crack | dry | (open & cold)')";
             assert_eq!(number(words, copy.project.id)?, 0);
             assert!(number(words, original.id)? > 0);
+            assert_eq!(number(KEYWORD, original.id)?, 1, "indexing chooses a word of a heading");
+            assert_eq!(number(KEYWORD, copy.project.id)?, 0);
             Ok(copy
                 .queries
                 .iter()

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import psycopg
+from intervals import mean_interval
 from planted_topics import PHRASINGS, TOPICS, phrasings
 from psycopg import conninfo
 
@@ -25,10 +26,11 @@ READER = "docsearch_bench_log_reader"
 PAGES = Path(__file__).resolve().parent.parent / "examples" / "swiftui"
 CLIENTS = 8
 SEARCHES = 60
-ROUNDS = 3
+ROUNDS = 20
 REPORTS = [
-    "top_queries", "unanswered_queries", "rephrased_queries", "page_usage", "search_latency", "rule_effects", "refinement_stats",
-    "rephrase_rate", "documentation_gaps"]
+    "top_queries", "unanswered_queries", "rephrased_queries", "page_usage", "dead_references", "search_latency", "rule_effects",
+    "transformation_effects", "client_usage", "refinement_stats", "rephrase_rate", "drift", "documentation_gaps",
+    "question_candidates"]
 WORDS = ["button", "list", "grid", "toggle", "picker", "stack", "frame", "padding", "gesture", "animation", "sheet", "alert", "menu",
          "toolbar", "table", "text", "image", "label", "link", "form", "state", "binding", "scene", "window", "color", "shape"]
 
@@ -133,14 +135,18 @@ def measure(url: str, options: argparse.Namespace) -> None:
         connection.execute("CREATE EXTENSION pg_docsearch CASCADE")
         subprocess.run([options.program, "index", str(PAGES), "--project", PROJECT, "--url", url], check=True, capture_output=True)
         p50, p95 = {"off": [], "text": []}, {"off": [], "text": []}
-        for _ in range(ROUNDS):
-            for log in p95:
+        for turn in range(ROUNDS):
+            # Each is first in every other round, so that a change of the machine's speed favours neither.
+            for log in list(p95)[:: 1 if turn % 2 else -1]:
                 times = searches(url, log)
                 p50[log].append(statistics.median(times))
                 p95[log].append(percentile(times, 0.95))
         for name, by_log in (("p50", p50), ("p95", p95)):
             off, on = (statistics.median(by_log[log]) for log in ("off", "text"))
-            print(f"search, {CLIENTS} clients, {name}: {off:.1f} ms without the log, {on:.1f} with it ({on / off - 1:+.1%})")
+            changes = [on / off - 1 for off, on in zip(by_log["off"], by_log["text"])]
+            low, high = mean_interval(changes)
+            print(f"search, {CLIENTS} clients, {name}: {off:.1f} ms without the log, {on:.1f} with it "
+                  f"({statistics.fmean(changes):+.1%}, interval {low:+.1%} to {high:+.1%})")
         time.sleep(4)
         stored, = connection.execute("SELECT count(*) FROM docsearch.query_log").fetchone()
         print(f"stored {stored} of {ROUNDS * CLIENTS * (SEARCHES + 1)} calls")
@@ -158,16 +164,19 @@ def measure(url: str, options: argparse.Namespace) -> None:
                 times.append(time.perf_counter() - begun)
             print(f"{report}, {options.calls} calls: {times[0]:.2f} s at first, {min(times):.2f} to {max(times):.2f} s")
         connection.execute("RESET ROLE")
+        begun = time.perf_counter()
+        judged, = connection.execute("SELECT count(*) FROM docsearch.judge_from_clicks('clicks', %s)", [PROJECT]).fetchone()
+        print(f"judge_from_clicks, {options.calls} calls: {judged} rows, {time.perf_counter() - begun:.2f} s")
         connection.execute(f"DROP OWNED BY {READER}")
         connection.execute(f"DROP ROLE {READER}")
         for topic in TOPICS:
             begun = time.perf_counter()
-            (place, searches, others), = report_planted(connection, [topic])
+            (place, found, others), = report_planted(connection, [topic])
             seconds = time.perf_counter() - begun
-            print(f"planted {topic}: place {place}, {searches} of {PHRASINGS} phrasings, {others} others, {seconds:.2f} s")
+            print(f"planted {topic}: place {place}, {found} of {PHRASINGS} phrasings, {others} others, {seconds:.2f} s")
         together = report_planted(connection, list(TOPICS))
         first = sum(0 < place <= len(TOPICS) for place, _, _ in together)
-        whole = sum(searches == PHRASINGS and others == 0 for _, searches, others in together)
+        whole = sum(found == PHRASINGS and others == 0 for _, found, others in together)
         print(f"all {len(TOPICS)} topics at once: {first} at the first {len(TOPICS)} places, {whole} whole and pure: {together}")
 
 

@@ -73,7 +73,7 @@ fn lean(answer: &Answer, switched: Notice) -> Answer {
     lean
 }
 
-/// The answer with as many results as fit. If not even the rest fits, only a notice.
+/// The answer with as many results as fit. If not even the rest fits, only a notice, and the token if there is room.
 fn cut(mut answer: Answer, limit: usize, whole: &str) -> String {
     let results = std::mem::take(&mut answer.results);
     let total = results.len();
@@ -101,7 +101,13 @@ fn cut(mut answer: Answer, limit: usize, whole: &str) -> String {
             envelope.results = results.into_iter().take(shown).collect();
             encode(&envelope)
         }
-        None => json!({ "results": [], "notices": [left_out(0)] }).to_string(),
+        None => {
+            let rest = json!({ "results": [], "notices": [left_out(0)] });
+            let mut with_token = rest.clone();
+            with_token["search_token"] = json!(answer.search_token);
+            let is_named = answer.search_token.is_some() && encode(&with_token).chars().count() <= limit;
+            encode(if is_named { &with_token } else { &rest })
+        }
     }
 }
 

@@ -325,6 +325,7 @@ prop_compose! {
         answer.query = query.get(&pool).clone();
         answer.executed_query = executed_query.get(&pool).clone();
         answer.offset = offset;
+        answer.search_token = generic.then(|| "f".repeat(64));
         answer.notices = texts(notices).iter().map(|reason| Notice::vector_unavailable(reason)).collect();
         answer.suggestions = texts(suggestions)
             .into_iter()
@@ -483,14 +484,13 @@ proptest! {
         if format == Format::Raw {
             let json: Value = serde_json::from_str(&text).expect("valid JSON");
             let shown = json["results"].as_array().map_or(0, Vec::len);
-            let notices = json["notices"].as_array().cloned().unwrap_or_default();
-            let said = notices.iter().any(|notice| {
-                notice["code"] == "results_left_out"
-                    && notice["message"].as_str().is_some_and(|message| {
-                        message.starts_with(&format!("{} of {total} ", total - shown))
-                    })
+            let left_out = format!("{} of {total} ", total - shown);
+            let said = json["notices"].as_array().into_iter().flatten().any(|notice| {
+                let message = notice["message"].as_str().unwrap_or_default();
+                notice["code"] == "results_left_out" && message.starts_with(&left_out)
             });
             prop_assert!(shown == total || said, "{}", text);
+            prop_assert!(budget.max_chars() < 400 || json["search_token"].as_str() == answer.search_token.as_deref(), "{}", text);
         } else {
             let (shown, left_out) = counted(&text);
             prop_assert_eq!(shown + left_out, total, "{}", text);

@@ -205,7 +205,7 @@ impl Tuning<'_> {
             "is_complete": found.is_complete,
             "searches": self.searches,
             "copy_seconds": self.copied.as_secs_f64(),
-            "reasons": reasons(&verdict, is_changed),
+            "reasons": reasons(&verdict, is_changed, found.is_complete),
             "overall": verdict.overall,
             "groups": verdict.groups,
             "classes": verdict.classes,
@@ -334,9 +334,11 @@ fn counts(queries: &[MeasuredQuery]) -> BTreeMap<&str, usize> {
     counts
 }
 
-fn reasons(verdict: &Verdict, is_changed: bool) -> Vec<String> {
-    match is_changed {
-        true => verdict.reasons.clone(),
-        false => vec!["no other weights were better than noise on the training pages".to_owned()],
+fn reasons(verdict: &Verdict, is_changed: bool, is_complete: bool) -> Vec<String> {
+    let none_better = "no other weights were better than noise on the training pages";
+    match (is_changed, is_complete) {
+        (true, _) => verdict.reasons.clone(),
+        (false, true) => vec![none_better.to_owned()],
+        (false, false) => vec![format!("{none_better} before the time was over")],
     }
 }

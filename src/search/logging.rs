@@ -168,7 +168,7 @@ fn name_call(caller: &mut Caller, call: &mut LoggedCall) -> Option<String> {
 
 /// A call by this caller at this moment; `None` if the sample leaves it out or the tables have no log.
 fn new_call(caller: &Caller, kind: CallKind) -> Option<LoggedCall> {
-    if !query_log::exists() || query_log::random_share()? >= settings::query_log::sample() {
+    if !query_log::exists() || fastrand::f64() >= settings::query_log::sample() {
         return None;
     }
     Some(LoggedCall {

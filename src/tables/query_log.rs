@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use docsearch_core::usage::logged_call::{CallKind, LoggedCall, LoggedResult};
 use docsearch_core::values::digest::digest;
 use pgrx::datum::DatumWithOid;
-use pgrx::pg_sys;
 use serde_json::{Value, json};
 
 use crate::postgres::database_file::DatabaseFile;
@@ -98,21 +97,9 @@ fn shortened(mut digest: String) -> String {
 
 /// 128 random bits in hexadecimal digits; `None` if the system has none.
 fn random_digits() -> Option<String> {
-    let bytes: [u8; 16] = random()?;
+    let mut bytes = [0_u8; TOKEN_DIGITS / 2];
+    getrandom::fill(&mut bytes).ok()?;
     Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// A random number from 0 to 1, without 1.
-pub(crate) fn random_share() -> Option<f64> {
-    let bytes = random()?;
-    Some(f64::from(u32::from_le_bytes(bytes)) / (f64::from(u32::MAX) + 1.0))
-}
-
-fn random<const BYTES: usize>() -> Option<[u8; BYTES]> {
-    let mut bytes = [0_u8; BYTES];
-    // SAFETY: the memory has this length.
-    let is_filled = unsafe { pg_sys::pg_strong_random(bytes.as_mut_ptr().cast(), BYTES) };
-    is_filled.then_some(bytes)
 }
 
 /// What calls of this reader have in common.
@@ -295,7 +282,7 @@ fn row(call: &LoggedCall) -> Value {
 /// rows takes time, so this runs once for a number of new calls on average.
 fn prune(owner: &Owner<'_>, stored: i64) -> Result<()> {
     let is_continued = HAS_MORE_TO_PRUNE.replace(false);
-    let is_due = random_share().is_some_and(|share| share * (CALLS_BETWEEN_PRUNING as f64) < stored as f64);
+    let is_due = fastrand::f64() * (CALLS_BETWEEN_PRUNING as f64) < stored as f64;
     if !is_continued && !is_due {
         return Ok(());
     }

@@ -158,13 +158,13 @@ pub fn normalized(vector: &[f32]) -> Vec<f32> {
 /// The cosine similarity of vectors of length 1; 0 if one of them is not known.
 #[must_use]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
-    // Eight sums let the compiler use vector instructions: it keeps the order of a sum.
+    // Eight sums let the compiler use vector instructions: it keeps the order of a sum. Of iterators it made a call each.
     let (a_blocks, a_rest) = a.as_chunks::<8>();
     let (b_blocks, b_rest) = b.as_chunks::<8>();
     let mut sums = [0.0_f32; 8];
     for (a, b) in a_blocks.iter().zip(b_blocks) {
-        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
-            *sum += a * b;
+        for place in 0..8 {
+            sums[place] += a[place] * b[place];
         }
     }
     sums.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()

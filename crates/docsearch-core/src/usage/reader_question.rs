@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::usage::sessions::{Observation, Outcome};
+use crate::values::id::Map;
 
 /// A query that a page answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,9 +34,14 @@ struct Count {
 /// Queries that a page answered in at least `min_sessions` sessions, and in more than it left unanswered. The one with the most
 /// sessions is first.
 pub fn reader_questions(observations: &[Observation], min_sessions: u32) -> Vec<ReaderQuestion> {
-    let mut counts: BTreeMap<(u32, u32), Count> = BTreeMap::new();
+    // Few of the pages that are shown are opened.
+    let is_opened = |observation: &&Observation| matches!(observation.outcome, Outcome::Opened | Outcome::Helped);
+    let opened = observations.iter().filter(is_opened);
+    let mut counts: Map<(u32, u32), Count> = opened.map(|seen| ((seen.query, seen.page), Count::default())).collect();
     for observation in observations {
-        let count = counts.entry((observation.query, observation.page)).or_default();
+        let Some(count) = counts.get_mut(&(observation.query, observation.page)) else {
+            continue;
+        };
         count.shown += 1;
         match observation.outcome {
             Outcome::Passed => {}
@@ -68,7 +74,10 @@ pub fn reader_questions(observations: &[Observation], min_sessions: u32) -> Vec<
             helped: count.helped,
         })
         .collect();
-    questions.sort_by_key(|question| std::cmp::Reverse((question.answered, question.helped)));
+    questions.sort_unstable_by_key(|question| {
+        let by_sessions = std::cmp::Reverse((question.answered, question.helped));
+        (by_sessions, question.query, question.page)
+    });
     questions
 }
 

@@ -1,6 +1,6 @@
 //! What each session saw and opened.
 
-use std::collections::BTreeMap;
+use crate::values::id::Map;
 
 const MINUTE: i64 = 60 * 1_000_000;
 /// Time after a search in which a page that is opened counts for it, in microseconds.
@@ -67,7 +67,7 @@ pub struct Observation {
     /// Number of the page.
     pub page: u32,
     /// Its best place, from 0.
-    pub place: usize,
+    pub place: u32,
     /// The part that was opened or helped last.
     pub part: Option<u32>,
     /// What became of it.
@@ -78,32 +78,58 @@ pub struct Observation {
 /// often a session repeats itself, it is one observation.
 pub fn observations(mut events: Vec<Event>) -> Vec<Observation> {
     events.sort_by_key(|event| (event.session, event.at));
-    events
-        .chunk_by(|a, b| a.session == b.session)
-        .flat_map(of_session)
-        .collect()
+    let (mut seen, mut maps) = (Vec::new(), SessionMaps::default());
+    for of_session in events.chunk_by(|a, b| a.session == b.session) {
+        // Emptying a large map takes as long as filling it.
+        match maps.places.capacity() > LARGE {
+            true => maps = SessionMaps::default(),
+            false => maps.clear(),
+        }
+        observe(of_session, &mut seen, &mut maps);
+    }
+    seen
 }
 
-fn of_session(events: &[Event]) -> Vec<Observation> {
-    let mut seen: BTreeMap<(u32, u32), Observation> = BTreeMap::new();
-    // The latest search that showed a page.
-    let mut shown: BTreeMap<u32, Search<'_>> = BTreeMap::new();
+/// Pages that a session was shown, of which the maps are not used again.
+const LARGE: usize = 1_024;
+
+/// What is remembered of one session.
+#[derive(Default)]
+struct SessionMaps<'a> {
+    /// Places of the observations of queries and pages.
+    places: Map<(u32, u32), usize>,
+    /// The latest search that showed a page.
+    shown: Map<u32, Search<'a>>,
+}
+
+impl SessionMaps<'_> {
+    fn clear(&mut self) {
+        self.places.clear();
+        self.shown.clear();
+    }
+}
+
+/// Adds the observations of one session.
+fn observe<'a>(events: &'a [Event], seen: &mut Vec<Observation>, maps: &mut SessionMaps<'a>) {
+    let begin = seen.len();
     for (number, event) in events.iter().enumerate() {
         let (page, part, outcome) = match event.action {
             Action::Searched { query, ref pages } => {
-                for (place, page) in pages.iter().enumerate() {
+                for (place, page) in (0..).zip(pages) {
                     let Some(page) = *page else { continue };
-                    let new = Observation {
-                        query,
-                        page,
-                        place,
-                        part: None,
-                        outcome: Outcome::Passed,
-                    };
-                    let known = seen.entry((query, page)).or_insert(new);
-                    known.place = known.place.min(place);
+                    let known = *maps.places.entry((query, page)).or_insert_with(|| {
+                        seen.push(Observation {
+                            query,
+                            page,
+                            place,
+                            part: None,
+                            outcome: Outcome::Passed,
+                        });
+                        seen.len() - 1
+                    });
+                    seen[known].place = seen[known].place.min(place);
                     let at = event.at;
-                    shown.insert(page, Search { query, at, pages });
+                    maps.shown.insert(page, Search { query, at, pages });
                 }
                 continue;
             }
@@ -111,18 +137,16 @@ fn of_session(events: &[Event]) -> Vec<Observation> {
             Action::Helped(page, part) => (page, Some(part), Outcome::Helped),
             Action::DidNotHelp(page) => (page, None, Outcome::DidNotHelp),
             Action::Voted { query, helped } => {
-                vote(
-                    seen.range_mut((query, 0)..=(query, u32::MAX)).map(|(_, seen)| seen),
-                    helped,
-                );
+                vote(seen[begin..].iter_mut().filter(|seen| seen.query == query), helped);
                 continue;
             }
         };
-        let searched = shown.get(&page).filter(|search| event.at - search.at <= WINDOW);
+        let searched = maps.shown.get(&page).filter(|search| event.at - search.at <= WINDOW);
         let Some(search) = searched else { continue };
-        let Some(known) = seen.get_mut(&(search.query, page)) else {
+        let Some(&known) = maps.places.get(&(search.query, page)) else {
             continue;
         };
+        let known = &mut seen[known];
         let outcome = match outcome {
             Outcome::Opened if search.is_repeated(&events[number..]) => Outcome::Left,
             outcome => outcome,
@@ -132,7 +156,6 @@ fn of_session(events: &[Event]) -> Vec<Observation> {
             known.part = part;
         }
     }
-    seen.into_values().collect()
 }
 
 /// A vote on an answer is about the pages of it that were opened. Of several, it is not known which one helped.

@@ -7,7 +7,7 @@ fn observation(query: u32, page: u32, place: usize, outcome: Outcome) -> Observa
     Observation {
         query,
         page,
-        place,
+        place: place as u32,
         part: None,
         outcome,
     }

@@ -45,7 +45,7 @@ def fill(connection: psycopg.Connection, calls: int) -> None:
            SELECT md5(n::text), now() - (n * 2592000.0 / %(calls)s) * interval '1 second', CASE WHEN n %% 5 = 0 THEN 'load' ELSE 'search' END,
                   md5('reader ' || n / 6), current_user, (ARRAY['sql', 'http', 'mcp', 'page'])[1 + n %% 4], 'some words of query ' || q,
                   left(md5(q::text), 16), ARRAY[p.id], (ARRAY['words', 'question', 'identifier'])[1 + n %% 3], 10,
-                  array_fill(p.id, '{10}'), ARRAY[d, d + 1, d + 2, d + 3, d + 4, d + 5, d + 6, d + 7, d + 8, d + 9],
+                  ARRAY[p.id], ARRAY[d, d + 1, d + 2, d + 3, d + 4, d + 5, d + 6, d + 7, d + 8, d + 9],
                   array_fill('a-section'::text, '{10}'), '{.9,.5,.4,.3,.2,.2,.2,.1,.1,.1}', d + n %% 2, d, .2,
                   CASE WHEN n %% 4 = 0 THEN 'low' ELSE 'high' END, 1 + n %% 2, 1, n %% 3 * .1, 2.25, 3.5, .5, 1.25, 4 + random() * 6
            FROM (SELECT n, (power(random(), 4) * 100000)::int AS q, 1 + (power(random(), 2) * 70)::int AS d

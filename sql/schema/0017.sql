@@ -171,50 +171,73 @@ COMMENT ON TABLE docsearch.query_log_salt IS 'one row, for digests of queries an
 COMMENT ON COLUMN docsearch.query_log_salt.id IS 'true';
 COMMENT ON COLUMN docsearch.query_log_salt.salt IS 'random, and secret';
 
--- Columns of fixed width come first: reports read a million rows, and find them faster there.
+-- Columns of fixed width come first, in the order of how many reports read them: a report reads a million rows. What reports need of
+-- texts and arrays is generated beside them. Texts that are equal have equal keys; those of digests have their order, too.
 CREATE TABLE docsearch.query_log (
     logged_at timestamptz NOT NULL,
+    single_project bigint NOT NULL
+        GENERATED ALWAYS AS (CASE WHEN cardinality(project_ids) = 1 THEN project_ids[1] ELSE 0 END) STORED,
+    session_key bigint NOT NULL GENERATED ALWAYS AS (hashtextextended(session, 0)) STORED,
+    results int NOT NULL,
+    is_search bool NOT NULL GENERATED ALWAYS AS (kind = 'search') STORED,
+    is_assistant bool NOT NULL GENERATED ALWAYS AS (source = 'mcp') STORED,
+    is_low bool NOT NULL GENERATED ALWAYS AS (coalesce(confidence = 'low', false)) STORED,
+    is_filtered bool NOT NULL GENERATED ALWAYS AS (cardinality(filter_keys) > 0) STORED,
+    is_fallback bool NOT NULL GENERATED ALWAYS AS ('vector_unavailable' = ANY (notices)) STORED,
+    query_key bigint GENERATED ALWAYS AS (
+        CASE WHEN octet_length(query_hash) = 16 AND translate(query_hash, '0123456789abcdef', '') = ''
+             THEN ('x' || query_hash)::bit(64)::bigint ELSE hashtextextended(query_hash, 0) END) STORED,
+    query_chars int GENERATED ALWAYS AS (char_length(query)) STORED,
+    first_score real GENERATED ALWAYS AS (scores[1]) STORED,
     original_top bigint,
     final_top bigint,
-    results int NOT NULL,
     attempts int,
     best_attempt int,
     score_delta real,
     grade real,
     grade_gain real,
+    total_ms real,
     embed_ms real,
     rank_ms real,
-    boost_ms real,
     present_ms real,
+    boost_ms real,
     transform_ms real,
     grade_ms real,
     suggest_ms real,
-    total_ms real,
-    id text PRIMARY KEY,
-    kind text NOT NULL CHECK (kind IN ('search', 'load')),
-    session text NOT NULL,
     source text NOT NULL,
-    query_hash text,
+    client text,
     class text,
-    confidence text,
+    notices text[] NOT NULL DEFAULT '{}',
+    tried text[] NOT NULL DEFAULT '{}',
     project_ids bigint[] NOT NULL,
     found_projects bigint[] NOT NULL DEFAULT '{}',
     found_documents bigint[] NOT NULL DEFAULT '{}',
+    id text PRIMARY KEY,
+    kind text NOT NULL CHECK (kind IN ('search', 'load')),
+    session text NOT NULL,
+    query_hash text,
+    confidence text,
     role text NOT NULL,
-    client text,
     query text,
     filter_keys text[] NOT NULL DEFAULT '{}',
-    tried text[] NOT NULL DEFAULT '{}',
-    notices text[] NOT NULL DEFAULT '{}',
     scores real[] NOT NULL DEFAULT '{}',
     found_anchors text[] NOT NULL DEFAULT '{}'
 );
 CREATE INDEX query_log_logged_at ON docsearch.query_log (logged_at);
-CREATE INDEX query_log_query ON docsearch.query_log (query_hash, logged_at);
-CREATE INDEX query_log_session ON docsearch.query_log (session, logged_at);
+CREATE INDEX query_log_query ON docsearch.query_log (query_key, logged_at);
 COMMENT ON TABLE docsearch.query_log IS 'searches and loads of documents, if docsearch.log_queries is on';
 COMMENT ON COLUMN docsearch.query_log.id IS 'digest of the token in the answer';
 COMMENT ON COLUMN docsearch.query_log.logged_at IS 'when the call ended';
+COMMENT ON COLUMN docsearch.query_log.single_project IS 'the project that was searched; 0 if there are several';
+COMMENT ON COLUMN docsearch.query_log.session_key IS '64 bits of session, by which reports count';
+COMMENT ON COLUMN docsearch.query_log.query_key IS '64 bits of query_hash, by which reports count';
+COMMENT ON COLUMN docsearch.query_log.query_chars IS 'length of query';
+COMMENT ON COLUMN docsearch.query_log.first_score IS 'the first of scores';
+COMMENT ON COLUMN docsearch.query_log.is_search IS 'whether kind is search';
+COMMENT ON COLUMN docsearch.query_log.is_assistant IS 'whether source is mcp';
+COMMENT ON COLUMN docsearch.query_log.is_low IS 'whether confidence is low';
+COMMENT ON COLUMN docsearch.query_log.is_filtered IS 'whether there are filter_keys';
+COMMENT ON COLUMN docsearch.query_log.is_fallback IS 'whether notices have vector_unavailable';
 COMMENT ON COLUMN docsearch.query_log.kind IS 'search or load';
 COMMENT ON COLUMN docsearch.query_log.session IS 'what calls of one reader have in common: the connection, or docsearch.log_session';
 COMMENT ON COLUMN docsearch.query_log.role IS 'role of the caller';
@@ -226,7 +249,8 @@ COMMENT ON COLUMN docsearch.query_log.project_ids IS 'projects that were searche
 COMMENT ON COLUMN docsearch.query_log.class IS 'class of the query, such as identifier or question';
 COMMENT ON COLUMN docsearch.query_log.filter_keys IS 'keys of the filter, and category';
 COMMENT ON COLUMN docsearch.query_log.results IS 'number of results';
-COMMENT ON COLUMN docsearch.query_log.found_projects IS 'projects of the first 10 results, or of what was loaded';
+COMMENT ON COLUMN docsearch.query_log.found_projects IS
+    'projects of the first 10 results, or of what was loaded; one, if all are of the same';
 COMMENT ON COLUMN docsearch.query_log.found_documents IS 'documents of the first 10 results, or what was loaded';
 COMMENT ON COLUMN docsearch.query_log.found_anchors IS 'their sections; empty for a page as a whole';
 COMMENT ON COLUMN docsearch.query_log.scores IS 'their scores, 0 to 1';
@@ -349,11 +373,12 @@ COMMENT ON COLUMN docsearch.ranking_change.after IS 'settings and rules after';
 -- projects is computed once for a statement, and pages are looked at only if policies apply to the reader.
 ALTER TABLE docsearch.query_log ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible_answers ON docsearch.query_log
-    USING (project_ids <@ (SELECT coalesce(pg_catalog.array_agg(p.id), '{}') FROM docsearch.project p)
+    USING (CASE WHEN single_project > 0 THEN single_project IN (SELECT p.id FROM docsearch.project p)
+                ELSE project_ids <@ (SELECT coalesce(pg_catalog.array_agg(p.id), '{}') FROM docsearch.project p) END
            AND CASE WHEN (SELECT pg_catalog.row_security_active('docsearch.document'))
                     THEN NOT EXISTS (SELECT FROM unnest(found_projects, found_documents) f (project_id, id)
                                      WHERE NOT EXISTS (SELECT FROM docsearch.document d
-                                                       WHERE d.project_id = f.project_id AND d.id = f.id))
+                                                       WHERE d.project_id = coalesce(f.project_id, found_projects[1]) AND d.id = f.id))
                          AND (original_top IS NULL
                               OR EXISTS (SELECT FROM docsearch.document d
                                          WHERE d.project_id = ANY (project_ids) AND d.id = original_top))

@@ -86,16 +86,17 @@ mod docsearch {
         arguments!(project, max_rows, readers);
         let caller = &Caller::of_call()?;
         let scope = Scope::new(caller, since, project, max_rows, readers)?;
-        let rows = effects::clients(caller, &scope)?.into_iter().map(|row| {
+        let rows = effects::clients(caller, &scope)?.into_iter().map(|(client, count)| {
+            let share = |part: i64| (count.searches > 0).then(|| part as f64 / count.searches as f64);
             (
-                row.source,
-                row.client,
-                row.sessions,
-                row.searches,
-                row.loads,
-                row.no_results,
-                row.low_confidence,
-                row.dead_references,
+                client.source,
+                client.name,
+                count.sessions,
+                count.searches,
+                count.loads,
+                share(count.no_results),
+                share(count.low_confidence),
+                count.dead_references,
             )
         });
         Ok(TableIterator::new(rows.collect::<Vec<_>>()))

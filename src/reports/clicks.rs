@@ -25,12 +25,12 @@ pub(crate) struct ClickJudgments {
 pub(crate) fn judgments(caller: &Caller, scope: &Scope, min_sessions: u32) -> Result<ClickJudgments> {
     let reading = reading::read(caller, scope)?;
     let model = ClickModel::of(&reading.observations, min_sessions);
-    let hashes = model.pages.chunk_by(|a, b| a.query == b.query);
-    let hashes = hashes.map(|pages| reading.query_hash(pages[0].query)).collect();
-    let texts = reading::texts(caller, scope, hashes)?;
+    let asked = model.pages.chunk_by(|a, b| a.query == b.query);
+    let asked = asked.map(|pages| reading.query(pages[0].query)).collect();
+    let texts = reading::texts(caller, scope, asked)?;
     let (mut queries, mut judgments) = (Vec::new(), Vec::new());
     for pages in model.pages.chunk_by(|a, b| a.query == b.query) {
-        let Some(asked) = texts.get(reading.query_hash(pages[0].query)) else {
+        let Some(asked) = texts.get(&reading.query(pages[0].query)) else {
             continue;
         };
         let query = SetQuery {

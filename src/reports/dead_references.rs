@@ -7,7 +7,7 @@ use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
 use crate::postgres::{interrupt, statement};
-use crate::reports::scope::{Scope, in_scope};
+use crate::reports::scope::{Scope, in_scope, planned_for_many};
 use crate::tables::{document, nearest};
 
 row_type! {
@@ -16,7 +16,7 @@ row_type! {
         reference: Option<String> = "any_value(q.query)",
         query_hash: String = "q.query_hash",
         times: i64 = "count(*)",
-        sessions: i64 = "count(DISTINCT q.session)",
+        sessions: i64 = "count(DISTINCT q.session_key)",
         last_at: TimestampWithTimeZone = "max(q.logged_at)",
     }
 }
@@ -36,12 +36,13 @@ pub(crate) struct DeadReference {
 /// The references with the most calls that lead nowhere for the caller. One that leads to a page by now is left out, and one
 /// whose text is not kept is shown by its digest.
 pub(crate) fn dead_references(caller: &mut Caller, scope: &Scope) -> Result<Vec<DeadReference>> {
+    let _settings = planned_for_many()?;
     let calls = in_scope!();
     let asked = statement::report(
         caller,
         &format!(
             "SELECT {} FROM docsearch.query_log q
-             WHERE {calls} AND q.kind = 'load' AND q.results = 0 AND q.query_hash IS NOT NULL
+             WHERE {calls} AND NOT q.is_search AND q.results = 0 AND q.query_hash IS NOT NULL
              GROUP BY q.query_hash ORDER BY count(*) DESC, q.query_hash LIMIT $3 + {MORE_ROWS}",
             AskedRow::select_list()
         ),

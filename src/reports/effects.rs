@@ -1,5 +1,6 @@
 //! Reports of what the search does: time by class, rules that changed the first page, refinement.
 
+use docsearch_core::usage::client_counts::{Client, ClientCall, ClientCount, ClientCounts};
 use docsearch_core::usage::latency::{Latencies, Latency, SearchTime};
 
 use crate::postgres::report::Result;
@@ -10,13 +11,14 @@ use crate::reports::scope::{Scope, in_scope, planned_for_many};
 
 /// Times by class of the query and front end, most searches first.
 pub(crate) fn latency(caller: &Caller, scope: &Scope) -> Result<Vec<Latency>> {
+    let _settings = planned_for_many()?;
     let calls = in_scope!();
     let mut times = Latencies::default();
     statement::each(
         caller,
         &format!(
-            "SELECT q.class, q.source, q.total_ms, q.embed_ms, q.rank_ms, q.present_ms, 'vector_unavailable' = ANY (q.notices)
-             FROM docsearch.query_log q WHERE {calls} AND q.kind = 'search' AND q.total_ms IS NOT NULL"
+            "SELECT q.class, q.source, q.total_ms, q.embed_ms, q.rank_ms, q.present_ms, q.is_fallback
+             FROM docsearch.query_log q WHERE {calls} AND q.is_search AND q.total_ms IS NOT NULL"
         ),
         &scope.arguments(),
         |row| {
@@ -57,14 +59,14 @@ pub(crate) fn rules(caller: &Caller, scope: &Scope) -> Result<Vec<RuleRow>> {
             "WITH c AS (
                  SELECT q.class, count(*) AS searches, count(*) FILTER (WHERE q.original_top <> q.final_top) AS moved,
                         avg(q.score_delta) AS mean_delta
-                 FROM docsearch.query_log q WHERE {calls} AND q.kind = 'search' AND q.final_top IS NOT NULL GROUP BY q.class),
+                 FROM docsearch.query_log q WHERE {calls} AND q.is_search AND q.final_top IS NOT NULL GROUP BY q.class),
              o AS (
                  SELECT q.class, count(*) FILTER (WHERE f.document_id = q.original_top) AS original,
                         count(*) FILTER (WHERE f.document_id = q.final_top) AS final
                  FROM (SELECT DISTINCT ON (b.call_id) b.call_id, b.document_id FROM docsearch.feedback b
                        WHERE b.kind = 'click' ORDER BY b.call_id, b.id) f
                  JOIN docsearch.query_log q ON q.id = f.call_id
-                 WHERE {calls} AND q.kind = 'search' AND q.original_top <> q.final_top GROUP BY q.class)
+                 WHERE {calls} AND q.is_search AND q.original_top <> q.final_top GROUP BY q.class)
              SELECT {columns} FROM c LEFT JOIN o ON o.class IS NOT DISTINCT FROM c.class
              ORDER BY c.searches DESC, c.class LIMIT $3",
             columns = RuleRow::select_list()
@@ -87,6 +89,7 @@ row_type! {
 
 /// How often refined searches try again, and how often that helps.
 pub(crate) fn refinement(caller: &Caller, scope: &Scope) -> Result<Option<RefinementRow>> {
+    let _settings = planned_for_many()?;
     let calls = in_scope!();
     let rows = statement::report(
         caller,
@@ -113,6 +116,7 @@ row_type! {
 
 /// Which ways to try again give the answer, and how much better it is.
 pub(crate) fn retries(caller: &Caller, scope: &Scope) -> Result<Vec<RetryRow>> {
+    let _settings = planned_for_many()?;
     let calls = in_scope!();
     statement::report(
         caller,
@@ -126,37 +130,27 @@ pub(crate) fn retries(caller: &Caller, scope: &Scope) -> Result<Vec<RetryRow>> {
     )
 }
 
-row_type! {
-    /// Calls of one program.
-    pub(crate) struct ClientRow {
-        pub(crate) source: String = "c.source",
-        pub(crate) client: Option<String> = "c.client",
-        pub(crate) sessions: i64 = "count(*)",
-        pub(crate) searches: i64 = "sum(c.searches)::bigint",
-        pub(crate) loads: i64 = "sum(c.loads)::bigint",
-        pub(crate) no_results: Option<f64> = "(sum(c.no_results) / nullif(sum(c.searches), 0))::float8",
-        pub(crate) low_confidence: Option<f64> = "(sum(c.low_confidence) / nullif(sum(c.searches), 0))::float8",
-        pub(crate) dead_references: i64 = "sum(c.dead_references)::bigint",
-    }
-}
-
-/// Calls by front end and program.
-pub(crate) fn clients(caller: &Caller, scope: &Scope) -> Result<Vec<ClientRow>> {
+/// Calls by front end and program, most searches first.
+pub(crate) fn clients(caller: &Caller, scope: &Scope) -> Result<Vec<(Client, ClientCount)>> {
+    let _settings = planned_for_many()?;
     let calls = in_scope!();
-    statement::report(
+    let mut counts = ClientCounts::default();
+    statement::each(
         caller,
         &format!(
-            "SELECT {} FROM (
-                 SELECT q.source, q.client, q.session, count(*) FILTER (WHERE q.kind = 'search') AS searches,
-                        count(*) FILTER (WHERE q.kind = 'load' AND q.results > 0) AS loads,
-                        count(*) FILTER (WHERE q.kind = 'search' AND q.results = 0) AS no_results,
-                        count(*) FILTER (WHERE q.kind = 'search' AND q.confidence = 'low') AS low_confidence,
-                        count(*) FILTER (WHERE q.kind = 'load' AND q.results = 0) AS dead_references
-                 FROM docsearch.query_log q WHERE {calls} GROUP BY q.source, q.client, q.session) c
-             GROUP BY c.source, c.client ORDER BY sum(c.searches) DESC, c.source, c.client LIMIT $3",
-            ClientRow::select_list()
+            "SELECT q.source, q.client, q.session_key, q.is_search, q.results = 0, q.is_low FROM docsearch.query_log q WHERE {calls}"
         ),
         &scope.arguments(),
-        ClientRow::read,
-    )
+        |row| {
+            let call = ClientCall {
+                session: row.required(3)?,
+                is_search: row.required(4)?,
+                has_no_result: row.required(5)?,
+                is_low: row.required(6)?,
+            };
+            counts.add(row.required(1)?, row.optional(2)?, call);
+            Ok(())
+        },
+    )?;
+    Ok(counts.most_searches(scope.limit()))
 }

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use docsearch_core::usage::clusters::{WeightedQuery, normalized};
 use docsearch_core::usage::gaps::{Gaps, UnansweredQuery};
+use docsearch_core::usage::query_counts::greatest;
+use docsearch_core::values::id::Map;
 use docsearch_inference::Embedder;
 
 use crate::models::embedder;
 use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
-use crate::postgres::row_type::row_type;
 use crate::postgres::{interrupt, statement};
-use crate::reports::queries::is_unanswered;
+use crate::reports::queries::{self, is_unanswered};
 use crate::reports::scope::{Scope, in_scope, planned_for_many};
 use crate::search::request::Arguments;
 use crate::search::retrieval::Detail;
@@ -23,8 +24,8 @@ const SHOWN_QUERIES: usize = 5;
 const NEAREST_PAGES: i32 = 3;
 
 /// Unanswered texts, reports of gaps, and answered texts that are compared.
-const UNANSWERED: i32 = 1_000;
-const ANSWERED: i32 = 500;
+const UNANSWERED: usize = 1_000;
+const ANSWERED: usize = 500;
 /// Groups whose most typical queries are searched, to see what the documentation says now, and the number of these queries.
 const COMPARED_GROUPS: usize = 30;
 const TYPICAL_QUERIES: usize = 3;
@@ -43,27 +44,30 @@ pub(crate) struct DocumentationGap {
     pub(crate) nearest: Vec<String>,
 }
 
-row_type! {
-    /// A query without a good answer, or a report.
-    struct UnansweredRow {
-        text: String = "u.text",
-        searches: i64 = "u.searches",
-        reports: i64 = "u.reports",
-    }
+/// A query without a good answer, or a report.
+struct UnansweredRow {
+    text: String,
+    searches: i64,
+    reports: i64,
 }
 
-row_type! {
-    /// A query that was answered.
-    struct AnsweredRow {
-        text: String = "any_value(q.query)",
-        searches: i64 = "count(*)",
-    }
+/// A query that was answered.
+struct AnsweredRow {
+    text: String,
+    searches: i64,
+}
+
+/// Searches for a query, and of those without a good answer how much was not found.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    searches: i64,
+    missing: f64,
 }
 
 /// The largest gaps. A group of queries counts as far as the documentation does not answer its most typical queries now.
 pub(crate) fn gaps(caller: &mut Caller, scope: &Scope, name: Option<&str>) -> Result<Vec<DocumentationGap>> {
-    let rows = unanswered(caller, scope)?;
-    let answered = answered(caller, scope)?;
+    let (mut rows, answered) = queries(caller, scope)?;
+    rows.extend(reports(caller, scope)?);
     let projects = project::selected(caller, name)?;
     let model = match projects.iter().any(|project| project.model.remote) {
         true => None,
@@ -147,46 +151,73 @@ impl Nearest<'_> {
     }
 }
 
-/// The texts of which the most was not found: the time of the report grows with the square of their number.
-fn unanswered(caller: &Caller, scope: &Scope) -> Result<Vec<UnansweredRow>> {
+/// The texts of which the most was not found, and the most frequent ones that were answered: the time of the report grows with the
+/// square of their number.
+fn queries(caller: &Caller, scope: &Scope) -> Result<(Vec<UnansweredRow>, Vec<AnsweredRow>)> {
     let _settings = planned_for_many()?;
     let calls = in_scope!();
     let condition = is_unanswered!();
-    statement::report(
+    let (mut unanswered, mut answered): (Map<i64, Count>, Map<i64, Count>) = Default::default();
+    statement::each(
         caller,
         &format!(
-            "SELECT {columns} FROM (
-                 (SELECT any_value(q.query) AS text, count(*) AS searches, 0::bigint AS reports
-                  FROM docsearch.query_log q
-                  WHERE {calls} AND q.kind = 'search' AND q.query ~ '\\S' AND {condition}
-                  GROUP BY q.query_hash ORDER BY sum(1 - coalesce(q.scores[1], 0)) DESC, q.query_hash LIMIT {UNANSWERED})
-                 UNION ALL
-                 (SELECT left(coalesce(g.goal, g.report), 500) AS text, 0, count(*) FROM docsearch.gap_report g
-                  WHERE g.reported_at >= coalesce($1, now() - interval '30 days') AND ($2::bigint IS NULL OR g.project_id = $2)
-                    AND ($4::bool IS NULL OR (g.source = 'mcp') = $4)
-                  GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT {UNANSWERED})) u",
-            columns = UnansweredRow::select_list()
+            "SELECT q.query_key, q.first_score, {condition} IS TRUE FROM docsearch.query_log q
+             WHERE {calls} AND q.is_search AND q.query_chars > 0 AND q.query_key IS NOT NULL"
         ),
         &scope.arguments(),
-        UnansweredRow::read,
-    )
+        |row| {
+            let of = if row.required(3)? {
+                &mut unanswered
+            } else {
+                &mut answered
+            };
+            let count = of.entry(row.required(1)?).or_default();
+            count.searches += 1;
+            count.missing += 1.0 - f64::from(row.optional::<f32>(2)?.unwrap_or_default());
+            Ok(())
+        },
+    )?;
+    // One more than are wanted, since all blank queries have one key.
+    let unanswered = greatest(unanswered, UNANSWERED + 1, |count| count.missing);
+    let answered = greatest(answered, ANSWERED + 1, |count| count.searches as f64);
+    let keys = unanswered.iter().chain(&answered).map(|&(query, _)| query);
+    let mut texts = queries::texts(caller, scope, keys.collect())?;
+    texts.retain(|_, text| !text.trim().is_empty());
+    let text = |query: &i64| texts.get(query).cloned();
+    let unanswered = unanswered.iter().filter_map(|(query, count)| {
+        Some(UnansweredRow {
+            text: text(query)?,
+            searches: count.searches,
+            reports: 0,
+        })
+    });
+    let answered = answered.iter().filter_map(|(query, count)| {
+        Some(AnsweredRow {
+            text: text(query)?,
+            searches: count.searches,
+        })
+    });
+    Ok((unanswered.take(UNANSWERED).collect(), answered.take(ANSWERED).collect()))
 }
 
-/// The most frequent texts that were answered.
-fn answered(caller: &Caller, scope: &Scope) -> Result<Vec<AnsweredRow>> {
-    let _settings = planned_for_many()?;
-    let calls = in_scope!();
-    let condition = is_unanswered!();
-    statement::report(
+/// What was reported most often.
+fn reports(caller: &Caller, scope: &Scope) -> Result<Vec<UnansweredRow>> {
+    statement::rows(
         caller,
         &format!(
-            "SELECT {columns} FROM docsearch.query_log q
-             WHERE {calls} AND q.kind = 'search' AND q.query ~ '\\S' AND {condition} IS NOT TRUE
-             GROUP BY q.query_hash ORDER BY count(*) DESC, q.query_hash LIMIT {ANSWERED}",
-            columns = AnsweredRow::select_list()
+            "SELECT left(coalesce(g.goal, g.report), 500), count(*) FROM docsearch.gap_report g
+             WHERE g.reported_at >= $1 AND ($2::bigint IS NULL OR g.project_id = $2)
+               AND ($4::bool IS NULL OR (g.source = 'mcp') = $4)
+             GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT {UNANSWERED}"
         ),
         &scope.arguments(),
-        AnsweredRow::read,
+        |row| {
+            Ok(UnansweredRow {
+                text: row.required(1)?,
+                searches: 0,
+                reports: row.required(2)?,
+            })
+        },
     )
 }
 

@@ -2,9 +2,9 @@
 
 use docsearch_core::usage::page_counts::{PageCount, PageCounts};
 use docsearch_core::values::id::DocumentId;
-use pgrx::datum::DatumWithOid;
+use pgrx::datum::{Array, DatumWithOid};
 
-use crate::postgres::report::Result;
+use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
@@ -27,7 +27,7 @@ row_type! {
 
 /// Pages in the order of how often they come first; with `rare`, those that are found the least.
 pub(crate) fn usage(caller: &Caller, scope: &Scope, rare: bool) -> Result<Vec<PageRow>> {
-    let (pages, counts): (Vec<DocumentId>, Vec<PageCount>) = counts(caller, scope)?.pages().unzip();
+    let (pages, counts): (Vec<DocumentId>, Vec<PageCount>) = counts(caller, scope)?.pages().into_iter().unzip();
     let direction = if rare { "ASC" } else { "DESC" };
     let mut arguments = Vec::from(scope.arguments());
     let first = arguments.len() + 1;
@@ -52,7 +52,7 @@ pub(crate) fn usage(caller: &Caller, scope: &Scope, rare: bool) -> Result<Vec<Pa
              v AS (
                  SELECT b.project_id, b.document_id AS id, count(*) FILTER (WHERE b.kind = 'helped') AS helped,
                         count(*) FILTER (WHERE b.kind = 'did_not_help') AS did_not_help
-                 FROM docsearch.feedback b WHERE b.given_at >= coalesce($1, now() - interval '30 days')
+                 FROM docsearch.feedback b WHERE b.given_at >= $1 AND b.kind <> 'click'
                    AND ($4::bool IS NULL OR (b.source = 'mcp') = $4) GROUP BY 1, 2)
              SELECT {columns} FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
              LEFT JOIN f ON f.project_id = d.project_id AND f.id = d.id
@@ -74,15 +74,17 @@ fn counts(caller: &Caller, scope: &Scope) -> Result<PageCounts> {
     statement::each(
         caller,
         &format!(
-            "SELECT q.kind = 'load', q.query_hash, q.found_projects, q.found_documents
+            "SELECT NOT q.is_search, q.query_key, q.single_project, q.found_projects, q.found_documents
              FROM docsearch.query_log q WHERE {calls} AND q.results > 0"
         ),
         &scope.arguments(),
         |row| {
-            let projects: Vec<i64> = row.required(3)?;
-            let documents: Vec<i64> = row.required(4)?;
-            let pages = projects.into_iter().zip(documents);
-            let mut pages = pages.map(|(project, document)| DocumentId { project, document });
+            let documents: Array<'_, i64> = row.required(5)?;
+            let documents = documents.as_slice().map_err(internal)?;
+            let mut pages = match row.required(3)? {
+                0 => found(row.required(4)?, documents),
+                project => found(vec![project], documents),
+            };
             match row.required(1)? {
                 true => pages.by_ref().take(1).for_each(|page| counts.add_load(page)),
                 false => counts.add_search(pages, row.optional(2)?),
@@ -91,4 +93,14 @@ fn counts(caller: &Caller, scope: &Scope) -> Result<PageCounts> {
         },
     )?;
     Ok(counts)
+}
+
+/// The pages that were found: if all are of the same project, the log has it once.
+fn found(projects: Vec<i64>, documents: &[i64]) -> impl Iterator<Item = DocumentId> {
+    let first = projects.first().copied().unwrap_or_default();
+    let found = documents.iter().enumerate();
+    found.map(move |(place, &document)| DocumentId {
+        project: projects.get(place).copied().unwrap_or(first),
+        document,
+    })
 }

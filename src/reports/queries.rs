@@ -1,8 +1,8 @@
 //! Reports of queries: the most frequent, those without an answer, and those that were asked again in other words.
 
-use std::collections::HashMap;
-
-use docsearch_core::usage::rephrasing::Rephrasing;
+use docsearch_core::usage::query_counts::{QueryCount, QueryCounts};
+use docsearch_core::usage::rephrasing::{Call, Rephrasing};
+use docsearch_core::values::id::Map;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::pg_sys::TimestampTz;
 
@@ -15,21 +15,29 @@ use crate::reports::scope::{Scope, in_scope, planned_for_many};
 /// What counts as no good answer: a condition on `q`.
 macro_rules! is_unanswered {
     () => {
-        "(q.results = 0 OR q.confidence = 'low' OR q.grade < 0.5)"
+        "(q.results = 0 OR q.is_low OR q.grade < 0.5)"
     };
 }
 pub(super) use is_unanswered;
 
+/// A query with how it is answered.
+pub(crate) struct QueryRow {
+    pub(crate) query: Option<String>,
+    pub(crate) query_hash: String,
+    pub(crate) searches: i64,
+    pub(crate) sessions: i64,
+    pub(crate) no_results: f64,
+    pub(crate) low_confidence: f64,
+    pub(crate) first_page: Option<String>,
+}
+
 row_type! {
-    /// A query with how it is answered.
-    pub(crate) struct QueryRow {
-        pub(crate) query: Option<String> = "x.query",
-        pub(crate) query_hash: String = "t.query_hash",
-        pub(crate) searches: i64 = "t.searches",
-        pub(crate) sessions: i64 = "s.sessions",
-        pub(crate) no_results: f64 = "t.no_results::float8 / t.searches",
-        pub(crate) low_confidence: f64 = "t.low_confidence::float8 / t.searches",
-        pub(crate) first_page: Option<String> = "p.name || '/' || d.slug",
+    /// How a query was asked last.
+    struct LastRow {
+        place: i64 = "t.place",
+        query: Option<String> = "x.query",
+        query_hash: String = "f.query_hash",
+        first_page: Option<String> = "p.name || '/' || d.slug",
     }
 }
 
@@ -43,36 +51,62 @@ pub(crate) fn unanswered(caller: &Caller, scope: &Scope) -> Result<Vec<QueryRow>
     frequent(caller, scope, is_unanswered!())
 }
 
-/// First counts, which takes the most time: texts, sessions and pages are read of the most frequent queries only.
+/// First counts, which takes the most time: texts and pages are read of the most frequent queries only.
 fn frequent(caller: &Caller, scope: &Scope, condition: &str) -> Result<Vec<QueryRow>> {
     let _settings = planned_for_many()?;
     let calls = in_scope!();
-    let searches = format!("{calls} AND q.kind = 'search' AND q.query_hash IS NOT NULL AND {condition}");
-    statement::report(
+    let searches = format!("{calls} AND q.is_search AND q.query_key IS NOT NULL AND {condition}");
+    let mut counts = QueryCounts::default();
+    statement::each(
+        caller,
+        &format!(
+            "SELECT q.query_key, q.session_key, q.results = 0, q.is_low FROM docsearch.query_log q WHERE {searches}"
+        ),
+        &scope.arguments(),
+        |row| {
+            let (query, session): (i64, i64) = (row.required(1)?, row.required(2)?);
+            counts.add(query, session, row.required(3)?, row.required(4)?);
+            Ok(())
+        },
+    )?;
+    let top: Vec<(i64, QueryCount)> = counts.most_frequent(scope.limit());
+    let [since, project, rows, readers] = scope.arguments();
+    let keys: Vec<i64> = top.iter().map(|&(query, _)| query).collect();
+    let last = statement::rows(
         caller,
         &format!(
             "SELECT {columns}
-             FROM (SELECT q.query_hash, count(*) AS searches, count(*) FILTER (WHERE q.results = 0) AS no_results,
-                          count(*) FILTER (WHERE q.confidence = 'low') AS low_confidence
-                   FROM docsearch.query_log q WHERE {searches}
-                   GROUP BY q.query_hash ORDER BY count(*) DESC, q.query_hash LIMIT $3) t
+             FROM unnest($5::bigint[]) WITH ORDINALITY AS t (query_key, place)
              CROSS JOIN LATERAL (
-                 SELECT count(DISTINCT q.session) AS sessions FROM docsearch.query_log q
-                 WHERE q.query_hash = t.query_hash AND {searches}) s
+                 SELECT q.query_hash, q.found_projects[1] AS project_id, q.final_top AS id FROM docsearch.query_log q
+                 WHERE q.query_key = t.query_key AND {searches} ORDER BY q.logged_at DESC LIMIT 1) f
              LEFT JOIN LATERAL (
                  SELECT q.query FROM docsearch.query_log q
-                 WHERE q.query_hash = t.query_hash AND {searches} AND q.query IS NOT NULL ORDER BY q.logged_at DESC LIMIT 1) x ON true
-             LEFT JOIN LATERAL (
-                 SELECT q.found_projects[1] AS project_id, q.final_top AS id FROM docsearch.query_log q
-                 WHERE q.query_hash = t.query_hash AND {searches} ORDER BY q.logged_at DESC LIMIT 1) f ON true
+                 WHERE q.query_key = t.query_key AND {searches} AND q.query_chars IS NOT NULL ORDER BY q.logged_at DESC LIMIT 1) x
+               ON true
              LEFT JOIN docsearch.document d ON d.project_id = f.project_id AND d.id = f.id
              LEFT JOIN docsearch.project p ON p.id = d.project_id
-             ORDER BY t.searches DESC, t.query_hash",
-            columns = QueryRow::select_list()
+             ORDER BY t.place",
+            columns = LastRow::select_list()
         ),
-        &scope.arguments(),
-        QueryRow::read,
-    )
+        &[since, project, rows, readers, DatumWithOid::from(keys)],
+        LastRow::read,
+    )?;
+    let row = |last: LastRow| {
+        let place = usize::try_from(last.place).ok()?.checked_sub(1)?;
+        let (_, count) = top.get(place)?;
+        let share = |part: i64| part as f64 / count.searches as f64;
+        Some(QueryRow {
+            query: last.query,
+            query_hash: last.query_hash,
+            searches: count.searches,
+            sessions: count.sessions,
+            no_results: share(count.no_results),
+            low_confidence: share(count.low_confidence),
+            first_page: last.first_page,
+        })
+    };
+    Ok(last.into_iter().filter_map(row).collect())
 }
 
 /// A query, and the query that the same reader asked next.
@@ -87,16 +121,14 @@ pub(crate) struct RephrasedQuery {
 /// Queries after which the same reader asked in other words within a minute, with how that went.
 pub(crate) fn rephrased(caller: &Caller, scope: &Scope) -> Result<Vec<RephrasedQuery>> {
     let pairs = rephrasing(caller, scope)?.most_frequent(scope.limit());
-    let hashes = pairs
-        .iter()
-        .flat_map(|((query, next), _)| [query.to_string(), next.to_string()]);
-    let texts = texts(caller, scope, hashes.collect())?;
-    let text = |hash: &str| texts.get(hash).cloned();
+    let keys = pairs.iter().flat_map(|&((query, next), _)| [query, next]);
+    let texts = texts(caller, scope, keys.collect())?;
+    let text = |key: i64| texts.get(&key).cloned();
     let rows = pairs.into_iter().map(|((query, next), count)| {
         let share = |part: i64| part as f64 / count.times as f64;
         RephrasedQuery {
-            query: text(&query),
-            next_query: text(&next),
+            query: text(query),
+            next_query: text(next),
             times: count.times,
             then_confident: share(count.confident),
             then_opened: share(count.opened),
@@ -113,45 +145,42 @@ pub(crate) fn rephrase_counts(caller: &Caller, scope: &Scope) -> Result<(i64, i6
 fn rephrasing(caller: &Caller, scope: &Scope) -> Result<Rephrasing> {
     let _settings = planned_for_many()?;
     let calls = in_scope!();
-    let mut counts = Rephrasing::default();
+    let mut read = Vec::new();
     statement::each(
         caller,
         &format!(
-            "SELECT q.logged_at, q.session, CASE WHEN q.kind = 'search' THEN q.query_hash END, q.confidence IS DISTINCT FROM 'low'
-             FROM docsearch.query_log q WHERE {calls}
-               AND CASE q.kind WHEN 'load' THEN q.results > 0 ELSE q.query_hash IS NOT NULL END
-             ORDER BY q.logged_at"
+            "SELECT q.logged_at, q.session_key, CASE WHEN q.is_search THEN q.query_key END, q.is_low
+             FROM docsearch.query_log q WHERE {calls} AND CASE WHEN q.is_search THEN q.query_key IS NOT NULL ELSE q.results > 0 END"
         ),
         &scope.arguments(),
         |row| {
             let at: TimestampTz = row.required::<TimestampWithTimeZone>(1)?.into();
-            let session: &str = row.required(2)?;
-            match row.optional::<&str>(3)? {
-                Some(query) => counts.add_search(session, at, query, row.required(4)?),
-                None => counts.add_load(session, at),
-            }
+            read.push(Call {
+                at,
+                session: row.required(2)?,
+                query: row.optional(3)?,
+                is_confident: !row.required::<bool>(4)?,
+            });
             Ok(())
         },
     )?;
-    Ok(counts)
+    Ok(Rephrasing::of(read))
 }
 
-/// The texts with these digests, as they were asked last.
-fn texts(caller: &Caller, scope: &Scope, hashes: Vec<String>) -> Result<HashMap<String, String>> {
+/// The texts with these keys, as they were asked last.
+pub(super) fn texts(caller: &Caller, scope: &Scope, keys: Vec<i64>) -> Result<Map<i64, String>> {
     let calls = in_scope!();
-    let mut arguments = Vec::from(scope.arguments());
-    arguments.push(DatumWithOid::from(hashes));
+    let [since, project, rows, readers] = scope.arguments();
     let texts = statement::rows(
         caller,
         &format!(
-            "SELECT h.hash, x.query FROM (SELECT DISTINCT u.hash FROM unnest(${hashes}::text[]) u (hash)) h
+            "SELECT k.key, x.query FROM (SELECT DISTINCT u.key FROM unnest($5::bigint[]) u (key)) k
              CROSS JOIN LATERAL (
                  SELECT q.query FROM docsearch.query_log q
-                 WHERE q.query_hash = h.hash AND {calls} AND q.kind = 'search' AND q.query IS NOT NULL
-                 ORDER BY q.logged_at DESC LIMIT 1) x",
-            hashes = arguments.len()
+                 WHERE q.query_key = k.key AND {calls} AND q.is_search AND q.query_chars IS NOT NULL
+                 ORDER BY q.logged_at DESC LIMIT 1) x"
         ),
-        &arguments,
+        &[since, project, rows, readers, DatumWithOid::from(keys)],
         |row| Ok((row.required(1)?, row.required(2)?)),
     )?;
     Ok(texts.into_iter().collect())

@@ -1,7 +1,5 @@
 //! Questions that readers asked, proposed as questions of the sections that answered them.
 
-use std::collections::HashSet;
-
 use docsearch_core::index::question::{self, Question, Sections};
 use docsearch_core::usage::reader_question::{ReaderQuestion, reader_questions};
 use docsearch_core::values::id::DocumentId;
@@ -32,15 +30,15 @@ pub(crate) fn candidates(caller: &mut Caller, scope: &Scope, min_sessions: u32) 
     let reading = reading::read(caller, scope)?;
     let mut answered = reader_questions(&reading.observations, min_sessions);
     answered.truncate(MOST_QUERIES);
-    let hashes: HashSet<&str> = answered.iter().map(|found| reading.query_hash(found.query)).collect();
-    let texts = reading::texts(caller, scope, hashes.into_iter().collect())?;
+    let asked = answered.iter().map(|found| reading.query(found.query));
+    let texts = reading::texts(caller, scope, asked.collect())?;
     let mut candidates = Vec::new();
     for found in answered {
         if candidates.len() == scope.limit() {
             break;
         }
         interrupt::check();
-        if let Some(asked) = texts.get(reading.query_hash(found.query)) {
+        if let Some(asked) = texts.get(&reading.query(found.query)) {
             candidates.extend(candidate(caller, scope, &reading, asked, found)?);
         }
     }

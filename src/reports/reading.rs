@@ -2,15 +2,17 @@
 
 use std::collections::HashMap;
 
+use docsearch_core::usage::logged_call::QUERY_CHARS;
 use docsearch_core::usage::sessions::{Action, Event, Observation, observations};
 use docsearch_core::values::id::Map;
-use pgrx::datum::DatumWithOid;
+use pgrx::datum::{Array, DatumWithOid, TimestampWithTimeZone};
+use pgrx::pg_sys::TimestampTz;
 
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
-use crate::reports::scope::{Scope, in_scope};
+use crate::reports::scope::{Scope, in_scope, planned_for_many};
 
 /// Most calls that are read, the newest first.
 const MOST_CALLS: u32 = 500_000;
@@ -21,7 +23,7 @@ pub(crate) struct Reading {
     /// Number of searches, and of sessions, that were read.
     pub(crate) searches: usize,
     pub(crate) sessions: usize,
-    queries: Numbers,
+    queries: Keys,
     parts: Numbers,
     /// The visible pages.
     pages: Vec<Page>,
@@ -33,6 +35,24 @@ row_type! {
         pub(super) id: i64 = "d.id",
         pub(super) slug: String = "d.slug",
         pub(super) title: String = "d.title",
+    }
+}
+
+/// Keys by number, in the order in which they were first met.
+#[derive(Default)]
+struct Keys {
+    numbers: Map<i64, u32>,
+    keys: Vec<i64>,
+}
+
+impl Keys {
+    fn number(&mut self, key: i64) -> Result<u32> {
+        let next = u32::try_from(self.keys.len()).map_err(internal)?;
+        let number = *self.numbers.entry(key).or_insert(next);
+        if number == next {
+            self.keys.push(key);
+        }
+        Ok(number)
     }
 }
 
@@ -60,29 +80,15 @@ impl Numbers {
 }
 
 row_type! {
-    /// A search or a page that was opened.
-    struct CallRow {
-        is_search: bool = "q.kind = 'search'",
-        session: String = "q.session",
-        at: i64 = "(extract(epoch FROM q.logged_at) * 1000000)::bigint",
-        by_assistant: bool = "q.source = 'mcp'",
-        query_hash: Option<String> = "q.query_hash",
-        projects: Vec<i64> = "q.found_projects",
-        documents: Vec<i64> = "q.found_documents",
-        anchor: Option<String> = "q.found_anchors[1]",
-    }
-}
-
-row_type! {
     /// A click or a vote.
     struct FeedbackRow {
         kind: String = "f.kind",
-        session: String = "q.session",
+        session: i64 = "q.session_key",
         // A vote on a page is about what its answer showed.
         at: i64 = "(extract(epoch FROM CASE WHEN f.kind = 'click' OR f.document_id IS NULL THEN greatest(f.given_at, q.logged_at)
                                             ELSE q.logged_at END) * 1000000)::bigint",
-        by_assistant: bool = "q.source = 'mcp'",
-        query_hash: Option<String> = "q.query_hash",
+        by_assistant: bool = "q.is_assistant",
+        query: Option<i64> = "q.query_key",
         page: Option<i64> = "f.document_id",
         anchor: String = "f.anchor",
     }
@@ -101,37 +107,52 @@ pub(crate) fn read(caller: &Caller, scope: &Scope) -> Result<Reading> {
         Page::read,
     )?;
     let by_id: Map<i64, u32> = pages.iter().map(|page| page.id).zip(0..).collect();
-    let (mut sessions, mut queries, mut parts) = (Numbers::default(), Numbers::default(), Numbers::default());
+    let (mut sessions, mut queries, mut parts) = (Keys::default(), Keys::default(), Numbers::default());
     let calls = in_scope!();
+    let _settings = planned_for_many()?;
     let mut events = statement::rows(
         caller,
         &format!(
-            "SELECT {} FROM docsearch.query_log q
-             WHERE {calls} AND q.results > 0
-               AND (q.kind = 'load' OR q.kind = 'search' AND q.query IS NOT NULL AND q.filter_keys = '{{}}')
-             ORDER BY q.logged_at DESC LIMIT {MOST_CALLS}",
-            CallRow::select_list()
+            "SELECT q.logged_at, q.session_key, q.is_assistant, q.is_search, q.query_key, q.single_project,
+                    CASE WHEN q.single_project = 0 THEN q.found_projects END, q.found_documents,
+                    CASE WHEN NOT q.is_search THEN q.found_anchors[1] END
+             FROM docsearch.query_log q
+             WHERE {calls} AND q.results > 0 AND (NOT q.is_search OR q.query_chars IS NOT NULL AND NOT q.is_filtered)
+             ORDER BY q.logged_at DESC LIMIT {MOST_CALLS}"
         ),
         &scope.arguments(),
         |row| {
-            let row = CallRow::read(row)?;
-            let session = sessions.number(row.session)?;
-            let found = row.projects.iter().zip(&row.documents);
-            let pages: Vec<Option<u32>> = found
-                .map(|(&of, id)| by_id.get(id).copied().filter(|_| scope.project == Some(of)))
-                .collect();
-            let action = match (row.is_search, pages.first().copied().flatten()) {
-                (true, _) => Some(Action::Searched {
-                    query: queries.number(row.query_hash.unwrap_or_default())?,
-                    pages,
-                }),
-                (false, Some(opened)) => Some(Action::Opened(opened, parts.number(row.anchor.unwrap_or_default())?)),
-                (false, None) => None,
+            let at: TimestampTz = row.required::<TimestampWithTimeZone>(1)?.into();
+            let single: i64 = row.required(6)?;
+            let projects: Option<Vec<i64>> = row.optional(7)?;
+            // If all are of one project, the log has it once.
+            let project = |place: usize| match &projects {
+                None => Some(single),
+                Some(projects) => projects.get(place).or(projects.first()).copied(),
             };
+            let documents: Array<'_, i64> = row.required(8)?;
+            let documents = documents.as_slice().map_err(internal)?.iter().enumerate();
+            let mut pages =
+                documents.map(|(place, id)| by_id.get(id).copied().filter(|_| scope.project == project(place)));
+            let session = sessions.number(row.required(2)?)?;
+            let action = match row.required(4)? {
+                true => Some(Action::Searched {
+                    query: queries.number(row.optional(5)?.unwrap_or_default())?,
+                    pages: pages.collect(),
+                }),
+                false => match pages.next().flatten() {
+                    Some(opened) => {
+                        let part = parts.number(row.optional(9)?.unwrap_or_default())?;
+                        Some(Action::Opened(opened, part))
+                    }
+                    None => None,
+                },
+            };
+            let by_assistant = row.required(3)?;
             Ok(action.map(|action| Event {
                 session,
-                at: row.at,
-                by_assistant: row.by_assistant,
+                at: since_epoch(at),
+                by_assistant,
                 action,
             }))
         },
@@ -148,13 +169,13 @@ pub(crate) fn read(caller: &Caller, scope: &Scope) -> Result<Reading> {
             let row = FeedbackRow::read(row)?;
             let part = parts.number(row.anchor)?;
             let page = row.page.map(|page| by_id.get(&page).copied());
-            let action = match (row.kind.as_str(), page, row.query_hash) {
+            let action = match (row.kind.as_str(), page, row.query) {
                 (_, Some(None), _) | (_, None, None) => None,
                 ("click", Some(Some(page)), _) => Some(Action::Opened(page, part)),
                 ("helped", Some(Some(page)), _) => Some(Action::Helped(page, part)),
                 (_, Some(Some(page)), _) => Some(Action::DidNotHelp(page)),
-                (kind, None, Some(hash)) => Some(Action::Voted {
-                    query: queries.number(hash)?,
+                (kind, None, Some(query)) => Some(Action::Voted {
+                    query: queries.number(query)?,
                     helped: kind == "helped",
                 }),
             };
@@ -173,7 +194,7 @@ pub(crate) fn read(caller: &Caller, scope: &Scope) -> Result<Reading> {
     Ok(Reading {
         observations: observations(events),
         searches,
-        sessions: sessions.texts.len(),
+        sessions: sessions.keys.len(),
         queries,
         parts,
         pages,
@@ -181,9 +202,9 @@ pub(crate) fn read(caller: &Caller, scope: &Scope) -> Result<Reading> {
 }
 
 impl Reading {
-    /// The digest of a query.
-    pub(super) fn query_hash(&self, query: u32) -> &str {
-        self.queries.text(query)
+    /// The key of a query.
+    pub(super) fn query(&self, query: u32) -> i64 {
+        self.queries.keys.get(query as usize).copied().unwrap_or_default()
     }
 
     /// The anchor of a part.
@@ -204,24 +225,31 @@ pub(super) struct AskedQuery {
     pub(super) class: Option<String>,
 }
 
-/// The texts of queries by their digests. Those that the log has cut are left out.
-pub(super) fn texts(caller: &Caller, scope: &Scope, hashes: Vec<&str>) -> Result<HashMap<String, AskedQuery>> {
+/// Microseconds since 1970, as PostgreSQL's `extract(epoch)` counts, of a time of PostgreSQL.
+fn since_epoch(at: TimestampTz) -> i64 {
+    at + 946_684_800_000_000
+}
+
+/// The texts of queries by their keys. Those that the log has cut are left out.
+pub(super) fn texts(caller: &Caller, scope: &Scope, keys: Vec<i64>) -> Result<Map<i64, AskedQuery>> {
     let calls = in_scope!();
     let [since, project, rows, readers] = scope.arguments();
     let texts = statement::rows(
         caller,
         &format!(
-            "SELECT DISTINCT ON (q.query_hash) q.query_hash, q.query, q.class FROM docsearch.query_log q
-             WHERE {calls} AND q.kind = 'search' AND q.query_hash = ANY ($5) AND char_length(q.query) < 1000
-             ORDER BY q.query_hash, q.logged_at DESC"
+            "SELECT k.key, x.query, x.class FROM (SELECT DISTINCT u.key FROM unnest($5::bigint[]) u (key)) k
+             CROSS JOIN LATERAL (
+                 SELECT q.query, q.class FROM docsearch.query_log q
+                 WHERE q.query_key = k.key AND {calls} AND q.is_search AND q.query_chars < {QUERY_CHARS}
+                 ORDER BY q.logged_at DESC LIMIT 1) x"
         ),
-        &[since, project, rows, readers, DatumWithOid::from(hashes)],
+        &[since, project, rows, readers, DatumWithOid::from(keys)],
         |row| {
             let asked = AskedQuery {
                 text: row.required(2)?,
                 class: row.optional(3)?,
             };
-            Ok((row.required::<String>(1)?, asked))
+            Ok((row.required(1)?, asked))
         },
     )?;
     Ok(texts.into_iter().collect())

@@ -6,8 +6,9 @@ use docsearch_core::values::bounds::shown;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 
 use crate::postgres::owner::LocalSettings;
-use crate::postgres::report::{Result, invalid};
+use crate::postgres::report::{Result, internal, invalid};
 use crate::postgres::role::Caller;
+use crate::postgres::statement;
 use crate::tables::{grants, project, schema};
 
 /// Rows of a report, unless the caller says how many.
@@ -17,7 +18,7 @@ const DEFAULT_SESSIONS: i32 = 3;
 
 /// Calls since a time that searched a project, by all readers or some.
 pub(crate) struct Scope {
-    since: Option<TimestampWithTimeZone>,
+    since: TimestampWithTimeZone,
     pub(super) project: Option<i64>,
     limit: usize,
     readers: Option<Readers>,
@@ -50,6 +51,12 @@ impl Scope {
         });
         let readers = readers.transpose()?;
         let project = project.map(|name| project::by_name(caller, name)).transpose()?;
+        // Computed once: in the condition it would be computed for each call.
+        let since = match since {
+            Some(since) => since,
+            None => statement::one(caller, "SELECT now() - interval '30 days'", &[], |row| row.required(1))?
+                .ok_or_else(|| internal("there is no time"))?,
+        };
         Ok(Self {
             since,
             project: project.map(|project| project.id),
@@ -121,8 +128,9 @@ pub(super) fn planned_for_many() -> Result<LocalSettings> {
 /// The calls of a scope, as a condition on `q`.
 macro_rules! in_scope {
     () => {
-        "q.logged_at >= coalesce($1, now() - interval '30 days') AND ($2::bigint IS NULL OR q.project_ids @> ARRAY[$2::bigint])
-         AND ($4::bool IS NULL OR (q.source = 'mcp') = $4)"
+        "q.logged_at >= $1
+         AND ($2::bigint IS NULL OR CASE WHEN q.single_project > 0 THEN q.single_project = $2 ELSE q.project_ids @> ARRAY[$2] END)
+         AND ($4::bool IS NULL OR q.is_assistant = $4)"
     };
 }
 pub(super) use in_scope;

@@ -265,7 +265,7 @@ fn row(call: &LoggedCall) -> Value {
         "class": call.class,
         "confidence": call.confidence,
         "project_ids": call.projects,
-        "found_projects": first(|result| result.project.into()),
+        "found_projects": found_projects(call),
         "found_documents": first(|result| result.document.into()),
         "role": call.role,
         "client": call.client,
@@ -276,6 +276,15 @@ fn row(call: &LoggedCall) -> Value {
         "scores": first(|result| result.score.into()),
         "found_anchors": first(|result| result.anchor.as_str().into()),
     })
+}
+
+/// The projects of results; one, if all are of the same.
+fn found_projects(call: &LoggedCall) -> Vec<i64> {
+    let mut projects: Vec<i64> = call.first.iter().map(|result| result.project).collect();
+    if projects.iter().all(|project| Some(project) == projects.first()) {
+        projects.truncate(1);
+    }
+    projects
 }
 
 /// Deletes rows that are too old or too many, a part of them if there are many, and feedback whose calls are gone. Counting a million

@@ -8,7 +8,7 @@ use crate::postgres::role::Owner;
 use crate::postgres::{catalog, statement};
 
 /// Indexes of the schema: name, table, and what follows `ON table`.
-const INDEXES: [(&str, &str, &str); 28] = [
+const INDEXES: [(&str, &str, &str); 27] = [
     ("document_category", "document", "(project_id, category)"),
     ("document_source_root", "document", "(project_id, source_root)"),
     (
@@ -76,8 +76,7 @@ const INDEXES: [(&str, &str, &str); 28] = [
     ("evaluation_run_set", "evaluation_run", "(set_name, project, id)"),
     ("gap_report_day", "gap_report", "(reported_on, role)"),
     ("query_log_logged_at", "query_log", "(logged_at)"),
-    ("query_log_query", "query_log", "(query_hash, logged_at)"),
-    ("query_log_session", "query_log", "(session, logged_at)"),
+    ("query_log_query", "query_log", "(query_key, logged_at)"),
     ("ranking_change_project", "ranking_change", "(project_id, id)"),
     ("tuning_project", "tuning", "(project_id, id)"),
     ("tuning_pending", "tuning", "(id) WHERE finished_at IS NULL"),

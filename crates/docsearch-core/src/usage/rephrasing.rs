@@ -1,6 +1,7 @@
-//! Searches that a reader asked again in other words, from calls in the order of their times.
+//! Searches that a reader asked again in other words.
 
-use std::collections::HashMap;
+use crate::usage::query_counts::in_order;
+use crate::values::id::Map;
 
 /// Microseconds within which the next search of a session counts as the same question in other words.
 pub const ASKED_AGAIN: i64 = 60_000_000;
@@ -9,8 +10,21 @@ pub const OPENED: i64 = 120_000_000;
 /// Sessions that are remembered before those that ended are looked for.
 const SESSIONS: usize = 4_096;
 
-/// A query and the one that was asked next.
-pub type QueryPair = (Box<str>, Box<str>);
+/// A search, or a page that was loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Microseconds.
+    pub at: i64,
+    /// Key of the session.
+    pub session: i64,
+    /// Key of the query; `None` for a page.
+    pub query: Option<i64>,
+    /// Whether the confidence of the answer is not low.
+    pub is_confident: bool,
+}
+
+/// A query and the one that was asked next, by their keys.
+pub type QueryPair = (i64, i64);
 
 /// How often a pair of queries was asked, and how that went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,70 +41,85 @@ pub struct RephrasedCount {
 #[derive(Debug)]
 struct Session {
     last_at: i64,
-    last_query: Option<Box<str>>,
+    last_query: i64,
     waiting: Vec<(i64, u32)>,
 }
 
 /// Counts searches that were asked again. Calls are added in the order of their times, so only sessions of the last two minutes are
-/// remembered.
+/// remembered: few enough to be near the processor.
 #[derive(Debug, Default)]
 pub struct Rephrasing {
-    sessions: HashMap<Box<str>, Session>,
+    sessions: Map<i64, Session>,
     remembered: usize,
-    numbers: HashMap<QueryPair, u32>,
+    numbers: Map<QueryPair, u32>,
     counts: Vec<RephrasedCount>,
     searches: i64,
     rephrased: i64,
 }
 
 impl Rephrasing {
-    /// Adds a search at a time in microseconds.
-    pub fn add_search(&mut self, session: &str, at: i64, query: &str, is_confident: bool) {
+    /// Counts calls, which are given in any order.
+    #[must_use]
+    pub fn of(mut calls: Vec<Call>) -> Self {
+        calls.sort_by_key(|call| call.at);
+        let mut counts = Self::default();
+        for call in calls {
+            match call.query {
+                Some(query) => counts.add_search(&call, query),
+                None => counts.add_load(&call),
+            }
+        }
+        counts
+    }
+
+    fn add_search(&mut self, call: &Call, query: i64) {
         self.searches += 1;
-        let Some(known) = self.sessions.get_mut(session) else {
-            self.remember(session, at, query);
+        let at = call.at;
+        let Some(known) = self.sessions.get_mut(&call.session) else {
+            self.remember(call.session, at, query);
             return;
         };
-        let earlier = known.last_query.replace(query.into());
-        let earlier = earlier.filter(|earlier| at - known.last_at <= ASKED_AGAIN && **earlier != *query);
+        let earlier = std::mem::replace(&mut known.last_query, query);
+        let is_again = at - known.last_at <= ASKED_AGAIN && earlier != query;
         known.last_at = at;
         known.waiting.retain(|(since, _)| at - since <= OPENED);
-        let Some(earlier) = earlier else { return };
+        if !is_again {
+            return;
+        }
         self.rephrased += 1;
         let next_number = u32::try_from(self.counts.len()).unwrap_or(u32::MAX);
-        let number = *self.numbers.entry((earlier, query.into())).or_insert(next_number);
+        let number = *self.numbers.entry((earlier, query)).or_insert(next_number);
         if number == next_number {
             self.counts.push(RephrasedCount::default());
         }
         let count = &mut self.counts[number as usize];
         count.times += 1;
-        count.confident += i64::from(is_confident);
+        count.confident += i64::from(call.is_confident);
         known.waiting.push((at, number));
     }
 
-    /// Adds that a page was loaded.
-    pub fn add_load(&mut self, session: &str, at: i64) {
-        let Some(known) = self.sessions.get_mut(session) else {
+    fn add_load(&mut self, call: &Call) {
+        let Some(known) = self.sessions.get_mut(&call.session) else {
             return;
         };
         for (since, number) in known.waiting.drain(..) {
-            if at - since <= OPENED {
+            if call.at - since <= OPENED {
                 self.counts[number as usize].opened += 1;
             }
         }
     }
 
-    fn remember(&mut self, session: &str, at: i64, query: &str) {
+    fn remember(&mut self, session: i64, at: i64, query: i64) {
         if self.sessions.len() >= SESSIONS.max(2 * self.remembered) {
             self.sessions.retain(|_, known| at - known.last_at <= OPENED);
             self.remembered = self.sessions.len();
         }
         let first = Session {
             last_at: at,
-            last_query: Some(query.into()),
+            last_query: query,
             waiting: Vec::new(),
         };
-        self.sessions.insert(session.into(), first);
+        self.sessions.insert(session, first);
     }
 
     /// Searches, and those that were asked again.
@@ -99,7 +128,7 @@ impl Rephrasing {
         (self.searches, self.rephrased)
     }
 
-    /// Pairs of a query and the next one, the most frequent first; equal ones in the order of the queries.
+    /// Pairs of a query and the next one, the most frequent first; equal ones in the order of the digests.
     #[must_use]
     pub fn most_frequent(self, limit: usize) -> Vec<(QueryPair, RephrasedCount)> {
         let counts = &self.counts;
@@ -108,7 +137,10 @@ impl Rephrasing {
             .into_iter()
             .map(|(pair, number)| (pair, counts[number as usize]))
             .collect();
-        pairs.sort_unstable_by(|(a, a_count), (b, b_count)| b_count.times.cmp(&a_count.times).then_with(|| a.cmp(b)));
+        let digests = |pair: &QueryPair| (in_order(pair.0), in_order(pair.1));
+        pairs.sort_unstable_by(|(a, a_count), (b, b_count)| {
+            b_count.times.cmp(&a_count.times).then(digests(a).cmp(&digests(b)))
+        });
         pairs.truncate(limit);
         pairs
     }
@@ -123,11 +155,20 @@ mod tests {
     use super::*;
 
     /// Session, seconds, query (none for a load), confidence.
-    type Call = (u8, i64, Option<u8>, bool);
+    type Made = (u8, i64, Option<u8>, bool);
+
+    fn call(&(session, at, query, is_confident): &Made) -> Call {
+        Call {
+            at: at * 1_000_000,
+            session: session.into(),
+            query: query.map(i64::from),
+            is_confident,
+        }
+    }
 
     /// By comparing each search with all calls.
-    fn by_definition(calls: &[Call]) -> (BTreeMap<(String, String), RephrasedCount>, i64) {
-        let mut pairs: BTreeMap<(String, String), RephrasedCount> = BTreeMap::new();
+    fn by_definition(calls: &[Made]) -> (BTreeMap<QueryPair, RephrasedCount>, i64) {
+        let mut pairs: BTreeMap<QueryPair, RephrasedCount> = BTreeMap::new();
         for (place, &(session, at, query, is_confident)) in calls.iter().enumerate() {
             let Some(query) = query else { continue };
             let earlier = calls[..place]
@@ -140,8 +181,8 @@ mod tests {
             if earlier == query || (at - earlier_at) * 1_000_000 > ASKED_AGAIN {
                 continue;
             }
-            let is_opened = |call: &Call| call.0 == session && call.2.is_none() && (call.1 - at) * 1_000_000 <= OPENED;
-            let count = pairs.entry((earlier.to_string(), query.to_string())).or_default();
+            let is_opened = |call: &Made| call.0 == session && call.2.is_none() && (call.1 - at) * 1_000_000 <= OPENED;
+            let count = pairs.entry((earlier.into(), query.into())).or_default();
             count.times += 1;
             count.confident += i64::from(is_confident);
             count.opened += i64::from(calls[place..].iter().any(is_opened));
@@ -157,38 +198,32 @@ mod tests {
             gaps in prop::collection::vec((0u8..3, 0i64..90, prop::option::weighted(0.7, 0u8..3), any::<bool>()), 0..60),
         ) {
             let mut at = 0;
-            let calls: Vec<Call> = gaps
+            let calls: Vec<Made> = gaps
                 .into_iter()
                 .map(|(session, pause, query, is_confident)| {
                     at += pause;
                     (session, at, query, is_confident)
                 })
                 .collect();
-            let mut counts = Rephrasing::default();
-            for &(session, at, query, is_confident) in &calls {
-                let (session, at) = (session.to_string(), at * 1_000_000);
-                match query {
-                    Some(query) => counts.add_search(&session, at, &query.to_string(), is_confident),
-                    None => counts.add_load(&session, at),
-                }
-            }
+            let counts = Rephrasing::of(calls.iter().map(call).collect());
             let (pairs, rephrased) = by_definition(&calls);
             let searches = calls.iter().filter(|call| call.2.is_some()).count();
             prop_assert_eq!(counts.totals(), (searches as i64, rephrased));
             let found = counts.most_frequent(usize::MAX);
             prop_assert!(found.is_sorted_by(|a, b| (b.1.times, &a.0) <= (a.1.times, &b.0)));
-            let found: BTreeMap<(String, String), RephrasedCount> =
-                found.into_iter().map(|((query, next), count)| ((query.into(), next.into()), count)).collect();
-            prop_assert_eq!(found, pairs);
+            prop_assert_eq!(found.into_iter().collect::<BTreeMap<_, _>>(), pairs);
         }
     }
 
     #[test]
     fn sessions_that_ended_are_forgotten() {
-        let mut counts = Rephrasing::default();
-        for number in 0..100_000_i64 {
-            counts.add_search(&number.to_string(), number * OPENED, "query", true);
-        }
+        let search = |number: i64| Call {
+            at: number * OPENED,
+            session: number,
+            query: Some(1),
+            is_confident: true,
+        };
+        let counts = Rephrasing::of((0..100_000).map(search).collect());
         assert!(counts.sessions.len() <= SESSIONS, "{}", counts.sessions.len());
     }
 }

@@ -54,7 +54,8 @@ def test_damaged_lines_are_left_out(site: Site, waiting: Path):
     search(site.database, "shelf")
     wait_until(lambda: logged(site.database, "shelf"))
     good, = site.database.execute(
-        """SELECT json_build_object('at', 8e14::bigint, 'kind', 'search', 'id', 'good', 'session', 's', 'role', 'r', 'source', 'sql',
+        """SELECT json_build_object('at', (extract(epoch FROM now() - timestamptz '2000-01-01 00:00:00+00') * 1e6)::bigint,
+                                    'kind', 'search', 'id', 'good', 'session', 's', 'role', 'r', 'source', 'sql',
                                     'query', 'good', 'projects', project_ids, 'results', 0)::text FROM docsearch.query_log""")[0]
     call = json.loads(good)
     generator = random.Random(5)

@@ -3,6 +3,7 @@
 use docsearch_core::documents::markdown;
 use docsearch_core::evaluation::derived::{Derivation, DerivationLimits, DerivedQuery, HiddenPage, SourcePage, derive};
 use pgrx::datum::DatumWithOid;
+use serde_json::Value;
 
 use crate::postgres::interrupt;
 use crate::postgres::jsonb::StoredJson;
@@ -35,6 +36,8 @@ impl Default for SampleLimits {
     }
 }
 
+/// Keys of metadata that name a page.
+const NAMES: [&str; 2] = ["aliases", "url"];
 /// Most rows of a list of queries.
 const MAX_ROWS: i32 = 10_000;
 
@@ -129,7 +132,16 @@ impl Sample {
 }
 
 fn hidden_input(input: &DocumentInput, hidden: &HiddenPage) -> DocumentInput {
+    let mut metadata = input.metadata.clone();
+    if let (true, Some(fields)) = (hidden.is_renamed, metadata.as_mut().and_then(Value::as_object_mut)) {
+        fields.retain(|name, _| !NAMES.contains(&name.as_str()));
+    }
     DocumentInput {
+        slug: hidden.slug.clone(),
+        title: hidden.title.clone(),
+        summary: hidden.summary.clone(),
+        source_urls: hidden.source_urls.clone(),
+        metadata,
         body: Some(hidden.body.clone()),
         keywords: hidden.keywords.clone(),
         questions: Some(hidden.questions.clone()),

@@ -1,6 +1,6 @@
 //! Searches in the hidden copy, and what they are worth.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use docsearch_core::answer::calibration::Calibration;
 use docsearch_core::answer::delivery::Confidence;
@@ -53,7 +53,7 @@ pub(super) fn queries(caller: &Caller, project: &Project, derived: &[DerivedQuer
     .collect();
     let mut sides = [Vec::new(), Vec::new()];
     for query in derived {
-        let Some(&document) = documents.get(&query.slug) else {
+        let Some(&document) = documents.get(&query.hidden_slug) else {
             continue;
         };
         sides[usize::from(query.held_out)].push(MeasuredQuery {
@@ -64,6 +64,7 @@ pub(super) fn queries(caller: &Caller, project: &Project, derived: &[DerivedQuer
                 },
                 group: query.kind.as_str().to_owned(),
                 class: String::new(),
+                hidden: query.hidden_fields.clone(),
             },
             text: query.text.clone(),
             document: Some(document),
@@ -76,6 +77,7 @@ pub(super) fn queries(caller: &Caller, project: &Project, derived: &[DerivedQuer
                 role: Role::Invented,
                 group: INVENTED_GROUP.to_owned(),
                 class: String::new(),
+                hidden: BTreeSet::new(),
             },
             text: query.text,
             document: None,

@@ -1,19 +1,19 @@
 //! A tuning from the queries to its outcome.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use docsearch_core::answer::calibration::Calibration;
 use docsearch_core::evaluation::reliability::Reliability;
 use docsearch_core::evaluation::tuning::acceptance::{FEWEST_QUERIES, Verdict, decide};
-use docsearch_core::evaluation::tuning::journal::{Journal, Line};
+use docsearch_core::evaluation::tuning::journal::{Journal, Line, Size};
 use docsearch_core::evaluation::tuning::query::{Role, TuningQuery};
 use docsearch_core::evaluation::tuning::search;
-use docsearch_core::evaluation::tuning::space::{Dimension, Settings};
+use docsearch_core::evaluation::tuning::space::{Dimension, Settings, moved_fields};
 use docsearch_core::ranking::weight::WEIGHTS;
 use docsearch_core::values::digest::digest;
 use pgrx::datum::DatumWithOid;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::administration::conditions;
@@ -37,6 +37,13 @@ pub(super) const JOURNAL: DatabaseFile = DatabaseFile {
 const SEED: u64 = 20_261_127;
 /// Time for the final measurements, as a factor of what they took on average until then.
 const RESERVE: f64 = 1.5;
+
+/// A search measures each query with about this number of settings.
+const SEARCHES_OF_A_QUERY: f64 = 110.0;
+/// The part of the time in which a search should end by itself.
+const SEARCH_SHARE: f64 = 0.8;
+/// Fewest judged queries that are measured if there are as many, however slow they are.
+const LEAST_JUDGED: usize = 120;
 
 /// A tuning to run.
 pub(super) struct Job {
@@ -155,10 +162,10 @@ impl Tuning<'_> {
         has_journal: bool,
     ) -> Result<(Option<Settings>, Option<Calibration>, Value)> {
         let project = copy.project.name.as_str();
-        let [training, held_out] = measure::queries(caller, &copy.project, &copy.queries)?;
-        let counts = json!({ "training": counts(&training), "held_out": counts(&held_out) });
+        let [mut training, held_out] = measure::queries(caller, &copy.project, &copy.queries)?;
         let judged = |side: &[MeasuredQuery]| side.iter().filter(|query| query.tuning.role == Role::Judged).count();
         if judged(&training).min(judged(&held_out)) < FEWEST_QUERIES {
+            let counts = json!({ "training": counts(&training), "held_out": counts(&held_out) });
             let reason = format!("fewer than {FEWEST_QUERIES} queries can be derived for each half of the pages");
             return Ok((None, None, json!({ "queries": counts, "reasons": [reason] })));
         }
@@ -167,6 +174,19 @@ impl Tuning<'_> {
             true => Journal::read(&JOURNAL.lines().unwrap_or_default(), &digest),
             false => Journal::default(),
         };
+        let all = judged(&training);
+        let affordable = match journal.judged() {
+            Some(known) => known,
+            None => self.affordable(caller, project, &training[..all], held_out.len())?,
+        };
+        if has_journal && journal.judged().is_none() {
+            write(&Size {
+                digest: digest.clone(),
+                judged: affordable,
+            });
+        }
+        training.drain(affordable.min(all)..all);
+        let counts = json!({ "training": counts(&training), "held_out": counts(&held_out) });
         let final_searches = u32::try_from(training.len() + 2 * held_out.len()).unwrap_or(u32::MAX);
         let queries: Vec<TuningQuery> = training.iter().map(|query| query.tuning.clone()).collect();
         let found = search::search(self.dimensions, self.start, &queries, SEED, |settings, range| {
@@ -175,7 +195,12 @@ impl Tuning<'_> {
             }
             let measured = self.values(caller, project, &training[range.clone()], settings, final_searches)?;
             if let (Some(values), true) = (&measured, has_journal) {
-                write(&digest, settings, &range, values);
+                write(&Line {
+                    digest: digest.clone(),
+                    settings: settings.clone(),
+                    first: range.start,
+                    values: values.clone(),
+                });
             }
             Ok(measured)
         })?;
@@ -191,7 +216,13 @@ impl Tuning<'_> {
         };
         let queries: Vec<TuningQuery> = held_out.iter().map(|query| query.tuning.clone()).collect();
         let values = |found: &[Found]| found.iter().map(|found| found.value).collect::<Vec<_>>();
-        let verdict = decide(&queries, &values(&before), &values(after.as_deref().unwrap_or(&before)));
+        let changed = moved_fields(self.start, &found.settings);
+        let verdict = decide(
+            &queries,
+            &changed,
+            &values(&before),
+            &values(after.as_deref().unwrap_or(&before)),
+        );
         let is_accepted = is_changed && verdict.is_accepted;
         let (settings, answers) = match after {
             Some(after) if is_accepted => (&found.settings, after),
@@ -213,6 +244,29 @@ impl Tuning<'_> {
             "calibration": checked,
         });
         Ok((is_accepted.then_some(found.settings), calibration, evidence))
+    }
+
+    /// How many of the judged queries the time is enough for, by what some of them cost.
+    fn affordable(
+        &mut self,
+        caller: &mut Caller,
+        project: &str,
+        judged: &[MeasuredQuery],
+        held_out: usize,
+    ) -> Result<usize> {
+        let sample = &judged[..judged.len().min(FEWEST_QUERIES)];
+        // The first searches also read what later ones find in memory.
+        self.found(caller, project, sample, self.start)?;
+        let begun = Instant::now();
+        self.found(caller, project, sample, self.start)?;
+        let cost = begun.elapsed().as_secs_f64() / sample.len() as f64;
+        let left = self
+            .limit
+            .mul_f64(SEARCH_SHARE)
+            .saturating_sub(self.begun.elapsed())
+            .as_secs_f64();
+        let affordable = (left / cost - 2.0 * held_out as f64) / SEARCHES_OF_A_QUERY;
+        Ok((affordable as usize).max(LEAST_JUDGED))
     }
 
     /// The values of queries; `None` if there is only time left for the final measurements.
@@ -313,15 +367,9 @@ impl Tuning<'_> {
     }
 }
 
-fn write(digest: &str, settings: &Settings, range: &Range<usize>, values: &[f64]) {
-    let line = Line {
-        digest: digest.to_owned(),
-        settings: settings.clone(),
-        first: range.start,
-        values: values.to_vec(),
-    };
+fn write(line: &impl Serialize) {
     // A line that is lost is measured again.
-    if let Ok(text) = serde_json::to_string(&line) {
+    if let Ok(text) = serde_json::to_string(line) {
         JOURNAL.append(&(text + "\n")).ok();
     }
 }

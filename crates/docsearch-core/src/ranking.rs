@@ -2,6 +2,7 @@
 
 mod closeness;
 mod features;
+pub mod field;
 pub mod fusion;
 pub mod newness;
 pub mod news;

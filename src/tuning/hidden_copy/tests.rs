@@ -112,6 +112,42 @@ mod tests {
     }
 
     #[pg_test]
+    fn pages_without_their_titles_have_no_other_names() -> Result<()> {
+        sql("SELECT docsearch.create_project('named')");
+        sql(
+            "SELECT FROM docsearch.index_docs('named', (SELECT jsonb_agg(jsonb_build_object(
+                 'slug', 'guides/cool-house' || n || '-gate' || n, 'title', 'Cool house' || n || ' gate' || n,
+                 'source_urls', jsonb_build_array('https://kiln.test/house' || n),
+                 'metadata', jsonb_build_object('aliases', jsonb_build_array('Chill house' || n), 'level', n),
+                 'body', '# Cool house' || n || ' gate' || n || E'\\n\\nPots of room' || n || ' wait.')) FROM generate_series(1, 20) n))",
+        );
+        let mut caller = Caller::of_call()?;
+        let original = project::by_name(&caller, "named")?;
+        with_hidden_copy(&mut caller, &original, &SampleLimits::default(), |_, copy| {
+            let of_titles = copy.queries.iter().filter(|query| query.kind == DerivedKind::Title);
+            let renamed = of_titles.count() as i64;
+            assert!(renamed > 0 && copy.queries.iter().any(|query| query.kind == DerivedKind::Name));
+            for condition in [
+                "d.title = '…'",
+                "d.slug !~ '[a-z]'",
+                "NOT d.metadata ? 'aliases'",
+                "d.source_urls = '{}'",
+                "d.body !~ 'house'",
+            ] {
+                let count =
+                    format!("SELECT count(*) FROM docsearch.document d WHERE d.project_id = $1 AND {condition}");
+                assert_eq!(number(&count, copy.project.id)?, renamed, "{condition}");
+            }
+            let names =
+                "SELECT count(DISTINCT d.id) FROM docsearch.document d WHERE d.project_id = $1 AND d::text !~ 'house'";
+            assert_eq!(number(names, copy.project.id)?, renamed);
+            let all = "SELECT count(*) FROM docsearch.document d WHERE d.project_id = $1 AND d.metadata ? 'level'";
+            assert_eq!(number(all, copy.project.id)?, 20);
+            Ok(())
+        })
+    }
+
+    #[pg_test]
     fn sections_without_hidden_texts_keep_their_vectors() -> Result<()> {
         let (mut caller, original) = prepare()?;
         let table = original.model.vector_table();

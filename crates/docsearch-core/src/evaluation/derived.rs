@@ -10,14 +10,17 @@ mod name;
 mod phrase;
 mod selection;
 mod sides;
+mod summary;
+mod title;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumIter, EnumString, IntoStaticStr};
 
 use crate::evaluation::exchange::reference;
 use crate::index::question::Question;
+use crate::ranking::field::Field;
 pub use hiding::HiddenPage;
 pub use phrase::Corpus;
 pub use sides::held_out;
@@ -44,6 +47,10 @@ pub use sides::held_out;
 pub enum DerivedKind {
     /// The title of a page, or the symbol in it. It is not hidden: other settings must not lose names.
     Name,
+    /// What the title of a page says. That page has no title in the documents that are searched.
+    Title,
+    /// The summary or first sentence of a page without headings.
+    Summary,
     /// A heading that is a question, or a stored question of a section.
     Question,
     /// Another heading.
@@ -106,6 +113,10 @@ pub struct DerivedQuery {
     pub anchor: String,
     /// Anchor of that section in the hidden documents, where its heading may be missing.
     pub hidden_anchor: String,
+    /// Slug of the right page in the hidden documents, where its title may be missing.
+    pub hidden_slug: String,
+    /// The fields of the right page in which a text is hidden: weights of these cannot be judged by this query.
+    pub hidden_fields: BTreeSet<Field>,
     /// Whether its page is held out: no decision may look at it.
     pub held_out: bool,
 }
@@ -131,7 +142,7 @@ pub struct DerivationLimits {
 impl Default for DerivationLimits {
     fn default() -> Self {
         Self {
-            of_kind: 200,
+            of_kind: 400,
             of_page: 4,
             of_kind_and_page: 2,
         }

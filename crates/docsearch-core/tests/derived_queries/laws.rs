@@ -8,6 +8,7 @@ use docsearch_core::evaluation::derived::{
     Corpus, Derivation, DerivationLimits, DerivedKind, DerivedQuery, HiddenPage, SourcePage, derive, held_out,
 };
 use docsearch_core::index::question::Question;
+use docsearch_core::ranking::field::Field;
 use docsearch_core::text::identifier::split_identifier;
 use docsearch_core::text::name::key;
 use docsearch_core::text::title::symbol;
@@ -73,25 +74,32 @@ fn body() -> impl Strategy<Value = String> {
 
 fn pages() -> impl Strategy<Value = Vec<SourcePage>> {
     let parts = (
-        phrase(1..3),
-        body(),
+        phrase(1..4),
+        (
+            body(),
+            prop::sample::select(&["", "# %\n\n", "%\n", "# 1. %\n"][..]),
+            prop::option::of(phrase(1..5)),
+        ),
         prop::collection::vec(phrase(1..4), 0..4),
         prop::collection::vec(phrase(2..5), 0..2),
     );
     prop::collection::vec(parts, 0..6).prop_map(|pages| {
         let pages = pages.into_iter().enumerate();
         pages
-            .map(|(number, (title, body, keywords, questions))| SourcePage {
-                keywords,
-                questions: questions
-                    .into_iter()
-                    .map(|question| Question {
-                        anchor: "own".to_owned(),
-                        question,
-                    })
-                    .collect(),
-                ..page(&format!("p{number}"), &title, &body)
-            })
+            .map(
+                |(number, (title, (body, repeated, summary), keywords, questions))| SourcePage {
+                    keywords,
+                    summary,
+                    questions: questions
+                        .into_iter()
+                        .map(|question| Question {
+                            anchor: "own".to_owned(),
+                            question,
+                        })
+                        .collect(),
+                    ..page(&format!("p{number}"), &title, &(repeated.replace('%', &title) + &body))
+                },
+            )
             .collect()
     })
 }
@@ -121,6 +129,9 @@ fn searched(pages: &[SourcePage], derivation: &Derivation) -> Vec<SourcePage> {
     let pages = pages.iter().zip(&derivation.pages);
     pages
         .map(|(page, hidden)| SourcePage {
+            slug: hidden.slug.clone(),
+            title: hidden.title.clone(),
+            summary: hidden.summary.clone(),
             body: hidden.body.clone(),
             keywords: hidden.keywords.clone(),
             questions: hidden.questions.clone(),
@@ -151,7 +162,11 @@ proptest! {
             for (word, times) in before {
                 let left = left.remove(&word).unwrap_or_default();
                 prop_assert!(left <= times);
-                let in_queries = queries.iter().any(|query| counts(&query.text).contains_key(&word));
+                let in_queries = queries.iter().any(|query| {
+                    let own = pages.iter().find(|page| page.slug == query.slug).unwrap();
+                    let is_in_title = query.kind == DerivedKind::Title && counts(&own.title).contains_key(&word);
+                    is_in_title || counts(&query.text).contains_key(&word)
+                });
                 // A number before a heading goes with it.
                 prop_assert!(left == times || in_queries || word.parse::<f64>().is_ok(), "{} of {:?}", word, page);
             }
@@ -168,6 +183,50 @@ proptest! {
             let text = without_name(query, &pages[own].title);
             let occurrences = Corpus::of(&hidden).occurrences(&[&text]).remove(0);
             prop_assert!(occurrences.keys().all(|page| *page == own), "{:?} {:?}", query, hidden);
+        }
+    }
+
+    /// Where a title is a query, nothing that names the page has its words, and no query expects it to be found by its name.
+    #[test]
+    fn a_hidden_title_is_nowhere(pages in pages()) {
+        let found = derived(&pages);
+        for (own, page) in pages.iter().enumerate() {
+            let hidden = &found.pages[own];
+            let of_page = || found.queries.iter().filter(|query| query.slug == page.slug);
+            let title = of_page().find(|query| query.kind == DerivedKind::Title);
+            prop_assert_eq!(title.is_some(), hidden.is_renamed);
+            let Some(query) = title else {
+                prop_assert_eq!((&hidden.slug, &hidden.title), (&page.slug, &page.title));
+                continue;
+            };
+            prop_assert_eq!(&query.hidden_slug, &hidden.slug);
+            prop_assert!(!hidden.slug.contains(char::is_alphabetic) && !pages.iter().any(|page| page.slug == hidden.slug));
+            prop_assert!(!hidden.title.trim().is_empty() && words(&hidden.title).next().is_none());
+            prop_assert!(hidden.anchors.is_empty() && hidden.source_urls.is_empty());
+            prop_assert!(of_page().all(|query| query.hidden_fields.contains(&Field::Title)));
+            let named = [DerivedKind::Name, DerivedKind::SymbolTask, DerivedKind::Summary];
+            prop_assert!(of_page().all(|query| !named.contains(&query.kind)), "{:?}", page);
+            let normalized = |text: &str| words(text).collect::<Vec<String>>().join(" ");
+            let is_title = |text: &str| normalized(text) == normalized(&page.title);
+            let questions = hidden.questions.iter().map(|question| question.question.as_str());
+            let mut texts = hidden.keywords.iter().map(String::as_str).chain(questions).chain(hidden.summary.as_deref());
+            prop_assert!(!texts.any(is_title));
+            let headings = sections(&hidden.body);
+            prop_assert!(!headings.iter().filter_map(|section| section.heading_path.last()).any(|heading| is_title(heading)));
+        }
+    }
+
+    /// A page without a summary has its title and says something else.
+    #[test]
+    fn a_page_without_its_summary_says_something(pages in pages()) {
+        let corpus = Corpus::of(&pages);
+        let found = derived(&pages);
+        for query in found.queries.iter().filter(|query| query.kind == DerivedKind::Summary) {
+            let own = pages.iter().position(|page| page.slug == query.slug).unwrap();
+            let hidden = &found.pages[own];
+            prop_assert!(!hidden.is_renamed && hidden.summary.is_none());
+            prop_assert!(query.hidden_fields.contains(&Field::Summary));
+            prop_assert!(!corpus.content_words(&plain_text(&hidden.body)).is_empty(), "{:?}", query);
         }
     }
 
@@ -203,7 +262,8 @@ proptest! {
             let mut known = stems(&own.title);
             known.extend(stems(&own.slug));
             prop_assert!(content.len() >= 2, "{:?}", query);
-            prop_assert!(content.iter().any(|word| !stems(word).is_subset(&known)), "{:?}", query);
+            let is_new = content.iter().any(|word| !stems(word).is_subset(&known));
+            prop_assert!(is_new || query.kind == DerivedKind::Title, "{:?}", query);
         }
     }
 

@@ -126,7 +126,7 @@ fn links_lead_to_pages_in_every_spelling() {
 
 #[test]
 fn examples_are_described_before_code() {
-    let body = "Pots are good. To cool the kiln slowly:\n\n```\ncool\n```\n\n- Fire many small pots\n  at once:\n  `fire --all`\n\n\
+    let body = "# kilnctl\n\nPots are good. To cool the kiln slowly:\n\n```\ncool\n```\n\n- Fire many small pots\n  at once:\n  `fire --all`\n\n\
                 - Weigh wet clay twice:\n\n`weigh`\n\nNo code follows these words:\n\ntext.\n";
     let found = derived(&[page("kilnctl", "kilnctl", body)]);
     assert_eq!(of_kind(&found, DerivedKind::Example).len(), 2);
@@ -162,7 +162,7 @@ fn examples_are_described_before_code() {
     );
     assert_eq!(
         found.pages[0].body,
-        "Pots are good. …\n\n```\ncool\n```\n\n- …\n  `fire --all`\n\n- …\n\n`weigh`\n\nNo code follows these words:\n\ntext.\n"
+        "# kilnctl\n\nPots are good. …\n\n```\ncool\n```\n\n- …\n  `fire --all`\n\n- …\n\n`weigh`\n\nNo code follows these words:\n\ntext.\n"
     );
 }
 
@@ -191,6 +191,47 @@ fn keywords_of_several_words_are_queries() {
     );
     glaze.keywords = ["slow cooling rate", "fire at dawn"].map(str::to_owned).to_vec();
     assert_eq!(of_kind(&derived(&[glaze]), DerivedKind::Keyword).len(), 1);
+}
+
+#[test]
+fn titles_and_summaries_are_queries_of_some_pages() {
+    let pages: Vec<SourcePage> = (0..40)
+        .map(|number| {
+            let title = format!("cool{number} — Cool house{number} without door{number}");
+            let body = format!("{title}\n\nA tool{number} for potters{number}. It needs ash{number}, water{number}, wood{number} and time{number}.");
+            page(&format!("tools/cool-{number}"), &title, &body)
+        })
+        .collect();
+    let found = derived(&pages);
+    let titles = of_kind(&found, DerivedKind::Title);
+    let summaries = of_kind(&found, DerivedKind::Summary);
+    assert!(titles.len() > 5 && summaries.len() > 10, "{titles:?} {summaries:?}");
+    assert!(titles.iter().all(|(text, _)| text.starts_with("Cool house")));
+    for (page, hidden) in pages.iter().zip(&found.pages).filter(|(_, hidden)| hidden.is_renamed) {
+        assert!(hidden.body.starts_with("…\n\nA tool"), "{} {}", page.title, hidden.body);
+    }
+    let tools = [
+        page("fetch_weather", "fetch_weather", "Text."),
+        page("a", "heat-all-kilns", "Text."),
+    ];
+    let titles: Vec<String> = (0..20)
+        .flat_map(|number| {
+            let tools = tools.clone().map(|tool| SourcePage {
+                slug: format!("{}{number}", tool.slug),
+                ..tool
+            });
+            let found = derived(&tools);
+            of_kind(&found, DerivedKind::Title)
+                .into_iter()
+                .map(|(text, _)| text.to_owned())
+                .collect::<Vec<String>>()
+        })
+        .collect();
+    let distinct: std::collections::BTreeSet<&str> = titles.iter().map(String::as_str).collect();
+    assert_eq!(
+        distinct.into_iter().collect::<Vec<&str>>(),
+        ["fetch weather", "heat all kilns"]
+    );
 }
 
 #[test]

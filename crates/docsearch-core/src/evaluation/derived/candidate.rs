@@ -3,23 +3,22 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use super::hiding::{Edit, headed};
+use super::hiding::{Edit, headed, hidden_slug};
 use super::link::{Addresses, Anchors};
 use super::name::name_of;
-use super::phrase::{Corpus, normalized, stems};
+use super::phrase::{Corpus, MAX_WORDS, MIN_CONTENT_WORDS, normalized, stems, unnumbered};
+use super::summary::summary;
+use super::title::{self, Lines};
 use super::{DerivedKind, SourcePage};
 use crate::documents::markdown::{Section, introductions, links};
 use crate::text::name::key;
 use crate::text::token::is_unspaced;
 use crate::values::interrupt::check;
 
-/// Longest text of a query, in characters and in words: longer ones are paragraphs.
+/// Longest text of a query, in characters.
 const MAX_CHARS: usize = 200;
-const MAX_WORDS: usize = 24;
 /// Longest name, in words.
 const MAX_NAME_WORDS: usize = 8;
-/// Fewest words of a query that say something.
-const MIN_CONTENT_WORDS: usize = 2;
 /// The same for the description of an example, which says less about its page than a heading does.
 const MIN_EXAMPLE_WORDS: usize = 3;
 /// Marks at the end of a question in several scripts.
@@ -52,15 +51,18 @@ pub(super) fn candidates(pages: &[SourcePage], root_url: Option<&str>, corpus: &
     for (place, page) in pages.iter().enumerate() {
         check();
         texts.headings(place, page, &sections[place]);
+        texts.summary(place, page, &sections[place], corpus);
         texts.questions(place, page, &anchors[place]);
         texts.examples(place, page, &sections[place]);
         for (target, found) in linked(place, page, &addresses, &anchors) {
             texts.add(target, found);
         }
     }
+    texts.titles(pages, &sections, corpus);
     let mut found: Vec<Candidate> = texts.distinct();
     found.retain(|candidate| {
         let least = match candidate.kind {
+            DerivedKind::Title => return true,
             DerivedKind::Example => MIN_EXAMPLE_WORDS,
             _ => MIN_CONTENT_WORDS,
         };
@@ -71,9 +73,16 @@ pub(super) fn candidates(pages: &[SourcePage], root_url: Option<&str>, corpus: &
         .iter()
         .filter_map(|found| task(&pages[found.page], found))
         .collect();
-    found.extend(tasks);
+    let names = names(pages);
+    // Where a title is hidden, nothing can be found by it.
+    let renamed: HashSet<usize> = found
+        .iter()
+        .filter(|found| found.kind == DerivedKind::Title)
+        .map(|found| found.page)
+        .collect();
+    let named = tasks.into_iter().chain(names);
+    found.extend(named.filter(|named| !renamed.contains(&named.page)));
     found.extend(keywords(pages, corpus));
-    found.extend(names(pages));
     found
 }
 
@@ -99,9 +108,6 @@ impl Texts {
             let Some(heading) = section.heading_path.last() else {
                 continue;
             };
-            let source = &page.body[section.range.start..section.body_start];
-            let start = section.range.start + source.len() - source.trim_start().len();
-            let end = section.range.start + source.trim_end().len();
             let is_question = heading.trim_end().ends_with(QUESTION_MARKS);
             let text = unnumbered(heading);
             let candidate = Candidate {
@@ -113,14 +119,7 @@ impl Texts {
                 text: text.to_owned(),
                 page: place,
                 section: Some(number),
-                edits: vec![(
-                    place,
-                    Edit::Heading {
-                        start,
-                        end,
-                        level: section.level,
-                    },
-                )],
+                edits: vec![(place, Edit::of_heading(&page.body, section))],
             };
             self.add(normalized(text), candidate);
         }
@@ -153,6 +152,48 @@ impl Texts {
         }
     }
 
+    fn summary(&mut self, place: usize, page: &SourcePage, sections: &[Section], corpus: &Corpus) {
+        // One of title and summary stays, to say what the page is about.
+        if !sections.is_empty() || page.is_grouped || title::may_be_hidden(page) {
+            return;
+        }
+        if let Some((text, edits)) = summary(page, corpus) {
+            let candidate = Candidate {
+                kind: DerivedKind::Summary,
+                page: place,
+                section: None,
+                edits: edits.into_iter().map(|edit| (place, edit)).collect(),
+                text,
+            };
+            self.add(normalized(&candidate.text), candidate);
+        }
+    }
+
+    fn titles(&mut self, pages: &[SourcePage], sections: &[Vec<Section>], corpus: &Corpus) {
+        let slugs: HashSet<&str> = pages.iter().map(|page| page.slug.as_str()).collect();
+        let titled = pages.iter().enumerate().filter_map(|(place, page)| {
+            let is_usable = title::may_be_hidden(page) && !slugs.contains(hidden_slug(&page.slug).as_str());
+            let text = title::query(&page.title, corpus).filter(|_| is_usable)?;
+            Some((place, page, text))
+        });
+        let titled: Vec<(usize, &SourcePage, String)> = titled.collect();
+        let wanted: HashSet<String> = titled
+            .iter()
+            .flat_map(|(_, page, text)| title::phrases(page, text))
+            .collect();
+        let lines = Lines::of(pages, |phrase| wanted.contains(phrase));
+        for (place, page, text) in titled {
+            let candidate = Candidate {
+                kind: DerivedKind::Title,
+                page: place,
+                section: None,
+                edits: lines.edits(place, page, &text, &sections[place]),
+                text,
+            };
+            self.add(normalized(&candidate.text), candidate);
+        }
+    }
+
     /// The texts that are about one page and one section of it, each once.
     fn distinct(self) -> Vec<Candidate> {
         let mut pages_of: HashMap<String, usize> = HashMap::new();
@@ -176,8 +217,9 @@ fn merged(mut same: Vec<Candidate>) -> Option<Candidate> {
     edits.sort();
     edits.dedup();
     let first = same.into_iter().next()?;
+    let section = sections.into_iter().next();
     Some(Candidate {
-        section: sections.into_iter().next(),
+        section: section.filter(|_| first.kind != DerivedKind::Title),
         edits,
         ..first
     })
@@ -201,38 +243,6 @@ fn linked(place: usize, page: &SourcePage, addresses: &Addresses, anchors: &[Anc
         Some((normalized(&candidate.text), candidate))
     });
     others.collect()
-}
-
-/// A text without marks and numbers before it: `12.1. `, `F.31.2. `, `- `, `Step 3: `, `Chapter 2. `.
-fn unnumbered(text: &str) -> &str {
-    let mut rest = text.trim_start_matches(|c: char| !c.is_alphanumeric() && !OPENING.contains(c));
-    let (first, after) = rest.split_once(' ').unwrap_or((rest, ""));
-    if is_number(first) && ends_number(first) {
-        rest = after;
-    } else if let Some((second, after)) = after.trim_start().split_once(' ')
-        && first.chars().all(char::is_alphabetic)
-        && is_number(second)
-        && ends_number(second)
-    {
-        rest = after;
-    }
-    rest.trim()
-}
-
-/// Marks that begin a name or a quotation.
-const OPENING: &str = "_@$#/\\.\"'“‘«(<[{`¿¡";
-
-/// Whether a word is a number of a section, which may be a letter or begin with one.
-fn is_number(word: &str) -> bool {
-    let inner = word.trim_end_matches(['.', ':', ')']);
-    let (first, rest) = inner.split_once('.').unwrap_or((inner, ""));
-    let is_digits = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '.');
-    let is_letter = first.chars().count() == 1 && first.chars().all(char::is_uppercase);
-    !inner.is_empty() && is_digits(rest) && (is_digits(first) || is_letter)
-}
-
-fn ends_number(word: &str) -> bool {
-    word.ends_with(['.', ':', ')'])
 }
 
 fn text_of(range: Range<usize>) -> Edit {

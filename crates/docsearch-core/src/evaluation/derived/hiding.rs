@@ -5,8 +5,10 @@ use std::ops::Range;
 
 use super::SourcePage;
 use super::phrase::{HIDDEN, words};
+use super::sides::stable_hash;
 use crate::documents::markdown::{Section, plain_text, sections};
 use crate::index::question::Question;
+use crate::ranking::field::Field;
 
 /// A text of a document that has to be hidden.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,13 +17,41 @@ pub(super) enum Edit {
     Heading { start: usize, end: usize, level: u8 },
     /// Another text of the body.
     Text { start: usize, end: usize },
+    /// The first sentence of the body.
+    Lead { start: usize, end: usize },
     /// A keyword, by its place.
     Keyword(usize),
     /// A question, by its place.
     Question(usize),
+    /// The title, with the slug, other names and addresses.
+    Title,
+    /// The author's summary.
+    Summary,
 }
 
 impl Edit {
+    /// Hides the heading of a section of this body.
+    pub(super) fn of_heading(body: &str, section: &Section) -> Self {
+        let source = &body[section.range.start..section.body_start];
+        Self::Heading {
+            start: section.range.start + source.len() - source.trim_start().len(),
+            end: section.range.start + source.trim_end().len(),
+            level: section.level,
+        }
+    }
+
+    /// The field of a page that is incomplete without this text.
+    pub(super) fn field(&self) -> Option<Field> {
+        match self {
+            Self::Heading { .. } => Some(Field::Heading),
+            Self::Text { .. } => None,
+            Self::Lead { .. } | Self::Summary => Some(Field::Summary),
+            Self::Keyword(_) => Some(Field::Keyword),
+            Self::Question(_) => Some(Field::Question),
+            Self::Title => Some(Field::Title),
+        }
+    }
+
     /// Whether both cannot be applied.
     pub(super) fn conflicts(&self, other: &Self) -> bool {
         match (self.range(), other.range()) {
@@ -32,8 +62,10 @@ impl Edit {
 
     fn range(&self) -> Option<Range<usize>> {
         match *self {
-            Self::Heading { start, end, .. } | Self::Text { start, end } => Some(start..end),
-            Self::Keyword(_) | Self::Question(_) => None,
+            Self::Heading { start, end, .. } | Self::Text { start, end } | Self::Lead { start, end } => {
+                Some(start..end)
+            }
+            Self::Keyword(_) | Self::Question(_) | Self::Title | Self::Summary => None,
         }
     }
 
@@ -49,6 +81,16 @@ impl Edit {
 /// A document without hidden texts: the parts that may differ from the document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HiddenPage {
+    /// Slug: another one that has no word if the title is hidden.
+    pub slug: String,
+    /// Title; `…` if it is hidden.
+    pub title: String,
+    /// Whether the title is hidden, so that other names must not tell it.
+    pub is_renamed: bool,
+    /// The author's summary.
+    pub summary: Option<String>,
+    /// Where it was published.
+    pub source_urls: Vec<String>,
     /// Markdown.
     pub body: String,
     /// Keywords.
@@ -66,6 +108,11 @@ pub(super) fn headed(body: &str) -> Vec<Section> {
     let mut sections = sections(body);
     sections.retain(|section| section.level > 0);
     sections
+}
+
+/// The slug of a page whose title is hidden: the slug itself often says it. It has no word.
+pub(super) fn hidden_slug(slug: &str) -> String {
+    format!("{:020}", stable_hash(&["slug", slug]))
 }
 
 /// Hides texts of a document. `None` if its Markdown would then have other words or sections besides.
@@ -106,12 +153,35 @@ pub(super) fn hide(page: &SourcePage, edits: &BTreeSet<Edit>) -> Option<HiddenPa
         .collect();
     let anchor = |anchor: &str| anchors.get(anchor).copied().unwrap_or(anchor).to_owned();
     let keywords = page.keywords.iter().enumerate();
+    let keywords: Vec<String> = keywords
+        .filter(|(place, _)| !edits.contains(&Edit::Keyword(*place)))
+        .map(|(_, keyword)| keyword.clone())
+        .collect();
+    // Indexing would choose keywords for a page without any.
+    if keywords.is_empty() && !page.keywords.is_empty() {
+        return None;
+    }
     let questions = page.questions.iter().enumerate();
+    let is_renamed = edits.contains(&Edit::Title);
     Some(HiddenPage {
-        keywords: keywords
-            .filter(|(place, _)| !edits.contains(&Edit::Keyword(*place)))
-            .map(|(_, keyword)| keyword.clone())
-            .collect(),
+        slug: if is_renamed {
+            hidden_slug(&page.slug)
+        } else {
+            page.slug.clone()
+        },
+        title: if is_renamed {
+            HIDDEN.to_string()
+        } else {
+            page.title.clone()
+        },
+        is_renamed,
+        summary: page.summary.clone().filter(|_| !edits.contains(&Edit::Summary)),
+        source_urls: if is_renamed {
+            Vec::new()
+        } else {
+            page.source_urls.clone()
+        },
+        keywords,
         questions: questions
             .filter(|(place, _)| !edits.contains(&Edit::Question(*place)))
             .map(|(_, question)| Question {
@@ -122,6 +192,7 @@ pub(super) fn hide(page: &SourcePage, edits: &BTreeSet<Edit>) -> Option<HiddenPa
         anchors: page
             .anchors
             .iter()
+            .filter(|_| !is_renamed)
             .map(|(fragment, section)| (fragment.clone(), anchor(section)))
             .collect(),
         sections,

@@ -14,6 +14,11 @@ use crate::values::interrupt::{Interruptible, check};
 /// What is left of a hidden text: it keeps the structure of the Markdown around it, and is no word.
 pub(super) const HIDDEN: char = '…';
 
+/// Longest text of a query, in words: longer ones are paragraphs.
+pub(super) const MAX_WORDS: usize = 24;
+/// Fewest words of a query that say something.
+pub(super) const MIN_CONTENT_WORDS: usize = 2;
+
 /// Share of the pages, of at least [`MIN_PAGES`], in which a word says nothing about a page.
 const MAX_SHARE: f64 = 0.2;
 const MIN_PAGES: usize = 8;
@@ -26,6 +31,38 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
 /// The words of a text as one, by which equal texts are found.
 pub(super) fn normalized(text: &str) -> String {
     words(text).collect::<Vec<String>>().join(" ")
+}
+
+/// A text without marks and numbers before it: `12.1. `, `F.31.2. `, `- `, `Step 3: `, `Chapter 2. `.
+pub(super) fn unnumbered(text: &str) -> &str {
+    let mut rest = text.trim_start_matches(|c: char| !c.is_alphanumeric() && !OPENING.contains(c));
+    let (first, after) = rest.split_once(' ').unwrap_or((rest, ""));
+    if is_number(first) && ends_number(first) {
+        rest = after;
+    } else if let Some((second, after)) = after.trim_start().split_once(' ')
+        && first.chars().all(char::is_alphabetic)
+        && is_number(second)
+        && ends_number(second)
+    {
+        rest = after;
+    }
+    rest.trim()
+}
+
+/// Marks that begin a name or a quotation.
+const OPENING: &str = "_@$#/\\.\"'“‘«(<[{`¿¡";
+
+/// Whether a word is a number of a section, which may be a letter or begin with one.
+fn is_number(word: &str) -> bool {
+    let inner = word.trim_end_matches(['.', ':', ')']);
+    let (first, rest) = inner.split_once('.').unwrap_or((inner, ""));
+    let is_digits = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let is_letter = first.chars().count() == 1 && first.chars().all(char::is_uppercase);
+    !inner.is_empty() && is_digits(rest) && (is_digits(first) || is_letter)
+}
+
+fn ends_number(word: &str) -> bool {
+    word.ends_with(['.', ':', ')'])
 }
 
 /// The stems of the words of a text, also of the words in identifiers.

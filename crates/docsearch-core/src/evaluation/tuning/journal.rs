@@ -21,9 +21,19 @@ pub struct Line {
     pub values: Vec<f64>,
 }
 
+/// How many of the queries a search measures, which depends on how fast they were then.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Size {
+    /// What was searched, by which queries.
+    pub digest: String,
+    /// Number of judged queries.
+    pub judged: usize,
+}
+
 /// The lines of an interrupted search.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
+    judged: Option<usize>,
     known: HashMap<(String, usize), Vec<f64>>,
 }
 
@@ -35,7 +45,17 @@ impl Journal {
             .filter(|line| line.digest == digest)
             .map(|line| ((key(&line.settings), line.first), line.values))
             .collect();
-        Self { known }
+        let sizes = text.lines().filter_map(|line| serde_json::from_str::<Size>(line).ok());
+        let judged = sizes
+            .filter(|size| size.digest == digest)
+            .map(|size| size.judged)
+            .next_back();
+        Self { judged, known }
+    }
+
+    /// How many judged queries the search measures, if it was begun.
+    pub fn judged(&self) -> Option<usize> {
+        self.judged
     }
 
     /// What was measured for these queries with these settings.

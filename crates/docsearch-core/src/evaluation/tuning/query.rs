@@ -1,8 +1,10 @@
 //! The queries that a tuning measures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+
+use crate::ranking::field::Field;
 
 /// Groups with fewer queries are measured together: their means would be noise.
 const SMALLEST_GROUP: usize = 10;
@@ -30,12 +32,22 @@ pub struct TuningQuery {
     pub group: String,
     /// Its class, such as `question`.
     pub class: String,
+    /// Fields of its right page in which a text is hidden.
+    pub hidden: BTreeSet<Field>,
 }
 
-/// The factor of the value of each judged query, so that a mean over the products is the mean over the means of groups; 0
-/// for other queries.
-pub(super) fn balance(queries: &[TuningQuery]) -> Vec<f64> {
-    let judged = || queries.iter().filter(|query| query.role == Role::Judged);
+impl TuningQuery {
+    /// Whether it can judge weights of these fields. Where a field of its right page is incomplete, that page loses by a
+    /// weight for the field, and others win: each such weight would seem to mislead.
+    pub(super) fn judges(&self, fields: &BTreeSet<Field>) -> bool {
+        self.role == Role::Judged && self.hidden.is_disjoint(fields)
+    }
+}
+
+/// The factor of the value of each query that judges some fields, so that a mean over the products is the mean over the means
+/// of groups; 0 for other queries.
+pub(super) fn balance(queries: &[TuningQuery], fields: &BTreeSet<Field>) -> Vec<f64> {
+    let judged = || queries.iter().filter(|query| query.judges(fields));
     let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
     for query in judged() {
         *sizes.entry(&query.group).or_default() += 1;
@@ -49,9 +61,9 @@ pub(super) fn balance(queries: &[TuningQuery]) -> Vec<f64> {
         *pooled.entry(group(query)).or_default() += 1;
     }
     let count = judged().count() as f64;
-    let weight = |query: &TuningQuery| match query.role {
-        Role::Judged => count / (pooled.len() as f64 * pooled.get(&group(query)).map_or(1.0, |&size| size as f64)),
-        Role::Name | Role::Invented => 0.0,
+    let weight = |query: &TuningQuery| match query.judges(fields) {
+        true => count / (pooled.len() as f64 * pooled.get(&group(query)).map_or(1.0, |&size| size as f64)),
+        false => 0.0,
     };
     queries.iter().map(weight).collect()
 }

@@ -4,12 +4,15 @@
 //! only as long as it would be lost by more than that: differences within noise leave the default (Breiman et al. 1984, the
 //! one-standard-error rule). What a library of black-box optimisation sees of a measurement is a mean, so it cannot pair.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use fastrand::Rng;
 
+use crate::evaluation::tuning::acceptance::FEWEST_QUERIES;
 use crate::evaluation::tuning::query::{Role, TuningQuery, balance};
 use crate::evaluation::tuning::space::{Dimension, Settings};
+use crate::ranking::field::Field;
 
 /// Steps, as shares of the scale of a weight.
 const STEPS: [f64; 3] = [0.2, 0.1, 0.05];
@@ -31,7 +34,8 @@ pub struct Found {
 
 /// The queries of a search, in blocks that are measured one after the other.
 struct Blocks {
-    weights: Vec<f64>,
+    /// The weight of each query, by the fields that a change concerns.
+    weights: BTreeMap<BTreeSet<Field>, Vec<f64>>,
     blocks: [Range<usize>; 3],
 }
 
@@ -57,8 +61,11 @@ pub fn search<E>(
     measure: impl FnMut(&Settings, Range<usize>) -> Result<Option<Vec<f64>>, E>,
 ) -> Result<Found, E> {
     let judged = queries.iter().take_while(|query| query.role == Role::Judged).count();
+    let weights = dimensions.iter().map(Dimension::fields);
     let blocks = Blocks {
-        weights: balance(queries),
+        weights: weights
+            .map(|fields| (fields.clone(), balance(queries, &fields)))
+            .collect(),
         blocks: [
             0..judged / FIRST_SHARE,
             judged / FIRST_SHARE..judged,
@@ -70,7 +77,13 @@ pub fn search<E>(
         measure,
         current: start.clone(),
         values: Vec::new(),
-        inert: vec![false; dimensions.len()],
+        inert: dimensions
+            .iter()
+            .map(|dimension| {
+                let fields = dimension.fields();
+                queries.iter().filter(|query| query.judges(&fields)).count() < FEWEST_QUERIES
+            })
+            .collect(),
         tried: 0,
         is_over: false,
     };
@@ -98,7 +111,7 @@ struct Search<M> {
     measure: M,
     current: Settings,
     values: Vec<f64>,
-    /// Weights that change no value.
+    /// Weights that change no value, or that too few queries judge.
     inert: Vec<bool>,
     tried: usize,
     is_over: bool,
@@ -171,7 +184,7 @@ impl<E, M: FnMut(&Settings, Range<usize>) -> Result<Option<Vec<f64>>, E>> Search
             };
             values.extend(measured);
             *is_inert &= values == self.values[..values.len()];
-            gain = self.blocks.gain(&self.values, &values);
+            gain = self.blocks.gain(dimension, &self.values, &values);
             if !(if is_last { wins(gain) } else { may_win(gain) }) {
                 return Ok(None);
             }
@@ -199,7 +212,7 @@ impl<E, M: FnMut(&Settings, Range<usize>) -> Result<Option<Vec<f64>>, E>> Search
             let Some(values) = self.whole(&settings)? else {
                 return Ok(());
             };
-            let gain = self.blocks.gain(&self.values, &values);
+            let gain = self.blocks.gain(dimension, &self.values, &values);
             let guards = self.blocks.blocks[2].clone();
             let sum = |values: &[f64]| values[guards.clone()].iter().sum::<f64>();
             if gain.mean >= -gain.standard_error && sum(&values) >= sum(&self.values) {
@@ -231,14 +244,16 @@ impl<E, M: FnMut(&Settings, Range<usize>) -> Result<Option<Vec<f64>>, E>> Search
 }
 
 impl Blocks {
-    /// The gain by as many judged queries as `after` has values of.
-    fn gain(&self, before: &[f64], after: &[f64]) -> Gain {
+    /// The gain by a weight, by as many of the queries that judge it as `after` has values of.
+    fn gain(&self, dimension: &Dimension, before: &[f64], after: &[f64]) -> Gain {
+        let weights = self.weights.get(&dimension.fields()).map_or(&[][..], Vec::as_slice);
         let judged = self.blocks[1].end.min(after.len());
-        let differences = (0..judged).map(|place| self.weights[place] * (after[place] - before[place]));
-        let count = judged.max(1) as f64;
-        let (sum, squares) = differences.fold((0.0, 0.0), |(sum, squares), value| {
-            (sum + value, squares + value * value)
+        let judging = (0..judged).filter(|&place| weights[place] > 0.0);
+        let differences = judging.map(|place| weights[place] * (after[place] - before[place]));
+        let (count, sum, squares) = differences.fold((0.0, 0.0, 0.0), |(count, sum, squares), value| {
+            (count + 1.0, sum + value, squares + value * value)
         });
+        let count = f64::max(count, 1.0);
         let mean = sum / count;
         Gain {
             mean,

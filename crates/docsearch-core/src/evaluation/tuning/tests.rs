@@ -1,5 +1,6 @@
 //! Searches over objectives whose best weights are known.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::ops::Range;
 
@@ -7,10 +8,11 @@ use fastrand::Rng;
 use proptest::prelude::*;
 
 use super::acceptance::{Verdict, decide};
-use super::journal::{Journal, Line};
+use super::journal::{Journal, Line, Size};
 use super::query::{Role, TuningQuery};
 use super::search::{Found, search};
-use super::space::{Dimension, Settings};
+use super::space::{Dimension, Settings, moved_fields};
+use crate::ranking::field::Field;
 use crate::ranking::weight::WEIGHTS;
 
 const GROUPS: [&str; 3] = ["heading", "link", "example"];
@@ -32,11 +34,13 @@ impl Objective {
             role: Role::Judged,
             group: GROUPS[number % 3].to_owned(),
             class: ["words", "question"][number / 3 % 2].to_owned(),
+            hidden: BTreeSet::new(),
         };
         let guard = |role| TuningQuery {
             role,
             group: "guard".to_owned(),
             class: "words".to_owned(),
+            hidden: BTreeSet::new(),
         };
         let guards = (0..GUARDS).map(|number| guard(if number % 2 == 0 { Role::Name } else { Role::Invented }));
         let queries: Vec<TuningQuery> = (0..count).map(judged).chain(guards).collect();
@@ -95,6 +99,7 @@ impl Objective {
         let all = 0..self.queries.len();
         decide(
             &self.queries,
+            &moved_fields(&Settings::new(), &found.settings),
             &self.values(&Settings::new(), all.clone()),
             &self.values(&found.settings, all),
         )
@@ -146,9 +151,12 @@ proptest! {
             text.push('\n');
             Ok(Some(line.values))
         });
+        let size = Size { digest: "d".to_owned(), judged: 90 };
+        text.insert_str(0, &(serde_json::to_string(&size).unwrap() + "\n"));
         // The server ends in the middle of a line.
         text.truncate(text.len() - usize::from(first.is_err()));
         let journal = Journal::read(&text, "d");
+        prop_assert_eq!((journal.judged(), Journal::read(&text, "other").judged()), (Some(90), None));
         prop_assert!(Journal::read(&text, "other").is_empty() && !(journal.is_empty() && interrupted_after > 1));
         let again = search(&dimensions, &Settings::new(), &objective.queries, seed, |settings, range| {
             let known = journal.get(settings, &range);
@@ -188,8 +196,31 @@ proptest! {
             let judged = if query.role == Role::Judged { gain } else { 0.0 };
             before[place] + if is_victim(place, query) { -worse } else { judged }
         }).collect();
-        let verdict = decide(&objective.queries, &before, &after);
+        let verdict = decide(&objective.queries, &BTreeSet::new(), &before, &after);
         prop_assert!(!verdict.is_accepted && verdict.reasons.len() == 1, "{:?}", verdict.reasons);
+    }
+
+    /// A field that is hidden on the right pages seems to mislead. Its weight stays where all queries are of that kind, and is
+    /// found by the others where some are not.
+    #[test]
+    fn a_hidden_field_does_not_mislead(seed in 0u64..1000, share in 1usize..4, has_others in any::<bool>()) {
+        for (name, field) in [("boost_action_name", Field::Title), ("boost_object_description", Field::Summary)] {
+            let mut objective = Objective::new(360, seed, 0.02, Some((name, 0.0)));
+            for place in 0..360 {
+                if has_others && place % 4 >= share {
+                    objective.best[place].1 = 0.9;
+                } else {
+                    objective.queries[place].hidden.insert(field);
+                }
+            }
+            let found = objective.search(&Settings::new());
+            let value = found.settings.get(name).copied();
+            match has_others {
+                true => prop_assert!(value.is_some_and(|value| value > 0.75), "{name} is {value:?}"),
+                false => prop_assert!(value.is_none(), "{name} is {value:?}"),
+            }
+            prop_assert!(!has_others || objective.decide(&found).is_accepted);
+        }
     }
 
     /// Each step stays within the bounds of its weight, and back is where it came from.

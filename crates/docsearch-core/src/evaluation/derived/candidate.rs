@@ -291,24 +291,29 @@ fn task(page: &SourcePage, found: &Candidate) -> Option<Candidate> {
 
 /// Keywords of several words. Those of one word say too little, and indexing chooses only such.
 fn keywords(pages: &[SourcePage], corpus: &Corpus) -> Vec<Candidate> {
-    let mut by_words: BTreeMap<String, Vec<Candidate>> = BTreeMap::new();
+    let mut by_words: BTreeMap<String, Vec<Option<Candidate>>> = BTreeMap::new();
     for (place, page) in pages.iter().enumerate() {
         let is_phrase = |keyword: &str| keyword.contains(|c: char| c.is_whitespace() || is_unspaced(c));
         let numbered = page.keywords.iter().enumerate();
         let phrases =
             numbered.filter(|(_, keyword)| is_phrase(keyword) && says_more(page, keyword, corpus, MIN_CONTENT_WORDS));
-        // Indexing would choose keywords for a page without any.
-        for (number, keyword) in phrases.take(page.keywords.len().saturating_sub(1)) {
-            by_words.entry(normalized(keyword)).or_default().push(Candidate {
+        for (among, (number, keyword)) in phrases.enumerate() {
+            let candidate = Candidate {
                 kind: DerivedKind::Keyword,
                 text: keyword.clone(),
                 page: place,
                 section: None,
                 edits: vec![(place, Edit::Keyword(number))],
-            });
+            };
+            // Indexing would choose keywords for a page without any.
+            let stays = among + 1 == page.keywords.len();
+            by_words
+                .entry(normalized(keyword))
+                .or_default()
+                .push((!stays).then_some(candidate));
         }
     }
-    let unique = by_words.into_values().filter(|same| same.len() == 1);
+    let unique = by_words.into_values().filter(|same| same.len() == 1).flatten();
     unique.flatten().collect()
 }
 

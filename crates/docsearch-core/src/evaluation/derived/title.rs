@@ -53,7 +53,8 @@ impl Lines {
             let mut start = 0;
             for line in page.body.split_inclusive('\n') {
                 let text = unnumbered(line);
-                let at = start + (text.as_ptr() as usize - line.as_ptr() as usize);
+                // Marks go in front of it, and white space around it.
+                let at = start + line.trim_end().len() - text.len();
                 start += line.len();
                 if text.split(' ').nth(MAX_WORDS).is_some() {
                     continue;

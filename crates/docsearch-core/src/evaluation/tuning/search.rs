@@ -11,7 +11,7 @@ use fastrand::Rng;
 
 use crate::evaluation::tuning::acceptance::FEWEST_QUERIES;
 use crate::evaluation::tuning::query::{Role, TuningQuery, balance};
-use crate::evaluation::tuning::space::{Dimension, Settings};
+use crate::evaluation::tuning::space::{Dimension, Settings, moved_fields};
 use crate::ranking::field::Field;
 
 /// Steps, as shares of the scale of a weight.
@@ -33,7 +33,8 @@ pub struct Found {
 }
 
 /// The queries of a search, in blocks that are measured one after the other.
-struct Blocks {
+struct Blocks<'q> {
+    queries: &'q [TuningQuery],
     /// The weight of each query, by the fields that a change concerns.
     weights: BTreeMap<BTreeSet<Field>, Vec<f64>>,
     blocks: [Range<usize>; 3],
@@ -63,6 +64,7 @@ pub fn search<E>(
     let judged = queries.iter().take_while(|query| query.role == Role::Judged).count();
     let weights = dimensions.iter().map(Dimension::fields);
     let blocks = Blocks {
+        queries,
         weights: weights
             .map(|fields| (fields.clone(), balance(queries, &fields)))
             .collect(),
@@ -75,15 +77,10 @@ pub fn search<E>(
     let mut search = Search {
         blocks,
         measure,
+        start,
         current: start.clone(),
         values: Vec::new(),
-        inert: dimensions
-            .iter()
-            .map(|dimension| {
-                let fields = dimension.fields();
-                queries.iter().filter(|query| query.judges(&fields)).count() < FEWEST_QUERIES
-            })
-            .collect(),
+        inert: vec![false; dimensions.len()],
         tried: 0,
         is_over: false,
     };
@@ -106,25 +103,26 @@ pub fn search<E>(
     })
 }
 
-struct Search<M> {
-    blocks: Blocks,
+struct Search<'q, M> {
+    blocks: Blocks<'q>,
+    start: &'q Settings,
     measure: M,
     current: Settings,
     values: Vec<f64>,
-    /// Weights that change no value, or that too few queries judge.
+    /// Weights that change no value.
     inert: Vec<bool>,
     tried: usize,
     is_over: bool,
 }
 
-impl<E, M: FnMut(&Settings, Range<usize>) -> Result<Option<Vec<f64>>, E>> Search<M> {
+impl<E, M: FnMut(&Settings, Range<usize>) -> Result<Option<Vec<f64>>, E>> Search<'_, M> {
     /// Tries each weight once, and returns whether any moved.
     fn round(&mut self, dimensions: &[Dimension], step: f64, random: &mut Rng) -> Result<bool, E> {
         let mut order: Vec<usize> = (0..dimensions.len()).collect();
         random.shuffle(&mut order);
         let mut has_moved = false;
         for place in order {
-            if self.is_over || self.inert[place] {
+            if self.is_over || self.inert[place] || !self.is_judged(&dimensions[place]) {
                 continue;
             }
             let dimension = &dimensions[place];
@@ -153,6 +151,14 @@ impl<E, M: FnMut(&Settings, Range<usize>) -> Result<Option<Vec<f64>>, E>> Search
             }
         }
         Ok(has_moved)
+    }
+
+    /// Whether enough queries judge a weight and all that have moved: the final test is by such.
+    fn is_judged(&self, dimension: &Dimension) -> bool {
+        let mut fields = moved_fields(self.start, &self.current);
+        fields.extend(dimension.fields());
+        let judging = self.blocks.queries.iter().filter(|query| query.judges(&fields));
+        fields.is_empty() || judging.count() >= FEWEST_QUERIES
     }
 
     /// The gain of another value of one weight and what was measured with it, if it wins.
@@ -243,7 +249,7 @@ impl<E, M: FnMut(&Settings, Range<usize>) -> Result<Option<Vec<f64>>, E>> Search
     }
 }
 
-impl Blocks {
+impl Blocks<'_> {
     /// The gain by a weight, by as many of the queries that judge it as `after` has values of.
     fn gain(&self, dimension: &Dimension, before: &[f64], after: &[f64]) -> Gain {
         let weights = self.weights.get(&dimension.fields()).map_or(&[][..], Vec::as_slice);

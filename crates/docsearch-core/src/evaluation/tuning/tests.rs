@@ -223,6 +223,20 @@ proptest! {
         }
     }
 
+    /// Weights only move together if there are queries that judge all of them.
+    #[test]
+    fn what_moved_is_judged(seed in 0u64..1000, both in 0usize..40) {
+        let mut objective = Objective::new(120, seed, 0.3, None);
+        for place in both..120 {
+            let field = if place % 2 == 0 { Field::Title } else { Field::Summary };
+            objective.queries[place].hidden.insert(field);
+        }
+        let found = objective.search(&Settings::new());
+        let moved = moved_fields(&Settings::new(), &found.settings);
+        let judging = objective.queries.iter().filter(|query| query.judges(&moved)).count();
+        prop_assert!(judging >= 30, "{moved:?}");
+    }
+
     /// Each step stays within the bounds of its weight, and back is where it came from.
     #[test]
     fn values_stay_within_their_bounds(place in 0usize..100, steps in prop::collection::vec(-0.5..0.5_f64, 1..20)) {

@@ -197,31 +197,39 @@ impl Indexer<'_> {
             DatumWithOid::from(document.words),
             DatumWithOid::from(document.text_chunks),
             DatumWithOid::from(input.published_at.as_deref()),
-            DatumWithOid::from(document.entry_share),
-            DatumWithOid::from(JsonB(json!(input.anchors))),
-            DatumWithOid::from(JsonB(json!(input.pages))),
-            DatumWithOid::from(input.keywords.is_empty()),
         ];
-        let (columns, values, set) = match (Part::Pages.exists(), Part::EntryShare.exists()) {
-            (true, _) if Part::KeywordsChosen.exists() => (
-                ", entry_share, anchors, pages, keywords_chosen",
-                ", $18, $19, $20, $21",
-                ", entry_share = $18, anchors = $19, pages = $20, keywords_chosen = $21",
+        let is_outdated =
+            !input.pages.is_empty() && !Part::Pages.exists() || !input.anchors.is_empty() && !Part::EntryShare.exists();
+        if is_outdated {
+            return Err(schema::outdated());
+        }
+        // Columns that tables of an older version lack.
+        let later = [
+            (
+                Part::EntryShare,
+                "entry_share",
+                DatumWithOid::from(document.entry_share),
             ),
-            (true, _) => (
-                ", entry_share, anchors, pages",
-                ", $18, $19, $20",
-                ", entry_share = $18, anchors = $19, pages = $20",
+            (
+                Part::EntryShare,
+                "anchors",
+                DatumWithOid::from(JsonB(json!(input.anchors))),
             ),
-            (false, _) if !input.pages.is_empty() => return Err(schema::outdated()),
-            (false, true) => (
-                ", entry_share, anchors",
-                ", $18, $19",
-                ", entry_share = $18, anchors = $19",
+            (Part::Pages, "pages", DatumWithOid::from(JsonB(json!(input.pages)))),
+            (
+                Part::KeywordsChosen,
+                "keywords_chosen",
+                DatumWithOid::from(input.keywords.is_empty()),
             ),
-            (false, false) if input.anchors.is_empty() => ("", "", ""),
-            (false, false) => return Err(schema::outdated()),
-        };
+        ];
+        let (mut columns, mut values, mut set) = (String::new(), String::new(), String::new());
+        for (_, column, value) in later.into_iter().filter(|(part, ..)| part.exists()) {
+            args.push(value);
+            let parameter = args.len();
+            columns += &format!(", {column}");
+            values += &format!(", ${parameter}");
+            set += &format!(", {column} = ${parameter}");
+        }
         let written = match &document.known {
             None => statement::change(
                 caller,
@@ -236,6 +244,7 @@ impl Indexer<'_> {
             ),
             Some(known) => {
                 args.push(DatumWithOid::from(known.id));
+                let id = args.len();
                 statement::change(
                     caller,
                     &format!("UPDATE docsearch.document d
@@ -243,7 +252,7 @@ impl Indexer<'_> {
                          keywords = $8, source_urls = $9, source_path = $10, source_root = $11,
                          metadata = coalesce($12, '{{}}'), body = $13, content_hash = $14, term_count = $15,
                          chunk_count = $16, published_at = $17::timestamptz{set}, updated_at = now()
-                     WHERE d.project_id = $1 AND d.id = $22 RETURNING d.id"),
+                     WHERE d.project_id = $1 AND d.id = ${id} RETURNING d.id"),
                     &args,
                     |row| row.required::<i64>(1),
                 )

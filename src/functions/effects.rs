@@ -125,14 +125,15 @@ mod docsearch {
         >,
     > {
         arguments!(project, max_rows, readers);
-        let caller = &Caller::of_call()?;
+        let caller = &mut Caller::of_call()?;
         let scope = Scope::new(caller, since, project, max_rows, readers)?;
         let rows = effects::rules(caller, &scope)?.into_iter().map(|row| {
+            let mean_delta = row.mean_delta();
             (
                 row.class,
                 row.searches,
                 row.moved,
-                row.mean_delta,
+                mean_delta,
                 row.opened_original,
                 row.opened_final,
             )

@@ -106,7 +106,7 @@ mod docsearch {
         >,
     > {
         arguments!(set, project, min_sessions, readers);
-        let caller = &Caller::of_call()?;
+        let caller = &mut Caller::of_call()?;
         refuse_read_only(c"judge_from_clicks()");
         judgments::require_privilege(caller)?;
         let scope = Scope::of_project(caller, since, project, None, readers)?;

@@ -22,7 +22,7 @@ pub(crate) struct ClickJudgments {
 }
 
 /// Judges the pages of a project by what readers opened and said.
-pub(crate) fn judgments(caller: &Caller, scope: &Scope, min_sessions: u32) -> Result<ClickJudgments> {
+pub(crate) fn judgments(caller: &mut Caller, scope: &Scope, min_sessions: u32) -> Result<ClickJudgments> {
     let reading = reading::read(caller, scope)?;
     let model = ClickModel::of(&reading.observations, min_sessions);
     let asked = model.pages.chunk_by(|a, b| a.query == b.query);

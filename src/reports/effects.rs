@@ -2,11 +2,13 @@
 
 use docsearch_core::usage::client_counts::{Client, ClientCall, ClientCount, ClientCounts};
 use docsearch_core::usage::latency::{Latencies, Latency, SearchTime};
+use docsearch_core::usage::rule_effects::{RankedSearch, RuleEffect, RuleEffects};
 
 use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
+use crate::reports::feedback::FeedbackOfCalls;
 use crate::reports::scope::{Scope, in_scope, planned_for_many};
 
 /// Times by class of the query and front end, most searches first.
@@ -36,44 +38,35 @@ pub(crate) fn latency(caller: &Caller, scope: &Scope) -> Result<Vec<Latency>> {
     Ok(times.most_searches(scope.limit()))
 }
 
-row_type! {
-    /// What the rules of ranking changed in the searches of one class.
-    pub(crate) struct RuleRow {
-        pub(crate) class: Option<String> = "c.class",
-        pub(crate) searches: i64 = "c.searches",
-        pub(crate) moved: i64 = "c.moved",
-        pub(crate) mean_delta: Option<f64> = "c.mean_delta",
-        pub(crate) opened_original: i64 = "coalesce(o.original, 0)",
-        pub(crate) opened_final: i64 = "coalesce(o.final, 0)",
-    }
-}
-
-/// How often rules put another page first, and which of the two readers opened. The calls of clicks are looked up, since few calls
-/// have one.
-pub(crate) fn rules(caller: &Caller, scope: &Scope) -> Result<Vec<RuleRow>> {
+/// How often rules put another page first, and which of the two readers opened.
+pub(crate) fn rules(caller: &mut Caller, scope: &Scope) -> Result<Vec<RuleEffect>> {
+    let feedback = FeedbackOfCalls::read(caller)?;
     let _settings = planned_for_many()?;
     let calls = in_scope!();
-    statement::report(
+    let mut effects = RuleEffects::default();
+    statement::each(
         caller,
         &format!(
-            "WITH c AS (
-                 SELECT q.class, count(*) AS searches, count(*) FILTER (WHERE q.original_top <> q.final_top) AS moved,
-                        avg(q.score_delta) AS mean_delta
-                 FROM docsearch.query_log q WHERE {calls} AND q.is_search AND q.final_top IS NOT NULL GROUP BY q.class),
-             o AS (
-                 SELECT q.class, count(*) FILTER (WHERE f.document_id = q.original_top) AS original,
-                        count(*) FILTER (WHERE f.document_id = q.final_top) AS final
-                 FROM (SELECT DISTINCT ON (b.call_id) b.call_id, b.document_id FROM docsearch.feedback b
-                       WHERE b.kind = 'click' ORDER BY b.call_id, b.id) f
-                 JOIN docsearch.query_log q ON q.id = f.call_id
-                 WHERE {calls} AND q.is_search AND q.original_top <> q.final_top GROUP BY q.class)
-             SELECT {columns} FROM c LEFT JOIN o ON o.class IS NOT DISTINCT FROM c.class
-             ORDER BY c.searches DESC, c.class LIMIT $3",
-            columns = RuleRow::select_list()
+            "SELECT q.class, q.original_top, q.final_top, q.score_delta, q.id
+             FROM docsearch.query_log q WHERE {calls} AND q.is_search AND q.final_top IS NOT NULL"
         ),
         &scope.arguments(),
-        RuleRow::read,
-    )
+        |row| {
+            let given = feedback.on(row.required(5)?);
+            let search = RankedSearch {
+                original_top: row.optional(2)?,
+                final_top: row.required(3)?,
+                delta: row.optional(4)?,
+                opened: given
+                    .iter()
+                    .find(|given| given.kind == "click")
+                    .and_then(|click| click.page),
+            };
+            effects.add(row.optional(1)?, &search);
+            Ok(())
+        },
+    )?;
+    Ok(effects.most_searches(scope.limit()))
 }
 
 row_type! {

@@ -12,6 +12,7 @@ use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
+use crate::reports::feedback::FeedbackOfCalls;
 use crate::reports::scope::{Scope, in_scope, planned_for_many};
 
 /// Most calls that are read, the newest first.
@@ -64,13 +65,13 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn number(&mut self, text: String) -> Result<u32> {
-        if let Some(&known) = self.numbers.get(&text) {
+    fn number(&mut self, text: &str) -> Result<u32> {
+        if let Some(&known) = self.numbers.get(text) {
             return Ok(known);
         }
         let number = u32::try_from(self.texts.len()).map_err(internal)?;
-        self.texts.push(text.clone());
-        self.numbers.insert(text, number);
+        self.texts.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), number);
         Ok(number)
     }
 
@@ -79,24 +80,10 @@ impl Numbers {
     }
 }
 
-row_type! {
-    /// A click or a vote.
-    struct FeedbackRow {
-        kind: String = "f.kind",
-        session: i64 = "q.session_key",
-        // A vote on a page is about what its answer showed.
-        at: i64 = "(extract(epoch FROM CASE WHEN f.kind = 'click' OR f.document_id IS NULL THEN greatest(f.given_at, q.logged_at)
-                                            ELSE q.logged_at END) * 1000000)::bigint",
-        by_assistant: bool = "q.is_assistant",
-        query: Option<i64> = "q.query_key",
-        page: Option<i64> = "f.document_id",
-        anchor: String = "f.anchor",
-    }
-}
-
 /// Reads the searches of a project without a filter, the pages that were opened, and the votes. Only searches whose text is kept
 /// count, and only pages that the caller sees.
-pub(crate) fn read(caller: &Caller, scope: &Scope) -> Result<Reading> {
+pub(crate) fn read(caller: &mut Caller, scope: &Scope) -> Result<Reading> {
+    let feedback = FeedbackOfCalls::read(caller)?;
     let pages = statement::rows(
         caller,
         &format!(
@@ -110,19 +97,20 @@ pub(crate) fn read(caller: &Caller, scope: &Scope) -> Result<Reading> {
     let (mut sessions, mut queries, mut parts) = (Keys::default(), Keys::default(), Numbers::default());
     let calls = in_scope!();
     let _settings = planned_for_many()?;
-    let mut events = statement::rows(
+    let (mut events, mut reactions) = (Vec::new(), Vec::new());
+    statement::each(
         caller,
         &format!(
             "SELECT q.logged_at, q.session_key, q.is_assistant, q.is_search, q.query_key, q.single_project,
                     CASE WHEN q.single_project = 0 THEN q.found_projects END, q.found_documents,
-                    CASE WHEN NOT q.is_search THEN q.found_anchors[1] END
+                    CASE WHEN NOT q.is_search THEN q.found_anchors[1] END, q.id
              FROM docsearch.query_log q
              WHERE {calls} AND q.results > 0 AND (NOT q.is_search OR q.query_chars IS NOT NULL AND NOT q.is_filtered)
              ORDER BY q.logged_at DESC LIMIT {MOST_CALLS}"
         ),
         &scope.arguments(),
         |row| {
-            let at: TimestampTz = row.required::<TimestampWithTimeZone>(1)?.into();
+            let at = since_epoch(row.required::<TimestampWithTimeZone>(1)?.into());
             let single: i64 = row.required(6)?;
             let projects: Option<Vec<i64>> = row.optional(7)?;
             // If all are of one project, the log has it once.
@@ -135,60 +123,48 @@ pub(crate) fn read(caller: &Caller, scope: &Scope) -> Result<Reading> {
             let mut pages =
                 documents.map(|(place, id)| by_id.get(id).copied().filter(|_| scope.project == project(place)));
             let session = sessions.number(row.required(2)?)?;
-            let action = match row.required(4)? {
-                true => Some(Action::Searched {
-                    query: queries.number(row.optional(5)?.unwrap_or_default())?,
-                    pages: pages.collect(),
-                }),
-                false => match pages.next().flatten() {
-                    Some(opened) => {
-                        let part = parts.number(row.optional(9)?.unwrap_or_default())?;
-                        Some(Action::Opened(opened, part))
-                    }
-                    None => None,
-                },
-            };
             let by_assistant = row.required(3)?;
-            Ok(action.map(|action| Event {
+            let event = |at, action| Event {
                 session,
-                at: since_epoch(at),
+                at,
                 by_assistant,
                 action,
-            }))
+            };
+            let query = match row.required(4)? {
+                true => Some(queries.number(row.optional(5)?.unwrap_or_default())?),
+                false => None,
+            };
+            for given in feedback.on(row.required(10)?) {
+                if given.page.is_some() && given.project != scope.project {
+                    continue;
+                }
+                let page = given.page.map(|page| by_id.get(&page).copied());
+                let part = parts.number(&given.anchor)?;
+                let (at, action) = match (given.kind.as_str(), page, query) {
+                    ("click", Some(Some(page)), _) => (given.at.max(at), Action::Opened(page, part)),
+                    // A vote on a page is about what its answer showed.
+                    ("helped", Some(Some(page)), _) => (at, Action::Helped(page, part)),
+                    ("did_not_help", Some(Some(page)), _) => (at, Action::DidNotHelp(page)),
+                    (kind, None, Some(query)) => {
+                        let helped = kind == "helped";
+                        (given.at.max(at), Action::Voted { query, helped })
+                    }
+                    _ => continue,
+                };
+                reactions.push((given.number, event(at, action)));
+            }
+            if let Some(query) = query {
+                let pages = pages.collect();
+                events.push(event(at, Action::Searched { query, pages }));
+            } else if let Some(opened) = pages.next().flatten() {
+                let part = parts.number(row.optional(9)?.unwrap_or_default())?;
+                events.push(event(at, Action::Opened(opened, part)));
+            }
+            Ok(())
         },
     )?;
-    events.extend(statement::rows(
-        caller,
-        &format!(
-            "SELECT {} FROM docsearch.feedback f JOIN docsearch.query_log q ON q.id = f.call_id
-             WHERE {calls} AND (f.project_id = $2 OR f.document_id IS NULL) ORDER BY f.id",
-            FeedbackRow::select_list()
-        ),
-        &scope.arguments(),
-        |row| {
-            let row = FeedbackRow::read(row)?;
-            let part = parts.number(row.anchor)?;
-            let page = row.page.map(|page| by_id.get(&page).copied());
-            let action = match (row.kind.as_str(), page, row.query) {
-                (_, Some(None), _) | (_, None, None) => None,
-                ("click", Some(Some(page)), _) => Some(Action::Opened(page, part)),
-                ("helped", Some(Some(page)), _) => Some(Action::Helped(page, part)),
-                (_, Some(Some(page)), _) => Some(Action::DidNotHelp(page)),
-                (kind, None, Some(query)) => Some(Action::Voted {
-                    query: queries.number(query)?,
-                    helped: kind == "helped",
-                }),
-            };
-            let session = sessions.number(row.session)?;
-            Ok(action.map(|action| Event {
-                session,
-                at: row.at,
-                by_assistant: row.by_assistant,
-                action,
-            }))
-        },
-    )?);
-    let events: Vec<Event> = events.into_iter().flatten().collect();
+    reactions.sort_unstable_by_key(|(number, _)| *number);
+    events.extend(reactions.into_iter().map(|(_, event)| event));
     let is_search = |event: &&Event| matches!(event.action, Action::Searched { .. });
     let searches = events.iter().filter(is_search).count();
     Ok(Reading {

@@ -13,5 +13,6 @@ pub mod query_counts;
 pub mod reader_question;
 pub mod readers;
 pub mod rephrasing;
+pub mod rule_effects;
 pub mod sender;
 pub mod sessions;

@@ -1,6 +1,6 @@
 //! Searches in the hidden copy, and what they are worth.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use docsearch_core::answer::calibration::Calibration;
 use docsearch_core::answer::delivery::Confidence;
@@ -64,7 +64,6 @@ pub(super) fn queries(caller: &Caller, project: &Project, derived: &[DerivedQuer
                 },
                 group: query.kind.as_str().to_owned(),
                 class: String::new(),
-                hidden: query.hidden_fields.clone(),
             },
             text: query.text.clone(),
             document: Some(document),
@@ -77,7 +76,6 @@ pub(super) fn queries(caller: &Caller, project: &Project, derived: &[DerivedQuer
                 role: Role::Invented,
                 group: INVENTED_GROUP.to_owned(),
                 class: String::new(),
-                hidden: BTreeSet::new(),
             },
             text: query.text,
             document: None,

@@ -9,7 +9,7 @@ use docsearch_core::evaluation::tuning::acceptance::{FEWEST_QUERIES, Verdict, de
 use docsearch_core::evaluation::tuning::journal::{Journal, Line, Size};
 use docsearch_core::evaluation::tuning::query::{Role, TuningQuery};
 use docsearch_core::evaluation::tuning::search;
-use docsearch_core::evaluation::tuning::space::{Dimension, Settings, moved_fields};
+use docsearch_core::evaluation::tuning::space::{Dimension, Settings};
 use docsearch_core::ranking::weight::WEIGHTS;
 use docsearch_core::values::digest::digest;
 use pgrx::datum::DatumWithOid;
@@ -39,7 +39,7 @@ const SEED: u64 = 20_261_127;
 const RESERVE: f64 = 1.5;
 
 /// A search measures each query with about this number of settings.
-const SEARCHES_OF_A_QUERY: f64 = 110.0;
+const SEARCHES_OF_A_QUERY: f64 = 60.0;
 /// The part of the time in which a search should end by itself.
 const SEARCH_SHARE: f64 = 0.8;
 /// Fewest judged queries that are measured if there are as many, however slow they are.
@@ -177,7 +177,7 @@ impl Tuning<'_> {
         let all = judged(&training);
         let affordable = match journal.judged() {
             Some(known) => known,
-            None => self.affordable(caller, project, &training[..all], held_out.len())?,
+            None => self.affordable(caller, project, &training[..all], training.len() + 2 * held_out.len())?,
         };
         if has_journal && journal.judged().is_none() {
             write(&Size {
@@ -185,9 +185,9 @@ impl Tuning<'_> {
                 judged: affordable,
             });
         }
-        training.drain(affordable.min(all)..all);
+        let left_out: Vec<MeasuredQuery> = training.drain(affordable.min(all)..all).collect();
         let counts = json!({ "training": counts(&training), "held_out": counts(&held_out) });
-        let final_searches = u32::try_from(training.len() + 2 * held_out.len()).unwrap_or(u32::MAX);
+        let final_searches = u32::try_from(training.len() + left_out.len() + 2 * held_out.len()).unwrap_or(u32::MAX);
         let queries: Vec<TuningQuery> = training.iter().map(|query| query.tuning.clone()).collect();
         let found = search::search(self.dimensions, self.start, &queries, SEED, |settings, range| {
             if let Some(known) = journal.get(settings, &range) {
@@ -216,18 +216,14 @@ impl Tuning<'_> {
         };
         let queries: Vec<TuningQuery> = held_out.iter().map(|query| query.tuning.clone()).collect();
         let values = |found: &[Found]| found.iter().map(|found| found.value).collect::<Vec<_>>();
-        let changed = moved_fields(self.start, &found.settings);
-        let verdict = decide(
-            &queries,
-            &changed,
-            &values(&before),
-            &values(after.as_deref().unwrap_or(&before)),
-        );
+        let verdict = decide(&queries, &values(&before), &values(after.as_deref().unwrap_or(&before)));
         let is_accepted = is_changed && verdict.is_accepted;
         let (settings, answers) = match after {
             Some(after) if is_accepted => (&found.settings, after),
             _ => (self.start, before),
         };
+        // The score is to be right for queries of all kinds, in the same shares as those that check it.
+        training.extend(left_out);
         let (calibration, checked) = self.calibrate(caller, project, &training, &answers, settings)?;
         let evidence = json!({
             "queries": counts,
@@ -252,7 +248,7 @@ impl Tuning<'_> {
         caller: &mut Caller,
         project: &str,
         judged: &[MeasuredQuery],
-        held_out: usize,
+        final_searches: usize,
     ) -> Result<usize> {
         let sample = &judged[..judged.len().min(FEWEST_QUERIES)];
         // The first searches also read what later ones find in memory.
@@ -265,7 +261,7 @@ impl Tuning<'_> {
             .mul_f64(SEARCH_SHARE)
             .saturating_sub(self.begun.elapsed())
             .as_secs_f64();
-        let affordable = (left / cost - 2.0 * held_out as f64) / SEARCHES_OF_A_QUERY;
+        let affordable = (left / cost - final_searches as f64) / SEARCHES_OF_A_QUERY;
         Ok((affordable as usize).max(LEAST_JUDGED))
     }
 

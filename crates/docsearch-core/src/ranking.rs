@@ -2,7 +2,6 @@
 
 mod closeness;
 mod features;
-pub mod field;
 pub mod fusion;
 pub mod newness;
 pub mod news;

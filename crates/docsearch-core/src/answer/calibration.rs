@@ -1,11 +1,11 @@
 //! From the score of a first result to the probability that it is right.
 //!
 //! A score orders results and does not change: thresholds depend on it. The map is isotonic regression (Ayer et al. 1955,
-//! "pool adjacent violators") over scores in groups of equal size, and linear between their means.
+//! "pool adjacent violators") over scores in groups of about equal size, and linear between their means. Equal scores are in one group.
 
 use serde::{Deserialize, Serialize};
 
-/// Most groups of equal size. Of fewer scores there are fewer groups.
+/// Most groups. Of fewer scores there are fewer groups.
 const MOST_GROUPS: usize = 10;
 /// Fewest scores of a group: the share of fewer is noise.
 const SMALLEST_GROUP: usize = 20;
@@ -78,16 +78,21 @@ impl Calibration {
         let mut sorted = first_results.to_vec();
         sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
         let groups = (sorted.len() / SMALLEST_GROUP).clamp(1, MOST_GROUPS);
-        let mut pools: Vec<Pool> = Vec::new();
-        for group in sorted.chunks(sorted.len().div_ceil(groups)) {
-            let mut pool = Pool::default();
-            for &(score, right) in group {
-                pool = pool.join(Pool {
+        let size = sorted.len().div_ceil(groups) as f64;
+        let (mut pools, mut pool) = (Vec::<Pool>::new(), Pool::default());
+        let mut equal_scores = sorted.chunk_by(|a, b| a.0 == b.0).peekable();
+        while let Some(equal) = equal_scores.next() {
+            pool = equal.iter().fold(pool, |pool, &(score, right)| {
+                pool.join(Pool {
                     count: 1.0,
                     scores: score.clamp(0.0, 1.0),
                     right: f64::from(u8::from(right)),
-                });
+                })
+            });
+            if pool.count < size && equal_scores.peek().is_some() {
+                continue;
             }
+            let mut pool = std::mem::take(&mut pool);
             while let Some(last) = pools.last().filter(|last| last.share() >= pool.share()) {
                 pool = last.join(pool);
                 pools.pop();
@@ -147,6 +152,26 @@ mod tests {
             prop_assert!(values.iter().all(|value| (0.0..=1.0).contains(value)));
             let text = serde_json::to_string(&calibration).unwrap();
             prop_assert_eq!(serde_json::from_str::<Calibration>(&text).unwrap(), calibration);
+        }
+
+        /// Many searches have equal scores, and the order of the results says nothing.
+        #[test]
+        fn equal_scores_have_the_share_of_those_that_are_right(steps in prop::collection::vec(1usize..8, 2..9), seed in any::<u64>()) {
+            const SCORES: usize = 60;
+            let mut right = 0;
+            let mut first = Vec::new();
+            let mut levels = Vec::new();
+            for (level, step) in steps.into_iter().enumerate() {
+                right += step;
+                let score = level as f64 / 10.0;
+                first.extend((0..SCORES).map(|number| (score, number < right)));
+                levels.push((score, right as f64 / SCORES as f64));
+            }
+            Rng::with_seed(seed).shuffle(&mut first);
+            let calibration = Calibration::fit(&first).unwrap();
+            for (score, share) in levels {
+                prop_assert!((calibration.probability(score) - share).abs() <= 1.0 / DECIMALS);
+            }
         }
 
         /// On other results of the same law the probabilities are shares.

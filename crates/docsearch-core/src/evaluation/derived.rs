@@ -13,14 +13,13 @@ mod sides;
 mod summary;
 mod title;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumIter, EnumString, IntoStaticStr};
 
 use crate::evaluation::exchange::reference;
 use crate::index::question::Question;
-use crate::ranking::field::Field;
 pub use hiding::HiddenPage;
 pub use phrase::Corpus;
 pub use sides::held_out;
@@ -115,8 +114,6 @@ pub struct DerivedQuery {
     pub hidden_anchor: String,
     /// Slug of the right page in the hidden documents, where its title may be missing.
     pub hidden_slug: String,
-    /// The fields of the right page in which a text is hidden: weights of these cannot be judged by this query.
-    pub hidden_fields: BTreeSet<Field>,
     /// Whether its page is held out: no decision may look at it.
     pub held_out: bool,
 }
@@ -142,7 +139,7 @@ pub struct DerivationLimits {
 impl Default for DerivationLimits {
     fn default() -> Self {
         Self {
-            of_kind: 400,
+            of_kind: 800,
             of_page: 4,
             of_kind_and_page: 2,
         }

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use crate::index::bm25::Bm25;
 use crate::query::lookup::TermWeights;
 use crate::query::understanding::Class;
-use crate::ranking::field::Field;
 use crate::ranking::rank::{Mix, QuestionMix};
 
 /// A row of the table.
@@ -21,8 +20,6 @@ pub struct Weight {
     pub is_setting: bool,
     /// How `docsearch.tune` varies it; `None` if it leaves it alone.
     pub tuned: Option<Scale>,
-    /// The field of a page that it weighs; `None` if it weighs something else.
-    pub field: Option<Field>,
     /// Whether it is a whole number.
     pub is_whole: bool,
     /// Default value.
@@ -90,31 +87,6 @@ macro_rules! tuned {
     };
 }
 
-/// The field that the marks before a row name, such as `#[of_title]`.
-macro_rules! field {
-    () => {
-        None
-    };
-    (of_title $($other:ident)*) => {
-        Some(Field::Title)
-    };
-    (of_heading $($other:ident)*) => {
-        Some(Field::Heading)
-    };
-    (of_summary $($other:ident)*) => {
-        Some(Field::Summary)
-    };
-    (of_keyword $($other:ident)*) => {
-        Some(Field::Keyword)
-    };
-    (of_question $($other:ident)*) => {
-        Some(Field::Question)
-    };
-    ($mark:ident $($other:ident)*) => {
-        field!($($other)*)
-    };
-}
-
 macro_rules! weights {
     ($($(#[$mark:ident])* $name:ident: $number:ty = $default:literal in $min:literal..=$max:literal, $unit:literal, $help:literal, $source:literal;)*) => {
         /// The table, in the order of the reference.
@@ -122,7 +94,6 @@ macro_rules! weights {
             name: stringify!($name),
             is_setting: is_setting!($($mark)*),
             tuned: tuned!($($mark)*),
-            field: field!($($mark)*),
             is_whole: <$number as Number>::IS_WHOLE,
             default: $default as f64,
             min: $min as f64,
@@ -207,33 +178,21 @@ weights! {
     bm25_b: f32 = 0.4 in 0.0..=1.0, "share",
         "BM25F b: how much scores are normalised by the length of the text; 0 is not at all.",
         "python-docs: nDCG@10 .770 to .774 from 0.2 to 0.4, .754 at 0.75; scifact does not tell them apart";
-    #[tuned_by_factors]
-    #[of_title]
     weight_title: f32 = 2.0 in 0.0..=100.0, "factor",
         "BM25F: weight of a word in the title; a word in the body weighs 1.",
         "chosen: twice the body";
-    #[tuned_by_factors]
-    #[of_heading]
     weight_heading: f32 = 1.5 in 0.0..=100.0, "factor",
         "BM25F: weight of a word in a heading.",
         "chosen: between title and body";
-    #[tuned_by_factors]
-    #[of_keyword]
     weight_keyword: f32 = 0.0 in 0.0..=100.0, "factor",
         "BM25F: weight of a keyword of the document.",
         "see hybrid_weight_words: keywords are words of the body already";
-    #[tuned_by_factors]
-    #[of_question]
     weight_question: f32 = 2.0 in 0.0..=100.0, "factor",
         "BM25F: number of occurrences that a word counts for if any question that the page answers has it.",
         "questions of hatch, fastify and npm (57): 48, 50, 51 first pages at 0, 1 and 2, 51 up to 4";
-    #[tuned]
-    #[of_question]
     question_word_share: f32 = 1.0 in 0.0..=1.0, "share",
         "Share of the words of a page's best question in its keyword score, where they match better than its text.",
         "the same: 50, 50, 51 first pages at .6, .8, 1.0";
-    #[tuned]
-    #[of_question]
     question_vector_share: f32 = 0.7 in 0.0..=1.0, "share",
         "Share of the similarity of a page's best question in its vector score, where it is nearer than its text.",
         "the same: 50, 51, 51, 48 at .6, .7, .8, 1.0";
@@ -258,13 +217,9 @@ weights! {
     boost_filename_exact: f32 = 0.5 in 0.0..=1.0, "share of the score",
         "Boost of a page whose file name is the query.",
         "S0.7: 50 %";
-    #[tuned]
-    #[of_title]
     boost_filename_all_words: f32 = 0.4 in 0.0..=1.0, "share of the score",
         "Boost of a page that has all words of the query in its name.",
         "S0.8: 40 %";
-    #[tuned]
-    #[of_title]
     boost_name_words: f32 = 0.25 in 0.0..=1.0, "share of the score",
         "Boost of a page whose name has no word but those of the query, among pages that are named by verbs.",
         "tools-azure-mcp: P@1 .851 without it, .863 with it; tools-livemcp .839 and .871; among pages that are not named by verbs it misleads: postgres-docs index-sub loses .05";
@@ -275,28 +230,18 @@ weights! {
     boost_generic_term: f32 = 1.0 in 0.0..=10.0, "factor",
         "Factor of the boosts in the table generic_term.",
         "S0.10: the rules give 5 to 10 %";
-    #[tuned]
-    #[of_title]
     boost_action_name: f32 = 0.4 in 0.0..=1.0, "share of the score",
         "Boost of a page with the query's verb in its name.",
         "S2.17";
-    #[tuned]
-    #[of_summary]
     boost_action_description: f32 = 0.2 in 0.0..=1.0, "share of the score",
         "Boost of a page with the query's verb in its summary.",
         "S2.6";
-    #[tuned]
-    #[of_title]
     weight_task: f32 = 0.75 in 0.0..=1.0, "score",
         "Strength of a page whose name has only the verb and objects of a query of up to four significant words.",
         "tools-azure-mcp; decision 8";
-    #[tuned]
-    #[of_title]
     boost_object_name: f32 = 0.2 in 0.0..=1.0, "share of the score",
         "Boost of a page with another word of a query with a verb in its name.",
         "S2.17";
-    #[tuned]
-    #[of_summary]
     boost_object_description: f32 = 0.1 in 0.0..=1.0, "share of the score",
         "Boost of a page with another word of a query with a verb in its summary.",
         "S2.17";

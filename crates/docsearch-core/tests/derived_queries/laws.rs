@@ -8,7 +8,6 @@ use docsearch_core::evaluation::derived::{
     Corpus, Derivation, DerivationLimits, DerivedKind, DerivedQuery, HiddenPage, SourcePage, derive, held_out,
 };
 use docsearch_core::index::question::Question;
-use docsearch_core::ranking::field::Field;
 use docsearch_core::text::identifier::split_identifier;
 use docsearch_core::text::name::key;
 use docsearch_core::text::title::symbol;
@@ -203,7 +202,6 @@ proptest! {
             prop_assert!(!hidden.slug.contains(char::is_alphabetic) && !pages.iter().any(|page| page.slug == hidden.slug));
             prop_assert!(!hidden.title.trim().is_empty() && words(&hidden.title).next().is_none());
             prop_assert!(hidden.anchors.is_empty() && hidden.source_urls.is_empty());
-            prop_assert!(of_page().all(|query| query.hidden_fields.contains(&Field::Title)));
             let named = [DerivedKind::Name, DerivedKind::SymbolTask, DerivedKind::Summary];
             prop_assert!(of_page().all(|query| !named.contains(&query.kind)), "{:?}", page);
             let normalized = |text: &str| words(text).collect::<Vec<String>>().join(" ");
@@ -225,7 +223,6 @@ proptest! {
             let own = pages.iter().position(|page| page.slug == query.slug).unwrap();
             let hidden = &found.pages[own];
             prop_assert!(!hidden.is_renamed && hidden.summary.is_none());
-            prop_assert!(query.hidden_fields.contains(&Field::Summary));
             prop_assert!(!corpus.content_words(&plain_text(&hidden.body)).is_empty(), "{:?}", query);
         }
     }

@@ -8,7 +8,6 @@ use super::phrase::{HIDDEN, words};
 use super::sides::stable_hash;
 use crate::documents::markdown::{Section, plain_text, sections};
 use crate::index::question::Question;
-use crate::ranking::field::Field;
 
 /// A text of a document that has to be hidden.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,18 +36,6 @@ impl Edit {
             start: section.range.start + source.len() - source.trim_start().len(),
             end: section.range.start + source.trim_end().len(),
             level: section.level,
-        }
-    }
-
-    /// The field of a page that is incomplete without this text.
-    pub(super) fn field(&self) -> Option<Field> {
-        match self {
-            Self::Heading { .. } => Some(Field::Heading),
-            Self::Text { .. } => None,
-            Self::Lead { .. } | Self::Summary => Some(Field::Summary),
-            Self::Keyword(_) => Some(Field::Keyword),
-            Self::Question(_) => Some(Field::Question),
-            Self::Title => Some(Field::Title),
         }
     }
 

@@ -130,8 +130,8 @@ fn hide_all(pages: &[SourcePage], chosen: &[&Candidate], done: &mut HiddenPages)
 }
 
 fn derivation(pages: &[SourcePage], chosen: &[&Candidate], mut hidden: HiddenPages, held_out: &[bool]) -> Derivation {
-    let pages_in_order = (0..pages.len()).map(|place| hidden.remove(&place).unwrap_or_default());
-    let (edits, hidden): (Vec<BTreeSet<Edit>>, Vec<HiddenPage>) = pages_in_order.unzip();
+    let pages_in_order = (0..pages.len()).map(|place| hidden.remove(&place).unwrap_or_default().1);
+    let hidden: Vec<HiddenPage> = pages_in_order.collect();
     let mut queries: Vec<DerivedQuery> = chosen
         .iter()
         .map(|candidate| {
@@ -145,7 +145,6 @@ fn derivation(pages: &[SourcePage], chosen: &[&Candidate], mut hidden: HiddenPag
                 anchor,
                 hidden_anchor,
                 hidden_slug: hidden[page].slug.clone(),
-                hidden_fields: edits[page].iter().filter_map(Edit::field).collect(),
                 held_out: held_out[page],
             }
         })

@@ -1,13 +1,12 @@
 //! Whether tuned settings are accepted: one test, on pages that the search has not seen.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::evaluation::bootstrap::mean_interval;
 use crate::evaluation::comparison::OVERALL;
 use crate::evaluation::tuning::query::{Role, TuningQuery, balance};
-use crate::ranking::field::Field;
 
 /// Fewer judged queries on pages that the search has not seen cannot show that settings are better.
 pub const FEWEST_QUERIES: usize = 30;
@@ -49,7 +48,7 @@ pub struct Verdict {
     pub is_accepted: bool,
     /// Why they are not, in words.
     pub reasons: Vec<String>,
-    /// All queries that judge the weights that have changed.
+    /// All judged queries.
     pub overall: Difference,
     /// By group.
     pub groups: Vec<Difference>,
@@ -59,11 +58,11 @@ pub struct Verdict {
     pub guards: Vec<Guard>,
 }
 
-/// Decides by the values of queries before and after weights of these fields, and others, have changed.
-pub fn decide(queries: &[TuningQuery], changed: &BTreeSet<Field>, before: &[f64], after: &[f64]) -> Verdict {
-    let weights = balance(queries, changed);
+/// Decides by the values of queries before and after weights have changed.
+pub fn decide(queries: &[TuningQuery], before: &[f64], after: &[f64]) -> Verdict {
+    let weights = balance(queries);
     let judged: Vec<usize> = (0..queries.len())
-        .filter(|&place| queries[place].judges(changed))
+        .filter(|&place| queries[place].role == Role::Judged)
         .collect();
     let overall = difference(OVERALL, &judged, |place| weights[place], before, after);
     let by = |name: fn(&TuningQuery) -> &str| -> Vec<Difference> {

@@ -1,13 +1,12 @@
 //! The queries that a tuning measures.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ranking::field::Field;
-
-/// Groups with fewer queries are measured together: their means would be noise.
-const SMALLEST_GROUP: usize = 10;
+/// Groups with fewer queries are measured together: their means would be noise. If all of them have fewer, they are measured with
+/// the smallest other group.
+const SMALLEST_GROUP: usize = 30;
 /// The group of all queries of small groups.
 const SMALL_GROUPS: &str = "other";
 
@@ -32,36 +31,32 @@ pub struct TuningQuery {
     pub group: String,
     /// Its class, such as `question`.
     pub class: String,
-    /// Fields of its right page in which a text is hidden.
-    pub hidden: BTreeSet<Field>,
 }
 
-impl TuningQuery {
-    /// Whether it can judge weights of these fields. Where a field of its right page is incomplete, that page loses by a
-    /// weight for the field, and others win: each such weight would seem to mislead.
-    pub(super) fn judges(&self, fields: &BTreeSet<Field>) -> bool {
-        self.role == Role::Judged && self.hidden.is_disjoint(fields)
-    }
-}
-
-/// The factor of the value of each query that judges some fields, so that a mean over the products is the mean over the means
-/// of groups; 0 for other queries.
-pub(super) fn balance(queries: &[TuningQuery], fields: &BTreeSet<Field>) -> Vec<f64> {
-    let judged = || queries.iter().filter(|query| query.judges(fields));
+/// The factor of the value of each judged query, so that a mean over the products is the mean over the means of groups; 0 for
+/// other queries.
+pub(super) fn balance(queries: &[TuningQuery]) -> Vec<f64> {
+    let judged = || queries.iter().filter(|query| query.role == Role::Judged);
     let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
     for query in judged() {
         *sizes.entry(&query.group).or_default() += 1;
     }
+    let (large, small): (Vec<_>, Vec<_>) = sizes.iter().partition(|(_, size)| **size >= SMALLEST_GROUP);
+    let is_noise = small.iter().map(|(_, size)| **size).sum::<usize>() < SMALLEST_GROUP;
+    let smallest = large
+        .iter()
+        .min_by_key(|(name, size)| (**size, **name))
+        .filter(|_| is_noise);
     let group = |query: &TuningQuery| match sizes.get(query.group.as_str()) {
         Some(&size) if size >= SMALLEST_GROUP => query.group.clone(),
-        _ => SMALL_GROUPS.to_owned(),
+        _ => smallest.map_or(SMALL_GROUPS, |(name, _)| **name).to_owned(),
     };
     let mut pooled: BTreeMap<String, usize> = BTreeMap::new();
     for query in judged() {
         *pooled.entry(group(query)).or_default() += 1;
     }
     let count = judged().count() as f64;
-    let weight = |query: &TuningQuery| match query.judges(fields) {
+    let weight = |query: &TuningQuery| match query.role == Role::Judged {
         true => count / (pooled.len() as f64 * pooled.get(&group(query)).map_or(1.0, |&size| size as f64)),
         false => 0.0,
     };

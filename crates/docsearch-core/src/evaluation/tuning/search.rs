@@ -4,15 +4,12 @@
 //! only as long as it would be lost by more than that: differences within noise leave the default (Breiman et al. 1984, the
 //! one-standard-error rule). What a library of black-box optimisation sees of a measurement is a mean, so it cannot pair.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use fastrand::Rng;
 
-use crate::evaluation::tuning::acceptance::FEWEST_QUERIES;
 use crate::evaluation::tuning::query::{Role, TuningQuery, balance};
-use crate::evaluation::tuning::space::{Dimension, Settings, moved_fields};
-use crate::ranking::field::Field;
+use crate::evaluation::tuning::space::{Dimension, Settings};
 
 /// Steps, as shares of the scale of a weight.
 const STEPS: [f64; 3] = [0.2, 0.1, 0.05];
@@ -33,10 +30,9 @@ pub struct Found {
 }
 
 /// The queries of a search, in blocks that are measured one after the other.
-struct Blocks<'q> {
-    queries: &'q [TuningQuery],
-    /// The weight of each query, by the fields that a change concerns.
-    weights: BTreeMap<BTreeSet<Field>, Vec<f64>>,
+struct Blocks {
+    /// The weight of each query.
+    weights: Vec<f64>,
     blocks: [Range<usize>; 3],
 }
 
@@ -62,12 +58,8 @@ pub fn search<E>(
     measure: impl FnMut(&Settings, Range<usize>) -> Result<Option<Vec<f64>>, E>,
 ) -> Result<Found, E> {
     let judged = queries.iter().take_while(|query| query.role == Role::Judged).count();
-    let weights = dimensions.iter().map(Dimension::fields);
     let blocks = Blocks {
-        queries,
-        weights: weights
-            .map(|fields| (fields.clone(), balance(queries, &fields)))
-            .collect(),
+        weights: balance(queries),
         blocks: [
             0..judged / FIRST_SHARE,
             judged / FIRST_SHARE..judged,
@@ -77,7 +69,6 @@ pub fn search<E>(
     let mut search = Search {
         blocks,
         measure,
-        start,
         current: start.clone(),
         values: Vec::new(),
         inert: vec![false; dimensions.len()],
@@ -103,9 +94,8 @@ pub fn search<E>(
     })
 }
 
-struct Search<'q, M> {
-    blocks: Blocks<'q>,
-    start: &'q Settings,
+struct Search<M> {
+    blocks: Blocks,
     measure: M,
     current: Settings,
     values: Vec<f64>,
@@ -115,14 +105,14 @@ struct Search<'q, M> {
     is_over: bool,
 }
 
-impl<E, M: FnMut(&Settings, Range<usize>) -> Result<Option<Vec<f64>>, E>> Search<'_, M> {
+impl<E, M: FnMut(&Settings, Range<usize>) -> Result<Option<Vec<f64>>, E>> Search<M> {
     /// Tries each weight once, and returns whether any moved.
     fn round(&mut self, dimensions: &[Dimension], step: f64, random: &mut Rng) -> Result<bool, E> {
         let mut order: Vec<usize> = (0..dimensions.len()).collect();
         random.shuffle(&mut order);
         let mut has_moved = false;
         for place in order {
-            if self.is_over || self.inert[place] || !self.is_judged(&dimensions[place]) {
+            if self.is_over || self.inert[place] {
                 continue;
             }
             let dimension = &dimensions[place];
@@ -151,14 +141,6 @@ impl<E, M: FnMut(&Settings, Range<usize>) -> Result<Option<Vec<f64>>, E>> Search
             }
         }
         Ok(has_moved)
-    }
-
-    /// Whether enough queries judge a weight and all that have moved: the final test is by such.
-    fn is_judged(&self, dimension: &Dimension) -> bool {
-        let mut fields = moved_fields(self.start, &self.current);
-        fields.extend(dimension.fields());
-        let judging = self.blocks.queries.iter().filter(|query| query.judges(&fields));
-        fields.is_empty() || judging.count() >= FEWEST_QUERIES
     }
 
     /// The gain of another value of one weight and what was measured with it, if it wins.
@@ -190,7 +172,7 @@ impl<E, M: FnMut(&Settings, Range<usize>) -> Result<Option<Vec<f64>>, E>> Search
             };
             values.extend(measured);
             *is_inert &= values == self.values[..values.len()];
-            gain = self.blocks.gain(dimension, &self.values, &values);
+            gain = self.blocks.gain(&self.values, &values);
             if !(if is_last { wins(gain) } else { may_win(gain) }) {
                 return Ok(None);
             }
@@ -218,7 +200,7 @@ impl<E, M: FnMut(&Settings, Range<usize>) -> Result<Option<Vec<f64>>, E>> Search
             let Some(values) = self.whole(&settings)? else {
                 return Ok(());
             };
-            let gain = self.blocks.gain(dimension, &self.values, &values);
+            let gain = self.blocks.gain(&self.values, &values);
             let guards = self.blocks.blocks[2].clone();
             let sum = |values: &[f64]| values[guards.clone()].iter().sum::<f64>();
             if gain.mean >= -gain.standard_error && sum(&values) >= sum(&self.values) {
@@ -249,17 +231,15 @@ impl<E, M: FnMut(&Settings, Range<usize>) -> Result<Option<Vec<f64>>, E>> Search
     }
 }
 
-impl Blocks<'_> {
-    /// The gain by a weight, by as many of the queries that judge it as `after` has values of.
-    fn gain(&self, dimension: &Dimension, before: &[f64], after: &[f64]) -> Gain {
-        let weights = self.weights.get(&dimension.fields()).map_or(&[][..], Vec::as_slice);
+impl Blocks {
+    /// The gain by as many judged queries as `after` has values of.
+    fn gain(&self, before: &[f64], after: &[f64]) -> Gain {
         let judged = self.blocks[1].end.min(after.len());
-        let judging = (0..judged).filter(|&place| weights[place] > 0.0);
-        let differences = judging.map(|place| weights[place] * (after[place] - before[place]));
-        let (count, sum, squares) = differences.fold((0.0, 0.0, 0.0), |(count, sum, squares), value| {
-            (count + 1.0, sum + value, squares + value * value)
+        let differences = (0..judged).map(|place| self.weights[place] * (after[place] - before[place]));
+        let (sum, squares) = differences.fold((0.0, 0.0), |(sum, squares), value| {
+            (sum + value, squares + value * value)
         });
-        let count = f64::max(count, 1.0);
+        let count = judged.max(1) as f64;
         let mean = sum / count;
         Gain {
             mean,

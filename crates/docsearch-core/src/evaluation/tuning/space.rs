@@ -1,8 +1,7 @@
 //! The weights that a tuning varies, and their values.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::ranking::field::Field;
 use crate::ranking::weight::{Scale, WEIGHTS, Weight};
 
 /// Values of weights, by name.
@@ -44,11 +43,6 @@ impl Dimension {
     /// Its key in settings.
     pub fn name(&self) -> &'static str {
         self.row.name
-    }
-
-    /// The fields that it weighs.
-    pub(super) fn fields(&self) -> BTreeSet<Field> {
-        self.row.field.into_iter().collect()
     }
 
     /// The value in settings; the default if they have none.
@@ -96,10 +90,4 @@ impl Dimension {
         };
         place.clamp(0.0, 1.0)
     }
-}
-
-/// The fields whose weights differ.
-pub fn moved_fields(before: &Settings, after: &Settings) -> BTreeSet<Field> {
-    let rows = WEIGHTS.iter().filter(|row| before.get(row.name) != after.get(row.name));
-    rows.filter_map(|row| row.field).collect()
 }

@@ -1,7 +1,7 @@
 """Tunings that find something, run in the background, and go on after the server has stopped.
 
-The pages have a planted law: the words of a heading are keywords of its page, and by chance in the text of other pages. Keywords do
-not count by default, so a weight for them finds more of the headings.
+The pages have a planted law: a blog explains things like documentation. By default blogs lose a share of their score, so that other
+pages that have the same words come first.
 """
 
 import random
@@ -19,16 +19,18 @@ ENDED = "SELECT status FROM docsearch.tuning WHERE id = %s AND finished_at IS NO
 
 
 def planted(seed: int) -> list[dict]:
-    """Pages whose headings are found by their keywords alone."""
+    """Pages of a blog, which `penalty_news` puts behind others, and pages that only mention the same things."""
     draw = random.Random(seed)
     pages = []
-    for number in range(PAGES):
+    for number in range(PAGES // 2):
         headings = [" ".join(draw.sample(WORDS, 3)) for _ in range(2)]
-        noise = [" ".join(draw.sample(WORDS, 4)) for _ in range(2)]
-        parts = "".join(f"\n\n## {heading.capitalize()}\n\nAbout part {number} of the plant with {words}."
-                        for heading, words in zip(headings, noise))
-        pages.append({"slug": f"plant/{number:03}", "title": f"Plant {number}", "keywords": " ".join(headings).split(),
-                      "body": f"The plant with number {number}.{parts}"})
+        parts, mentions = "", ""
+        for heading in headings:
+            first, second, third = heading.split()
+            parts += f"\n\n## {heading.capitalize()}\n\nWhat is {third} of {first} and {second}."
+            mentions += f"\n\nWhat is {third} of {first} and {second}, {' and '.join(draw.sample(WORDS, 4))}."
+        pages.append({"slug": f"blog/{number:03}", "title": f"Post {number}", "body": f"The post with number {number}.{parts}"})
+        pages.append({"slug": f"plant/{number:03}", "title": f"Plant {number}", "body": f"The plant with number {number}.{mentions}"})
     return pages
 
 
@@ -62,8 +64,8 @@ def test_a_planted_weight_is_found_accepted_and_taken_back(kit):
     tuning, = kit.execute("SELECT docsearch.tune('kit', '3 minutes', in_background => false)")[0]
     status, after, evidence = kit.execute("SELECT status, after, evidence FROM docsearch.tuning WHERE id = %s", tuning)[0]
     assert status == "accepted", evidence
-    assert after["weight_keyword"] > 0 and evidence["overall"]["interval"][0] > 0
-    assert kit.execute("SELECT (settings ->> 'weight_keyword')::float8 FROM docsearch.project") == [(after["weight_keyword"],)]
+    assert after["penalty_news"] < 0.2 and evidence["overall"]["interval"][0] > 0
+    assert kit.execute("SELECT (settings ->> 'penalty_news')::float8 FROM docsearch.project") == [(after["penalty_news"],)]
     assert kit.execute("SELECT count(*) FROM docsearch.ranking_history('kit')") == [(1,)]
     assert kit.execute("SELECT docsearch.rollback_tuning('kit')") == [(tuning,)]
     assert kit.execute("SELECT settings FROM docsearch.project") == before
@@ -71,12 +73,12 @@ def test_a_planted_weight_is_found_accepted_and_taken_back(kit):
 
 
 def test_what_the_owner_has_set_stays(kit):
-    kit.execute("""SELECT docsearch.configure_project('kit', '{"weight_keyword": 0}')""")
+    kit.execute("""SELECT docsearch.configure_project('kit', '{"penalty_news": 0.2}')""")
     tuning, = kit.execute("SELECT docsearch.tune('kit', '10 seconds', in_background => false)")[0]
     after, = kit.execute("SELECT after FROM docsearch.tuning WHERE id = %s", tuning)[0]
-    assert "weight_keyword" not in after
+    assert "penalty_news" not in after
     taken_back(kit)
-    kit.execute("""SELECT docsearch.configure_project('kit', '{"weight_keyword": null}')""")
+    kit.execute("""SELECT docsearch.configure_project('kit', '{"penalty_news": null}')""")
 
 
 def test_the_worker_goes_on_after_a_restart(site, kit):

@@ -8,6 +8,7 @@ pub mod feedback;
 pub mod gaps;
 pub mod latency;
 pub mod logged_call;
+mod mean;
 pub mod page_counts;
 pub mod query_counts;
 pub mod reader_question;

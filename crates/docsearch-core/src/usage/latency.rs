@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::usage::mean::Mean;
+
 /// Milliseconds of one search.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SearchTime {
@@ -30,25 +32,6 @@ pub struct Latency {
     embed: Mean,
     rank: Mean,
     present: Mean,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Mean {
-    sum: f64,
-    count: i64,
-}
-
-impl Mean {
-    fn add(&mut self, value: Option<f32>) {
-        if let Some(value) = value {
-            self.sum += f64::from(value);
-            self.count += 1;
-        }
-    }
-
-    fn value(self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum / self.count as f64)
-    }
 }
 
 impl Latency {

@@ -1,5 +1,7 @@
 //! What the rules of ranking changed, by class of the query.
 
+use crate::usage::mean::Mean;
+
 /// One search, as far as rules are concerned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankedSearch {
@@ -34,23 +36,19 @@ pub struct RuleEffect {
     pub opened_original: i64,
     /// Of these, those in which the page that is first was opened first.
     pub opened_final: i64,
-    deltas: f64,
-    with_delta: i64,
+    delta: Mean,
 }
 
 impl RuleEffect {
     /// What rules added to the score of the first result, on average.
     #[must_use]
     pub fn mean_delta(&self) -> Option<f64> {
-        (self.with_delta > 0).then(|| self.deltas / self.with_delta as f64)
+        self.delta.value()
     }
 
     fn add(&mut self, search: &RankedSearch) {
         self.searches += 1;
-        if let Some(delta) = search.delta {
-            self.deltas += f64::from(delta);
-            self.with_delta += 1;
-        }
+        self.delta.add(search.delta);
         if search.is_moved() {
             self.moved += 1;
             self.opened_original += i64::from(search.opened.is_some() && search.opened == search.original_top);

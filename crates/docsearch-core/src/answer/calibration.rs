@@ -80,8 +80,9 @@ impl Calibration {
         let groups = (sorted.len() / SMALLEST_GROUP).clamp(1, MOST_GROUPS);
         let size = sorted.len().div_ceil(groups) as f64;
         let (mut pools, mut pool) = (Vec::<Pool>::new(), Pool::default());
-        let mut equal_scores = sorted.chunk_by(|a, b| a.0 == b.0).peekable();
-        while let Some(equal) = equal_scores.next() {
+        let mut left = sorted.len();
+        for equal in sorted.chunk_by(|a, b| a.0 == b.0) {
+            left -= equal.len();
             pool = equal.iter().fold(pool, |pool, &(score, right)| {
                 pool.join(Pool {
                     count: 1.0,
@@ -89,7 +90,7 @@ impl Calibration {
                     right: f64::from(u8::from(right)),
                 })
             });
-            if pool.count < size && equal_scores.peek().is_some() {
+            if left > 0 && (pool.count < size || left < SMALLEST_GROUP) {
                 continue;
             }
             let mut pool = std::mem::take(&mut pool);
@@ -185,6 +186,14 @@ mod tests {
                 .collect();
             prop_assert!(Reliability::of(&other).expected_calibration_error < 0.05);
         }
+    }
+
+    #[test]
+    fn a_few_results_have_no_probability_of_their_own() {
+        let mut first: Vec<(f64, bool)> = (0..119).map(|number| (0.5, number % 2 == 0)).collect();
+        first.push((0.9, true));
+        let calibration = Calibration::fit(&first).unwrap();
+        assert!((calibration.probability(0.9) - 61.0 / 120.0).abs() <= 1.0 / DECIMALS);
     }
 
     #[test]

@@ -175,9 +175,10 @@ impl Tuning<'_> {
             false => Journal::default(),
         };
         let all = judged(&training);
+        let final_searches = training.len() + 2 * held_out.len();
         let affordable = match journal.judged() {
             Some(known) => known,
-            None => self.affordable(caller, project, &training[..all], training.len() + 2 * held_out.len())?,
+            None => self.affordable(caller, project, &training[..all], final_searches)?,
         };
         if has_journal && journal.judged().is_none() {
             write(&Size {
@@ -187,7 +188,7 @@ impl Tuning<'_> {
         }
         let left_out: Vec<MeasuredQuery> = training.drain(affordable.min(all)..all).collect();
         let counts = json!({ "training": counts(&training), "held_out": counts(&held_out) });
-        let final_searches = u32::try_from(training.len() + left_out.len() + 2 * held_out.len()).unwrap_or(u32::MAX);
+        let final_searches = u32::try_from(final_searches).unwrap_or(u32::MAX);
         let queries: Vec<TuningQuery> = training.iter().map(|query| query.tuning.clone()).collect();
         let found = search::search(self.dimensions, self.start, &queries, SEED, |settings, range| {
             if let Some(known) = journal.get(settings, &range) {
@@ -222,7 +223,7 @@ impl Tuning<'_> {
             Some(after) if is_accepted => (&found.settings, after),
             _ => (self.start, before),
         };
-        // The score is to be right for queries of all kinds, in the same shares as those that check it.
+        // The probability is to be right for queries of all kinds, in the same shares as those that check it.
         training.extend(left_out);
         let (calibration, checked) = self.calibrate(caller, project, &training, &answers, settings)?;
         let evidence = json!({

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::draft::front_matter;
 use crate::file::{self, Folder};
 use crate::site::{GENERATORS, Included, InclusionSyntax};
-use crate::text::fence;
+use crate::text::{fence, line_end};
 
 /// Maximum included files of a page, at all depths.
 const MAX_INCLUSIONS: usize = 256;
@@ -184,7 +184,7 @@ impl Inclusion<'_> {
             return Err("too many bytes");
         }
         self.bytes += bytes.len();
-        let text = String::from_utf8(bytes).map_err(|_| "not UTF-8")?;
+        let text = line_end::with_line_feeds(String::from_utf8(bytes).map_err(|_| "not UTF-8")?);
         let text = match part {
             Some(part) => cut(&text, part).ok_or("no such part")?,
             None => without_marks(front_matter::split(&text).body),

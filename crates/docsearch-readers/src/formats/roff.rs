@@ -94,7 +94,8 @@ fn is_likely_file(path: &Path) -> bool {
 
 /// Older manual pages are in Latin-1 and seldom declare it.
 fn decode(bytes: Vec<u8>, charset: Option<&str>) -> Result<String, Unreadable> {
-    let is_latin1 = charset.is_none() && std::str::from_utf8(&bytes).is_err();
+    let is_named = charset.is_some() || encoding::is_declared_in_text(&bytes);
+    let is_latin1 = !is_named && std::str::from_utf8(&bytes).is_err();
     encoding::decode_text(bytes, if is_latin1 { Some("latin1") } else { charset })
 }
 

@@ -1,5 +1,6 @@
 //! Untrusted ZIP archives: entries and total size are bounded, however well they are compressed.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
@@ -18,6 +19,8 @@ const MAX_BYTES: u64 = 256 << 20;
 /// An open archive.
 pub(crate) struct Archive<R> {
     zip: ZipArchive<R>,
+    /// The index of each entry by its path in the form that [`path`] gives it.
+    entries: HashMap<String, usize>,
     format: &'static str,
     left: u64,
 }
@@ -49,7 +52,12 @@ impl<R: Read + Seek> Archive<R> {
         if zip.len() > MAX_ENTRIES {
             return Err(malformed(format!("more than {MAX_ENTRIES} files in it")));
         }
+        // The first of several entries with one path counts.
+        let names = (0..zip.len())
+            .rev()
+            .filter_map(|at| Some((path(&zip.name_for_index(at)?.ok()?), at)));
         Ok(Self {
+            entries: names.collect(),
             zip,
             format,
             left: MAX_BYTES,
@@ -68,19 +76,30 @@ impl<R: Read + Seek> Archive<R> {
     }
 
     fn has(&self, name: &str) -> bool {
-        self.zip.index_for_name(name).is_some()
+        self.index(name).is_some()
+    }
+
+    fn index(&self, name: &str) -> Option<usize> {
+        let exact = self.zip.index_for_name(name);
+        exact.or_else(|| self.entries.get(&path(name)).copied())
+    }
+
+    /// The paths of the entries whose names end in `end`, in the order of the archive.
+    pub(crate) fn paths_with_end(&self, end: &str) -> Vec<String> {
+        let names = (0..self.zip.len()).filter_map(|at| self.zip.name_for_index(at)?.ok());
+        names.filter(|name| path(name).ends_with(end)).map(Into::into).collect()
     }
 
     /// The bytes of an entry; `None` if there is none of this name.
     pub(crate) fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>, Unreadable> {
-        if !self.has(name) {
+        let Some(at) = self.index(name) else {
             return Ok(None);
-        }
+        };
         let format = self.format;
         let malformed = |reason: String| Unreadable::Malformed { format, reason };
         let entry = self
             .zip
-            .by_name(name)
+            .by_index(at)
             .map_err(|error| malformed(format!("{name}: {error}")))?;
         let limit = MAX_ENTRY_BYTES.min(self.left);
         let mut bytes = Vec::new();
@@ -102,16 +121,52 @@ impl<R: Read + Seek> Archive<R> {
     }
 }
 
+/// The path of `reference` in the file `from`, without its fragment.
+pub(crate) fn resolve(from: &str, reference: &str) -> String {
+    let reference = reference.split(['#', '?']).next().unwrap_or_default();
+    let reference = percent_encoding::percent_decode_str(reference).decode_utf8_lossy();
+    let mut segments: Vec<&str> = match reference.starts_with('/') {
+        true => Vec::new(),
+        false => from.split('/').collect(),
+    };
+    segments.pop();
+    for segment in reference.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                segments.pop();
+            }
+            name => segments.push(name),
+        }
+    }
+    segments.join("/")
+}
+
+/// The path of an entry in the form in which paths are compared: some programs write `\` for `/`, or another case than
+/// in the references.
+fn path(name: &str) -> String {
+    name.replace('\\', "/").trim_start_matches('/').to_lowercase()
+}
+
 #[cfg(test)]
 pub(crate) fn packed(files: &[(&str, &str)]) -> Vec<u8> {
+    let files: Vec<(&str, Vec<u8>)> = files
+        .iter()
+        .map(|(name, text)| (*name, text.as_bytes().to_vec()))
+        .collect();
+    packed_bytes(&files)
+}
+
+#[cfg(test)]
+pub(crate) fn packed_bytes(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
     use std::io::Write;
 
     use zip::write::SimpleFileOptions;
 
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, text) in files {
+    for (name, bytes) in files {
         writer.start_file(*name, SimpleFileOptions::default()).unwrap();
-        writer.write_all(text.as_bytes()).unwrap();
+        writer.write_all(bytes).unwrap();
     }
     writer.finish().unwrap().into_inner()
 }
@@ -121,6 +176,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn references_are_paths_from_the_file_that_has_them() {
+        assert_eq!(resolve("OPS/a/b.xhtml", "../c%20d.xhtml#x"), "OPS/c d.xhtml");
+        assert_eq!(resolve("content.opf", "../../x"), "x");
+        assert_eq!(resolve("a/b", "/c"), "c");
+    }
+
+    #[test]
+    fn paths_are_compared_as_programs_write_them() {
+        let bytes = packed(&[("OPS\\Text\\One.xhtml", "1"), ("a/book.OPF", "2")]);
+        let mut archive = Archive::open(&bytes, "test").unwrap();
+        assert_eq!(archive.read("ops/text/one.xhtml").unwrap().unwrap(), b"1");
+        assert_eq!(archive.paths_with_end(".opf"), ["a/book.OPF"]);
+    }
+
+    #[test]
     fn entries_are_read_by_name_and_bombs_are_refused() {
         let large = "a".repeat(MAX_ENTRY_BYTES as usize + 1);
         let bytes = packed(&[("a.txt", "text"), ("bomb", &large)]);
@@ -128,6 +198,7 @@ mod tests {
         let mut archive = Archive::open(&bytes, "test").unwrap();
         assert_eq!(archive.read("a.txt").unwrap().unwrap(), b"text");
         assert_eq!(archive.read("b.txt").unwrap(), None);
+        assert_eq!(archive.read("/A.TXT").unwrap().unwrap(), b"text");
         assert!(archive.read("bomb").is_err());
         assert!(Archive::open(&bytes[..100], "test").is_err());
     }

@@ -1,6 +1,6 @@
-//! XML of packed documents as a tree of bounded depth and size. Entities that a file declares are not expanded.
+//! XML of packed documents as a tree of bounded depth and size. Of entities, only those of HTML are expanded, not those that a file declares.
 
-use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::escape::resolve_html5_entity;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
@@ -62,8 +62,9 @@ impl Element {
 /// The root element of `bytes`, which is part of a document of `format`.
 pub(crate) fn parse(bytes: Vec<u8>, format: &'static str) -> Result<Element, Unreadable> {
     let malformed = |reason: String| Unreadable::Malformed { format, reason };
-    let text = encoding::decode_text(bytes, None)?;
+    let text = encoding::decode_html(bytes, None)?;
     let mut reader = Reader::from_str(&text);
+    reader.config_mut().allow_dangling_amp = true;
     let mut open = vec![Element::default()];
     let mut nodes = 0;
     loop {
@@ -90,7 +91,7 @@ pub(crate) fn parse(bytes: Vec<u8>, format: &'static str) -> Result<Element, Unr
             Event::CData(text) => push_text(&mut open, &text),
             Event::GeneralRef(reference) => match reference.resolve_char_ref() {
                 Ok(Some(character)) => push_text(&mut open, character.encode_utf8(&mut [0; 4])),
-                _ => push_text(&mut open, resolve_predefined_entity(&reference).unwrap_or_default()),
+                _ => push_text(&mut open, resolve_html5_entity(&reference).unwrap_or_default()),
             },
             Event::Eof => break,
             _ => {}
@@ -145,9 +146,10 @@ mod tests {
     #[test]
     fn elements_have_names_without_prefix_and_their_texts() {
         let root =
-            read("<?xml version='1.0'?><w:a r:id='x&amp;y'><w:b> one &lt;\n<![CDATA[&two]]></w:b><c/></w:a>").unwrap();
+            read("<?xml version='1.0'?><w:a r:id='x&amp;y'><w:b> one &lt;\n<![CDATA[&two]]> &eacute;</w:b><c/></w:a>")
+                .unwrap();
         assert_eq!((root.name.as_str(), root.attribute("id")), ("a", Some("x&y")));
-        assert_eq!(root.child("b").unwrap().text().unwrap(), "one < &two");
+        assert_eq!(root.child("b").unwrap().text().unwrap(), "one < &two é");
         assert_eq!(root.child("c").unwrap().text(), None);
     }
 

@@ -1,5 +1,6 @@
 //! A draft of a document, which a reader makes, or why it does not.
 
+pub(crate) mod file_properties;
 pub(crate) mod front_matter;
 pub(crate) mod guard;
 

@@ -3,7 +3,7 @@
 use dom_query::Document;
 
 use super::collapse;
-use crate::draft::front_matter;
+use crate::draft::{file_properties, front_matter};
 use crate::site::GENERATORS;
 
 /// Separators between the title of a page and the name of its site.
@@ -33,6 +33,9 @@ pub(super) fn read(page: &Document) -> Head {
         .filter(|url| url.starts_with("https://") || url.starts_with("http://"));
     let keywords = attribute("meta[name='keywords']", "content").unwrap_or_default();
     let full_title = collapse(&page.select_single("head title").text());
+    let full_title = Some(full_title)
+        .filter(|title| !file_properties::is_placeholder(title))
+        .unwrap_or_default();
     Head {
         title: title(&full_title),
         full_title: Some(full_title).filter(|title| !title.is_empty()),
@@ -106,6 +109,20 @@ mod tests {
         assert_eq!(title("Getting started | Docusaurus"), "Getting started");
         assert_eq!(title("Vec in std::vec - Rust"), "Vec in std::vec");
         assert_eq!(title("8.1. Numeric\n Types"), "8.1. Numeric Types");
+    }
+
+    #[test]
+    fn a_title_that_a_program_wrote_is_none() {
+        for title in [
+            "Untitled Document",
+            "New Page 1",
+            "page7.html",
+            "Microsoft Word - kites.docx",
+            "http://a.test/kites",
+        ] {
+            let head = read(&Document::from(format!("<head><title>{title}</title></head>")));
+            assert_eq!((head.title, head.full_title), (None, None), "{title}");
+        }
     }
 
     #[test]

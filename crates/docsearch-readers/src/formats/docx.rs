@@ -1,26 +1,36 @@
 //! Word documents (DOCX): headings by the outline level of their styles, lists, tables, code by style and font, links,
-//! and bookmarks of headings as anchors.
+//! bookmarks of headings as anchors, and the texts of boxes, diagrams and notes. Heads and feet of pages, comments and
+//! deletions are left out.
 
 mod block;
+mod code;
+mod diagram;
+mod field;
 mod inline;
+mod math;
+mod note;
+mod number;
+mod numbering;
 mod part;
 mod style;
+mod symbol;
+mod table;
 #[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-use docsearch_fuzz::{Format as Grammar, Target};
-use serde_json::Value;
+mod web_archive;
 
 use crate::bytes::package::Archive;
 #[cfg(test)]
 use crate::bytes::package::packed;
 use crate::bytes::xml::Element;
-use crate::draft::front_matter::FrontMatter;
+use crate::draft::file_properties::{self, FileProperties};
 use crate::draft::{Draft, Unreadable, guard};
 use crate::formats::format::{Format, Reader, Signature};
 #[cfg(test)]
 use crate::formats::growth;
+use crate::text::heading;
+#[cfg(test)]
+use docsearch_fuzz::{Format as Grammar, Target};
 
 pub(crate) static FORMAT: Format = Format {
     help: Some("Word"),
@@ -45,7 +55,7 @@ pub(crate) static FORMAT: Format = Format {
 };
 
 const NAME: &str = "DOCX";
-/// The part with the text.
+/// The usual path of the part with the text.
 const MAIN: &str = "word/document.xml";
 
 /// Reads the file `bytes`.
@@ -59,9 +69,11 @@ fn convert(bytes: &[u8]) -> Result<Draft, Unreadable> {
         reason: reason.to_owned(),
     };
     let mut archive = Archive::open(bytes, NAME)?;
-    let parts = part::Parts::read(&mut archive)?;
+    let path = part::main_path(&mut archive)?.unwrap_or_else(|| MAIN.to_owned());
+    let mut parts = part::Parts::read(&mut archive, &path)?;
+    note::convert(&mut parts);
     let main = archive
-        .read_xml(MAIN)?
+        .read_xml(&path)?
         .ok_or_else(|| malformed("it has no text part"))?;
     let body = main
         .child("body")
@@ -70,36 +82,31 @@ fn convert(bytes: &[u8]) -> Result<Draft, Unreadable> {
     if page.body.trim().is_empty() {
         return Err(malformed("it has no text"));
     }
-    let mut matter = archive
-        .read_xml("docProps/core.xml")?
-        .map_or_else(FrontMatter::default, |core| properties(&core));
-    matter.title = page.title.or(matter.title);
+    let core = archive.read_xml("docProps/core.xml")?.unwrap_or_default();
+    let application = archive.read_xml("docProps/app.xml")?.unwrap_or_default();
+    let has_heading = heading::first_heading(&page.body).is_some();
+    let mut matter = properties(&core, &application).by_author(&page.body, has_heading);
+    let own = page.title.filter(|title| !file_properties::is_default(title, &[]));
+    matter.title = own.or(matter.title);
     Ok(Draft {
         body: page.body,
+        warning: (!parts.left_out.is_empty()).then(|| format!("parts left out: {}", parts.left_out.join(", "))),
         ..Draft::new(matter)
     })
 }
 
-fn properties(core: &Element) -> FrontMatter {
+fn properties(core: &Element, application: &Element) -> FileProperties {
     let text = |name: &str| core.child(name).and_then(Element::text);
-    let keywords = text("keywords").unwrap_or_default();
-    let mut matter = FrontMatter {
+    FileProperties {
         title: text("title"),
         summary: text("description").or_else(|| text("subject")),
-        keywords: keywords
-            .split([',', ';'])
-            .map(str::trim)
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned)
+        author: text("creator"),
+        keywords: file_properties::keywords(&text("keywords").unwrap_or_default()),
+        date: text("modified").and_then(|date| date.get(..10).map(str::to_owned)),
+        programs: application
+            .child("Application")
+            .and_then(Element::text)
+            .into_iter()
             .collect(),
-        published_at: text("modified").and_then(|date| date.get(..10).map(str::to_owned)),
-        ..FrontMatter::default()
-    };
-    matter.published_at = matter
-        .published_at
-        .filter(|date| crate::draft::front_matter::is_iso_date(date));
-    if let Some(author) = text("creator") {
-        matter.metadata.insert("author".to_owned(), Value::from(author));
     }
-    matter
 }

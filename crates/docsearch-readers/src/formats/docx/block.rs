@@ -2,15 +2,17 @@
 
 use std::mem;
 
-use super::inline::Inline;
+use super::inline::{self, Anchored, Inline};
+use super::numbering::{Counters, Label};
 use super::part::Parts;
-use super::style::{self, Role};
+use super::style::{self, ListReference, Role};
+use super::{code, table};
 use crate::bytes::xml::Element;
 use crate::text::{fence, markdown_text};
 
 const MAX_LIST_LEVEL: usize = 8;
-/// Maximum columns that a cell spans.
-const MAX_SPAN: usize = 64;
+/// Signs of boxes, and whether they are checked.
+const BOXES: [(char, bool); 5] = [('☐', false), ('☑', true), ('☒', true), ('🗷', true), ('🗹', true)];
 
 /// The text of a document.
 #[derive(Debug, Default)]
@@ -25,9 +27,11 @@ pub(super) fn page(body: &Element, parts: &Parts) -> Page {
         parts,
         title: None,
         blocks: Vec::new(),
-        code: Vec::new(),
+        pending: None,
+        typed: Vec::new(),
         items: Vec::new(),
-        numbers: Vec::new(),
+        widths: Vec::new(),
+        counters: Counters::default(),
         bookmarks: Vec::new(),
     };
     writer.blocks(body);
@@ -42,70 +46,131 @@ struct Writer<'a> {
     parts: &'a Parts,
     title: Option<String>,
     blocks: Vec<String>,
+    /// What the next paragraph continues: a dropped capital, or a paragraph whose end is deleted.
+    pending: Option<Inline<'a>>,
     /// Lines of an open code block.
-    code: Vec<String>,
+    typed: Vec<TypedLine>,
     /// Items of an open list.
     items: Vec<String>,
-    /// For each level, the last item: its list, number and width of its marker.
-    numbers: Vec<(String, usize, usize)>,
+    /// The width of the marker of the last item at each level.
+    widths: Vec<usize>,
+    counters: Counters,
     /// Bookmarks before the next paragraph.
     bookmarks: Vec<String>,
 }
 
-impl Writer<'_> {
-    fn blocks(&mut self, parent: &Element) {
+/// A paragraph that is a line of code, unless its font alone says so and it is prose.
+struct TypedLine {
+    text: String,
+    /// Its Markdown as prose.
+    prose: String,
+    is_code: bool,
+}
+
+impl<'a> Writer<'a> {
+    fn blocks(&mut self, parent: &'a Element) {
         for child in parent.elements() {
             match child.name.as_str() {
                 "p" => self.paragraph(child),
                 "tbl" => self.table(child),
                 "bookmarkStart" => self.bookmarks.extend(child.attribute("name").map(str::to_owned)),
-                "del" | "moveFrom" | "Fallback" | "sectPr" => {}
+                "AlternateContent" => {
+                    if let Some(shown) = inline::shown(child) {
+                        self.blocks(shown);
+                    }
+                }
+                "altChunk" => {
+                    if let Some(blocks) = child.attribute("id").and_then(|id| self.parts.embedded(id)) {
+                        self.anchored(Anchored::Blocks(blocks));
+                    }
+                }
+                "sdt" if is_contents(child) => {}
+                "del" | "moveFrom" | "Fallback" | "sectPr" | "sdtPr" | "sdtEndPr" => {}
                 _ => self.blocks(child),
             }
         }
     }
 
-    fn paragraph(&mut self, paragraph: &Element) {
+    fn paragraph(&mut self, paragraph: &'a Element) {
         let properties = paragraph.child("pPr");
         let style = properties.and_then(|properties| properties.child("pStyle")?.attribute("val"));
         let style = style.unwrap_or_default();
-        let mut inline = Inline::read(paragraph, self.parts);
+        if self.parts.styles.is_hidden(style) {
+            return;
+        }
+        let Some(mut inline) = self.whole(paragraph) else {
+            return;
+        };
         let outline = properties.and_then(style::outline_level);
         let role = outline.map_or_else(|| self.parts.styles.role(style), Role::Heading);
-        if role == Role::Code || role == Role::Text && inline.is_code() {
+        let (before, after): (Vec<_>, Vec<_>) = mem::take(&mut inline.anchored)
+            .into_iter()
+            .partition(|(is_after, _)| !is_after && !matches!(role, Role::Title | Role::Heading(_)));
+        for (_, one) in before {
+            self.anchored(one);
+        }
+        self.text(properties, style, role, inline);
+        for (_, one) in after {
+            self.anchored(one);
+        }
+    }
+
+    fn text(&mut self, properties: Option<&Element>, style: &str, role: Role, mut inline: Inline<'a>) {
+        let list = self.list(properties, style);
+        let is_line = match role {
+            Role::Code => true,
+            Role::Typed => list.is_none(),
+            Role::Text if list.is_none() && inline.is_blank() => {
+                !self.typed.is_empty() && properties.is_some_and(is_typed)
+            }
+            Role::Text => list.is_none() && inline.is_typed(),
+            _ => false,
+        };
+        if is_line {
             self.end_items();
-            self.code.push(inline.raw());
+            let (text, is_code) = (inline.raw(), role == Role::Code || inline.is_code());
+            inline.ignore_fonts();
+            let prose = markdown_text::paragraph(&inline.markdown(false));
+            self.typed.push(TypedLine { text, prose, is_code });
             return;
         }
         self.end_code();
+        let label = match (role, &list) {
+            (Role::Contents | Role::Title, _) | (_, None) => Label::None,
+            (_, Some((list, level))) => self.counters.next(&self.parts.numbering, list, *level),
+        };
         if inline.is_blank() {
             self.bookmarks.append(&mut inline.bookmarks);
             return;
         }
         let mut bookmarks = mem::take(&mut self.bookmarks);
         bookmarks.append(&mut inline.bookmarks);
-        let list = properties
-            .and_then(style::list)
-            .or_else(|| self.parts.styles.list(style))
-            .filter(|(list, _)| list != "0");
+        let is_heading = matches!(role, Role::Heading(_) | Role::Title);
+        if inline.is_typed() && (is_heading || code::is_prose(inline.raw().lines())) {
+            inline.ignore_fonts();
+        }
         match (role, list) {
             (Role::Contents, _) => {}
             (Role::Title, _) => {
-                self.end_list();
+                self.end_items();
                 let text = inline.markdown(true);
                 self.title.get_or_insert_with(|| collapsed(&inline.raw()));
                 self.blocks.push(markdown_text::heading(1, &text, anchor(&bookmarks)));
             }
             (Role::Heading(level), _) => {
-                self.end_list();
+                self.end_items();
                 let level = level + usize::from(self.title.is_some());
-                let text = inline.markdown(true);
+                let number = match label {
+                    Label::Number(number) => format!("{} ", markdown_text::escape(&number)),
+                    _ => String::new(),
+                };
+                let text = format!("{number}{}", inline.markdown(true));
                 self.blocks
                     .push(markdown_text::heading(level, &text, anchor(&bookmarks)));
             }
-            (_, Some((list, level))) => self.item(&list, level.min(MAX_LIST_LEVEL), &inline),
-            (role, None) => {
-                self.end_list();
+            (_, Some((_, level))) if label != Label::None => self.item(&label, level.min(MAX_LIST_LEVEL), &inline),
+            (role, _) => {
+                self.end_items();
                 let text = markdown_text::paragraph(&inline.markdown(false));
                 self.blocks.push(match role {
                     Role::Quote => format!("> {}", text.replace('\n', "\n> ")),
@@ -115,21 +180,46 @@ impl Writer<'_> {
         }
     }
 
-    fn item(&mut self, list: &str, level: usize, inline: &Inline) {
-        let number = match self.numbers.get(level) {
-            Some((last, number, _)) if last == list => number + 1,
-            _ => 1,
-        };
-        let marker = match self.parts.is_numbered(list, level) {
-            true => format!("{number}. "),
-            false => "- ".to_owned(),
+    /// The paragraph with what it continues; `None` if the next one continues it.
+    fn whole(&mut self, paragraph: &'a Element) -> Option<Inline<'a>> {
+        let mut inline = Inline::read(paragraph, self.parts);
+        if let Some(mut first) = self.pending.take() {
+            first.append(inline);
+            inline = first;
+        }
+        let properties = paragraph.child("pPr");
+        inline.is_dropped_capital = properties.is_some_and(is_dropped_capital);
+        if inline.is_dropped_capital || properties.is_some_and(is_joined) {
+            self.pending = Some(inline);
+            return None;
+        }
+        Some(inline)
+    }
+
+    /// The list of a paragraph, and its level.
+    fn list(&self, properties: Option<&Element>, style: &str) -> Option<(String, usize)> {
+        let own = properties.map(style::list).unwrap_or_default();
+        let ListReference { list, level } = self.parts.styles.list(style);
+        // List 0 is none.
+        let list = own.list.or(list).filter(|list| list != "0")?;
+        let of_style = || self.parts.numbering.level_of_style(&list, style);
+        let level = own.level.or_else(of_style).or(level).unwrap_or(0);
+        Some((list, level))
+    }
+
+    fn item(&mut self, label: &Label, level: usize, inline: &Inline<'_>) {
+        let text = markdown_text::paragraph(&inline.markdown(false));
+        let (marker, text) = match label {
+            Label::Number(number) if is_marker(number) => (format!("{number} "), text),
+            Label::Number(number) => ("- ".to_owned(), format!("{} {text}", markdown_text::escape(number))),
+            Label::Bullet(sign) => ("- ".to_owned(), task(sign, &text)),
+            Label::None => ("- ".to_owned(), text),
         };
         // An item without a parent is at the level of its missing parent.
-        self.numbers.truncate(level);
-        let indent: usize = self.numbers.iter().map(|(_, _, width)| width).sum();
-        self.numbers.resize(level, (String::new(), 0, 0));
-        self.numbers.push((list.to_owned(), number, marker.len()));
-        let text = markdown_text::paragraph(&inline.markdown(false));
+        self.widths.truncate(level);
+        let indent: usize = self.widths.iter().sum();
+        self.widths.resize(level, 0);
+        self.widths.push(marker.len());
         let item = format!(
             "{}{marker}{}",
             " ".repeat(indent),
@@ -138,89 +228,191 @@ impl Writer<'_> {
         self.items.push(item);
     }
 
-    fn table(&mut self, table: &Element) {
-        self.end_code();
-        self.end_list();
-        let rows: Vec<Vec<&Element>> = named(table, "tr").map(|row| named(row, "tc").collect()).collect();
+    fn table(&mut self, table: &'a Element) {
+        self.end();
+        let rows: Vec<_> = table::rows(table).into_iter().map(table::cells).collect();
         // A single-cell table is a frame, as people put around code.
         if let [row] = rows.as_slice()
-            && let [cell] = row.as_slice()
+            && let [(Some(cell), _)] = row.as_slice()
         {
             self.blocks(cell);
             self.end();
             return;
         }
-        let rows: Vec<Vec<String>> = rows
-            .iter()
-            .map(|row| row.iter().flat_map(|cell| self.cells(cell)).collect())
-            .filter(|row: &Vec<String>| row.iter().any(|cell| !cell.is_empty()))
-            .collect();
-        let table = markdown_text::table(&rows);
+        let mut texts: Vec<Vec<String>> = Vec::new();
+        for row in rows {
+            let mut cells = Vec::new();
+            for (cell, span) in row {
+                let mut pieces = Vec::new();
+                if let Some(cell) = cell {
+                    self.gather(cell, &mut pieces);
+                    pieces.extend(self.pending.take().map(|rest| rest.markdown(false)));
+                }
+                cells.push(pieces.join(" "));
+                cells.resize(cells.len() + span - 1, String::new());
+            }
+            texts.push(cells);
+        }
+        texts.retain(|row| row.iter().any(|cell| !cell.is_empty()));
+        let table = markdown_text::table(&texts);
         if !table.is_empty() {
             self.blocks.push(table);
         }
     }
 
-    /// A cell, and empty ones for those that it covers.
-    fn cells(&self, cell: &Element) -> Vec<String> {
-        let span = cell
-            .child("tcPr")
-            .and_then(|properties| properties.child("gridSpan")?.attribute("val"));
-        let span = span.and_then(|span| span.parse().ok()).unwrap_or(1).clamp(1, MAX_SPAN);
-        let mut texts = Vec::new();
-        self.gather(cell, &mut texts);
-        let mut cells = vec![texts.join(" ")];
-        cells.resize(span, String::new());
-        cells
-    }
-
-    fn gather(&self, element: &Element, texts: &mut Vec<String>) {
+    /// The texts of the paragraphs in a cell, in which nothing can be a block.
+    fn gather(&mut self, element: &'a Element, texts: &mut Vec<String>) {
         for child in element.elements() {
-            if child.name != "p" {
-                self.gather(child, texts);
-                continue;
-            }
-            let style = child
-                .child("pPr")
-                .and_then(|properties| properties.child("pStyle")?.attribute("val"));
-            let inline = Inline::read(child, self.parts);
-            let is_code = style.is_some_and(|style| self.parts.styles.is_code(style));
-            match is_code {
-                _ if inline.is_blank() => {}
-                true => texts.push(markdown_text::code(&inline.raw())),
-                false => texts.push(inline.markdown(false).trim().to_owned()),
+            match child.name.as_str() {
+                "p" => self.gather_paragraph(child, texts),
+                "AlternateContent" => {
+                    if let Some(shown) = inline::shown(child) {
+                        self.gather(shown, texts);
+                    }
+                }
+                "del" | "moveFrom" | "Fallback" | "tcPr" | "sdtPr" | "sdtEndPr" => {}
+                _ => self.gather(child, texts),
             }
         }
     }
 
+    fn gather_paragraph(&mut self, paragraph: &'a Element, texts: &mut Vec<String>) {
+        let properties = paragraph.child("pPr");
+        let style = properties.and_then(|properties| properties.child("pStyle")?.attribute("val"));
+        let style = style.unwrap_or_default();
+        let Some(mut inline) = self.whole(paragraph) else {
+            return;
+        };
+        let role = self.parts.styles.role(style);
+        let list = self.list(properties, style);
+        let label = list.map(|(list, level)| self.counters.next(&self.parts.numbering, &list, level));
+        if role == Role::Title && !inline.is_blank() {
+            self.title.get_or_insert_with(|| collapsed(&inline.raw()));
+        }
+        let mut text = match role {
+            Role::Code => markdown_text::code(&inline.raw()),
+            _ => inline.markdown(false).trim().to_owned(),
+        };
+        match label {
+            Some(Label::Number(number)) if !text.is_empty() => {
+                text = format!("{} {text}", markdown_text::escape(&number))
+            }
+            Some(Label::Bullet(sign)) => text = task(&sign, &text),
+            _ => {}
+        }
+        let (before, after): (Vec<_>, Vec<_>) = mem::take(&mut inline.anchored)
+            .into_iter()
+            .partition(|(is_after, _)| !is_after);
+        for (_, one) in before {
+            self.gather_anchored(one, texts);
+        }
+        texts.extend((!text.is_empty()).then_some(text));
+        for (_, one) in after {
+            self.gather_anchored(one, texts);
+        }
+    }
+
+    fn gather_anchored(&mut self, one: Anchored<'a>, texts: &mut Vec<String>) {
+        match one {
+            Anchored::Text(element) => self.gather(element, texts),
+            Anchored::Drawn(text) => texts.push(markdown_text::escape(text)),
+            Anchored::Blocks(blocks) => texts.extend_from_slice(blocks),
+        }
+    }
+
+    fn anchored(&mut self, one: Anchored<'a>) {
+        self.end();
+        match one {
+            Anchored::Text(element) => self.blocks(element),
+            Anchored::Drawn(text) => self.blocks.push(markdown_text::paragraph(&markdown_text::escape(text))),
+            Anchored::Blocks(blocks) => self.blocks.extend_from_slice(blocks),
+        }
+        self.end();
+    }
+
+    /// Writes the lines of code, or the paragraphs if they are prose.
     fn end_code(&mut self) {
-        let lines = mem::take(&mut self.code);
-        if lines.iter().any(|line| !line.trim().is_empty()) {
-            self.blocks.push(fence::block("", &lines.join("\n")));
+        let lines = mem::take(&mut self.typed);
+        if lines.iter().all(|line| line.text.trim().is_empty()) {
+            return;
         }
+        let is_code = lines.iter().any(|line| line.is_code);
+        if !is_code && code::is_prose(lines.iter().map(|line| line.text.as_str())) {
+            let paragraphs = lines.into_iter().map(|line| line.prose);
+            self.blocks.extend(paragraphs.filter(|text| !text.is_empty()));
+            return;
+        }
+        let mut lines: Vec<String> = lines.into_iter().map(|line| line.text).collect();
+        if !is_code {
+            let last = lines.iter().rposition(|line| !line.trim().is_empty());
+            lines.truncate(last.map_or(0, |last| last + 1));
+        }
+        self.blocks.push(fence::block("", &lines.join("\n")));
     }
 
-    /// Writes the items of the list.
+    /// Writes the items of the list. The next item begins a list in the text, whatever its level.
     fn end_items(&mut self) {
         let items = mem::take(&mut self.items);
+        self.widths.clear();
         if !items.is_empty() {
             self.blocks.push(markdown_text::list(&items));
         }
     }
 
-    fn end_list(&mut self) {
-        self.end_items();
-        self.numbers.clear();
-    }
-
     fn end(&mut self) {
         self.end_code();
-        self.end_list();
+        self.end_items();
+        if let Some(rest) = self.pending.take().filter(|rest| !rest.is_blank()) {
+            self.blocks.push(markdown_text::paragraph(&rest.markdown(false)));
+        }
     }
 }
 
-fn named<'a>(parent: &'a Element, name: &'static str) -> impl Iterator<Item = &'a Element> {
-    parent.elements().filter(move |child| child.name == name)
+/// The first letter of the next paragraph.
+fn is_dropped_capital(properties: &Element) -> bool {
+    let frame = properties.child("framePr").and_then(|frame| frame.attribute("dropCap"));
+    matches!(frame, Some("drop" | "margin"))
+}
+
+/// Whether the end of a paragraph is deleted.
+fn is_joined(properties: &Element) -> bool {
+    properties.child("rPr").is_some_and(|mark| mark.child("del").is_some())
+}
+
+/// Whether the mark at the end of a paragraph is monospaced.
+fn is_typed(properties: &Element) -> bool {
+    properties.child("rPr").and_then(style::is_monospaced) == Some(true)
+}
+
+/// Whether a control holds the table of contents.
+fn is_contents(control: &Element) -> bool {
+    let gallery = control
+        .child("sdtPr")
+        .and_then(|properties| properties.child("docPartObj")?.child("docPartGallery"));
+    gallery.and_then(|gallery| gallery.attribute("val")) == Some("Table of Contents")
+}
+
+/// Whether Markdown reads it as the number of an item.
+fn is_marker(number: &str) -> bool {
+    let digits = number.strip_suffix(['.', ')']).unwrap_or_default();
+    (1..=9).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit())
+}
+
+/// The text of an item that is a task: by its bullet, or by the box at its beginning.
+fn task(sign: &str, text: &str) -> String {
+    let state = |text: &str| {
+        let first = text.chars().next()?;
+        BOXES
+            .iter()
+            .find(|(sign, _)| *sign == first)
+            .map(|(sign, is_checked)| (sign.len_utf8(), *is_checked))
+    };
+    let (rest, is_checked) = match (state(sign), state(text)) {
+        (Some((_, is_checked)), _) => (text, is_checked),
+        (None, Some((length, is_checked))) => (&text[length..], is_checked),
+        (None, None) => return text.to_owned(),
+    };
+    format!("[{}] {}", if is_checked { "x" } else { " " }, rest.trim_start())
 }
 
 /// A name by the author takes precedence over those by Word.

@@ -9,7 +9,13 @@ const MAX_CHAIN: usize = 10;
 const OUTLINE_LEVELS: usize = 9;
 
 #[derive(Debug, Default)]
-pub(super) struct Styles(HashMap<String, Style>);
+pub(super) struct Styles {
+    styles: HashMap<String, Style>,
+    /// The style of paragraphs that name none.
+    default: String,
+    /// Whether the font of text that has no other is monospaced. Then it says nothing.
+    is_typed: bool,
+}
 
 #[derive(Debug, Default)]
 struct Style {
@@ -17,8 +23,16 @@ struct Style {
     name: String,
     based_on: Option<String>,
     level: Option<usize>,
-    list: Option<(String, usize)>,
-    is_monospaced: bool,
+    list: ListReference,
+    is_monospaced: Option<bool>,
+    is_hidden: bool,
+}
+
+/// The list that a paragraph or style names, and the level in it. Either may come from another style.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct ListReference {
+    pub(super) list: Option<String>,
+    pub(super) level: Option<usize>,
 }
 
 /// The kind of a paragraph, by its style.
@@ -27,6 +41,8 @@ pub(super) enum Role {
     Title,
     Heading(usize),
     Code,
+    /// In a monospaced font: code, unless it reads like prose.
+    Typed,
     Quote,
     /// A line of a table of contents.
     Contents,
@@ -35,33 +51,44 @@ pub(super) enum Role {
 
 impl Styles {
     pub(super) fn read(root: &Element) -> Self {
-        let styles = root
-            .elements()
-            .filter(|style| style.name == "style")
-            .filter_map(|style| {
-                let value = |name: &str| style.child(name).and_then(|child| child.attribute("val"));
-                let paragraph = style.child("pPr");
-                let read = Style {
-                    name: value("name").unwrap_or_default().to_lowercase(),
-                    based_on: value("basedOn").map(str::to_owned),
-                    level: paragraph.and_then(outline_level),
-                    list: paragraph.and_then(list),
-                    is_monospaced: style.child("rPr").is_some_and(is_monospaced),
-                };
-                Some((style.attribute("styleId")?.to_owned(), read))
-            });
-        Self(styles.collect())
+        let mut read = Self::default();
+        let defaults = root
+            .child("docDefaults")
+            .and_then(|defaults| defaults.child("rPrDefault")?.child("rPr"));
+        for style in root.elements().filter(|style| style.name == "style") {
+            let Some(id) = style.attribute("styleId") else {
+                continue;
+            };
+            let value = |name: &str| style.child(name).and_then(|child| child.attribute("val"));
+            let (paragraph, run) = (style.child("pPr"), style.child("rPr"));
+            let is_default = matches!(style.attribute("default"), Some("1" | "true" | "on"));
+            if is_default && style.attribute("type") == Some("paragraph") {
+                id.clone_into(&mut read.default);
+            }
+            let style = Style {
+                name: value("name").unwrap_or_default().to_lowercase(),
+                based_on: value("basedOn").map(str::to_owned),
+                level: paragraph.and_then(outline_level),
+                list: paragraph.map(list).unwrap_or_default(),
+                is_monospaced: run.and_then(is_monospaced),
+                is_hidden: run.is_some_and(|run| is_on(run, "vanish")),
+            };
+            read.styles.insert(id.to_owned(), style);
+        }
+        let of_style = read.chain(&read.default).find_map(|style| style.is_monospaced);
+        read.is_typed = of_style.or_else(|| defaults.and_then(is_monospaced)).unwrap_or(false);
+        read
     }
 
     fn chain<'a>(&'a self, id: &str) -> impl Iterator<Item = &'a Style> {
-        let first = self.0.get(id);
-        std::iter::successors(first, |style| self.0.get(style.based_on.as_ref()?)).take(MAX_CHAIN)
+        let first = self.styles.get(id);
+        std::iter::successors(first, |style| self.styles.get(style.based_on.as_ref()?)).take(MAX_CHAIN)
     }
 
     pub(super) fn role(&self, id: &str) -> Role {
         // A file without this style has its id, which is its English name.
         let name = self
-            .0
+            .styles
             .get(id)
             .map_or_else(|| id.to_lowercase(), |style| style.name.clone());
         if name == "title" {
@@ -74,8 +101,11 @@ impl Styles {
         if let Some(level) = own.or_else(|| self.chain(id).find_map(|style| style.level)) {
             return Role::Heading(level);
         }
-        if is_code(&name) || self.chain(id).any(|style| style.is_monospaced || is_code(&style.name)) {
+        if is_code(&name) || self.chain(id).any(|style| is_code(&style.name)) {
             return Role::Code;
+        }
+        if self.is_monospaced(id) || name == "plain text" {
+            return Role::Typed;
         }
         match name.contains("quote") || name == "block text" {
             true => Role::Quote,
@@ -83,14 +113,33 @@ impl Styles {
         }
     }
 
-    /// Whether a character style is code.
+    /// Whether the font of a style is monospaced and that of other text is not.
+    pub(super) fn is_monospaced(&self, id: &str) -> bool {
+        !self.is_typed && self.chain(id).find_map(|style| style.is_monospaced).unwrap_or(false)
+    }
+
+    /// Whether a monospaced font shows code in this document.
+    pub(super) fn has_proportional_text(&self) -> bool {
+        !self.is_typed
+    }
+
+    /// Whether a style is one of code by its name.
     pub(super) fn is_code(&self, id: &str) -> bool {
         self.role(id) == Role::Code
     }
 
-    /// The list of a paragraph style, and its level.
-    pub(super) fn list(&self, id: &str) -> Option<(String, usize)> {
-        self.chain(id).find_map(|style| style.list.clone())
+    /// Whether text in the style is not shown.
+    pub(super) fn is_hidden(&self, id: &str) -> bool {
+        self.chain(id).any(|style| style.is_hidden)
+    }
+
+    /// The list of a paragraph style.
+    pub(super) fn list(&self, id: &str) -> ListReference {
+        let id = if id.is_empty() { &self.default } else { id };
+        ListReference {
+            list: self.chain(id).find_map(|style| style.list.list.clone()),
+            level: self.chain(id).find_map(|style| style.list.level),
+        }
     }
 }
 
@@ -100,7 +149,6 @@ fn is_code(name: &str) -> bool {
         "sourcecode",
         "preformatted",
         "verbatim",
-        "plain text",
         "listing",
         "macro text",
     ];
@@ -116,15 +164,29 @@ pub(super) fn outline_level(properties: &Element) -> Option<usize> {
     (level < OUTLINE_LEVELS).then_some(level + 1)
 }
 
-/// The list and its level; list 0 is none.
-pub(super) fn list(properties: &Element) -> Option<(String, usize)> {
-    let numbers = properties.child("numPr")?;
-    let value = |name: &str| numbers.child(name).and_then(|child| child.attribute("val"));
-    let level = value("ilvl").and_then(|level| level.parse().ok()).unwrap_or(0);
-    Some((value("numId")?.to_owned(), level))
+/// The list in the properties of a paragraph.
+pub(super) fn list(properties: &Element) -> ListReference {
+    let value = |name: &str| properties.child("numPr")?.child(name)?.attribute("val");
+    ListReference {
+        list: value("numId").map(str::to_owned),
+        level: value("ilvl").and_then(|level| level.parse().ok()),
+    }
 }
 
-pub(super) fn is_monospaced(properties: &Element) -> bool {
+/// Whether properties switch something on.
+pub(super) fn is_on(properties: &Element, name: &str) -> bool {
+    let found = properties.child(name);
+    found.is_some_and(|one| !matches!(one.attribute("val"), Some("0" | "false" | "off" | "none")))
+}
+
+/// The font that the properties of text name.
+pub(super) fn font(properties: &Element) -> Option<&str> {
+    let fonts = properties.child("rFonts")?;
+    fonts.attribute("ascii").or_else(|| fonts.attribute("hAnsi"))
+}
+
+/// Whether the font that the properties of text name is monospaced; `None` if they name none.
+pub(super) fn is_monospaced(properties: &Element) -> Option<bool> {
     const FONTS: [&str; 9] = [
         "courier",
         "consolas",
@@ -136,7 +198,6 @@ pub(super) fn is_monospaced(properties: &Element) -> bool {
         "fira code",
         "cascadia",
     ];
-    let font = properties.child("rFonts").and_then(|fonts| fonts.attribute("ascii"));
-    let font = font.unwrap_or_default().to_lowercase();
-    FONTS.iter().any(|known| font.contains(known))
+    let font = font(properties)?.to_lowercase();
+    Some(FONTS.iter().any(|known| font.contains(known)))
 }

@@ -1,9 +1,10 @@
-//! Books (EPUB): a document for each file of the spine, in order, read as HTML.
+//! Books (EPUB): a document for each chapter of the spine, in order, read as HTML. A chapter may have several files.
 
+mod contents;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io::{Read, Seek};
 use std::path::Path;
 
@@ -14,11 +15,11 @@ use quick_xml::{Reader, Writer};
 use serde_json::Value;
 
 use crate::bytes::encoding;
-use crate::bytes::package::Archive;
 #[cfg(test)]
 use crate::bytes::package::packed;
+use crate::bytes::package::{self, Archive};
 use crate::bytes::xml::Element;
-use crate::draft::{Draft, Unreadable, front_matter};
+use crate::draft::{Draft, Unreadable, file_properties, front_matter};
 use crate::formats::format::{Format, Reader as FormatReader, Signature};
 #[cfg(test)]
 use crate::formats::growth;
@@ -51,7 +52,10 @@ pub(crate) static FORMAT: Format = Format {
 
 const NAME: &str = "EPUB";
 const MEDIA_TYPE: &str = "application/epub+zip";
+/// HTML in books before EPUB.
+const OLD_MEDIA_TYPE: &str = "text/x-oeb1-document";
 const MAX_CHAPTERS: usize = 5_000;
+const MAX_FALLBACKS: usize = 10;
 /// HTML elements without an end tag.
 const VOID: [&str; 14] = [
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
@@ -60,23 +64,30 @@ const VOID: [&str; 14] = [
 /// Reads the file `bytes`.
 fn read(bytes: &[u8]) -> Result<Vec<Draft>, Unreadable> {
     let mut archive = Archive::open(bytes, NAME)?;
-    let missing = |what: &str| malformed(format!("it has no {what}"));
-    let container = archive
-        .read_xml("META-INF/container.xml")?
-        .ok_or_else(|| missing("META-INF/container.xml"))?;
-    let package_path = container
-        .child("rootfiles")
-        .and_then(|files| files.child("rootfile")?.attribute("full-path"))
-        .ok_or_else(|| missing("package"))?;
-    let package = archive.read_xml(package_path)?.ok_or_else(|| missing("package"))?;
+    let package_path = package_path(&mut archive)?;
+    let package = archive
+        .read_xml(&package_path)?
+        .ok_or_else(|| malformed("it has no package".to_owned()))?;
     let encrypted = encrypted(&mut archive)?;
+    let manifest = Manifest::read(&package_path, &package);
+    let labels = contents::labels(&mut archive, &manifest.contents());
     let book = Book::of(&package);
-    let mut drafts = Vec::new();
+    let mut drafts: Vec<Draft> = Vec::new();
     let mut failed = 0;
-    let chapters = chapters(package_path, &package);
-    for chapter in &chapters {
-        match read_chapter(&mut archive, chapter, &encrypted) {
-            Ok(draft) => drafts.push(book.chapter(draft, chapter)),
+    let chapters = manifest.chapters(&package);
+    for path in &chapters {
+        match read_chapter(&mut archive, path, &encrypted) {
+            Ok(draft) => {
+                let label = labels.get(path).map(String::as_str);
+                let last = drafts.last_mut().filter(|_| !labels.is_empty() && label.is_none());
+                match last {
+                    Some(last) if book.has_no_title(&draft) => {
+                        last.body.push('\n');
+                        last.body.push_str(&draft.body);
+                    }
+                    _ => drafts.push(book.chapter(draft, path, label)),
+                }
+            }
             // A cover, or an image of a page.
             Err(Unreadable::NoDocumentation(_)) => {}
             Err(_) => failed += 1,
@@ -92,6 +103,18 @@ fn read(bytes: &[u8]) -> Result<Vec<Draft>, Unreadable> {
     Ok(drafts)
 }
 
+/// The path of the file that lists the others.
+fn package_path<R: Read + Seek>(archive: &mut Archive<R>) -> Result<String, Unreadable> {
+    let Some(container) = archive.read_xml("META-INF/container.xml")? else {
+        let found = archive.paths_with_end(".opf").into_iter().next();
+        return found.ok_or_else(|| malformed("it has no META-INF/container.xml".to_owned()));
+    };
+    let file = container.child("rootfiles").and_then(|files| files.child("rootfile"));
+    let path = file.and_then(|file| file.attribute("full-path"));
+    path.map(str::to_owned)
+        .ok_or_else(|| malformed("it has no package".to_owned()))
+}
+
 fn malformed(reason: String) -> Unreadable {
     Unreadable::Malformed { format: NAME, reason }
 }
@@ -103,30 +126,77 @@ fn encrypted<R: Read + Seek>(archive: &mut Archive<R>) -> Result<HashSet<String>
     };
     let of = |data: &Element| {
         let reference = data.child("CipherData")?.child("CipherReference")?;
-        Some(resolve("", reference.attribute("URI")?))
+        Some(package::resolve("", reference.attribute("URI")?))
     };
     Ok(root.elements().filter_map(of).collect())
 }
 
-/// The paths of the chapters in reading order.
-fn chapters(package_path: &str, package: &Element) -> Vec<String> {
-    let mut items = HashMap::new();
-    for item in package.child("manifest").into_iter().flat_map(Element::elements) {
-        let properties = item.attribute("properties").unwrap_or_default();
-        let is_contents = properties.split_whitespace().any(|property| property == "nav");
-        let is_html = item
-            .attribute("media-type")
-            .is_some_and(|media_type| html::FORMAT.media_types.contains(&media_type));
-        if let (Some(id), Some(address), true) = (item.attribute("id"), item.attribute("href"), is_html && !is_contents)
-        {
-            items.insert(id, resolve(package_path, address));
-        }
+/// The files of a book.
+struct Manifest<'a>(Vec<Item<'a>>);
+
+struct Item<'a> {
+    id: &'a str,
+    path: String,
+    media_type: &'a str,
+    /// The item that readers show in place of one that they cannot show.
+    fallback: Option<&'a str>,
+    /// Whether it is the table of contents.
+    is_contents: bool,
+}
+
+impl<'a> Manifest<'a> {
+    fn read(package_path: &str, package: &'a Element) -> Self {
+        let items = package
+            .child("manifest")
+            .into_iter()
+            .flat_map(Element::elements)
+            .filter_map(|item| {
+                let properties = item.attribute("properties").unwrap_or_default();
+                Some(Item {
+                    id: item.attribute("id")?,
+                    path: package::resolve(package_path, item.attribute("href")?),
+                    media_type: item.attribute("media-type").unwrap_or_default(),
+                    fallback: item.attribute("fallback"),
+                    is_contents: properties.split_whitespace().any(|property| property == "nav"),
+                })
+            });
+        Self(items.collect())
     }
-    let mut seen = HashSet::new();
-    let spine = package.child("spine").into_iter().flat_map(Element::elements);
-    let paths = spine.filter_map(|item| items.get(item.attribute("idref")?));
-    let paths = paths.filter(|path| seen.insert(path.as_str())).cloned();
-    paths.take(MAX_CHAPTERS).collect()
+
+    /// The paths of tables of contents.
+    fn contents(&self) -> Vec<String> {
+        let items = self
+            .0
+            .iter()
+            .filter(|item| item.is_contents || item.media_type == contents::MEDIA_TYPE);
+        items.map(|item| item.path.clone()).collect()
+    }
+
+    /// The paths of the chapters in reading order.
+    fn chapters(&self, package: &Element) -> Vec<String> {
+        let spine = package.child("spine").into_iter().flat_map(Element::elements);
+        let items: Vec<&Item<'_>> = spine.filter_map(|item| self.html(item.attribute("idref")?)).collect();
+        // A short book may have its table of contents in its only file.
+        let is_all_contents = items.iter().all(|item| item.is_contents);
+        let mut seen = HashSet::new();
+        let paths = items
+            .iter()
+            .filter(|item| is_all_contents || !item.is_contents)
+            .map(|item| &item.path);
+        let paths = paths.filter(|path| seen.insert(path.as_str())).cloned();
+        paths.take(MAX_CHAPTERS).collect()
+    }
+
+    /// The item, or the fallback of it that is HTML.
+    fn html(&self, id: &str) -> Option<&Item<'a>> {
+        let of = |id: &str| self.0.iter().find(|item| item.id == id);
+        let fallbacks = std::iter::successors(of(id), |item| of(item.fallback?)).take(MAX_FALLBACKS);
+        let mut pages = fallbacks.filter(|item| {
+            let is_known = html::FORMAT.media_types.contains(&item.media_type);
+            is_known || html::is_named(Path::new(&item.path)) || item.media_type == OLD_MEDIA_TYPE
+        });
+        pages.next()
+    }
 }
 
 fn read_chapter<R: Read + Seek>(
@@ -145,13 +215,17 @@ fn read_chapter<R: Read + Seek>(
         Path::new(path),
         &with_ends(&text).unwrap_or(text),
         None,
-        &html::Frame::default(),
+        &html::Frame::of_book(),
     )
 }
 
 /// Expands self-closing elements, which only XML has; `None` if `text` is not XML.
 fn with_ends(text: &str) -> Option<String> {
     let mut reader = Reader::from_str(text);
+    let config = reader.config_mut();
+    config.allow_dangling_amp = true;
+    config.allow_unmatched_ends = true;
+    config.check_end_names = false;
     let mut writer = Writer::new(Vec::new());
     loop {
         match reader.read_event().ok()? {
@@ -182,24 +256,43 @@ impl Book {
         let texts = |name: &'static str| metadata().filter(move |one| one.name == name).filter_map(Element::text);
         let changed = metadata().find(|one| one.attribute("property") == Some("dcterms:modified"));
         let date = changed.and_then(Element::text).or_else(|| texts("date").next());
+        let by_author = |text: &String| !file_properties::is_default(text, &[]);
+        let authors: Vec<String> = texts("creator").filter(by_author).collect();
         Self {
-            title: texts("title").next(),
-            author: texts("creator").next(),
-            keywords: texts("subject").collect(),
+            title: texts("title").next().filter(by_author),
+            author: (!authors.is_empty()).then(|| authors.join(", ")),
+            keywords: texts("subject").filter(by_author).collect(),
             modified: date
                 .and_then(|date| date.get(..10).map(str::to_owned))
                 .filter(|date| front_matter::is_iso_date(date)),
         }
     }
 
-    fn chapter(&self, draft: Draft, path: &str) -> Draft {
+    /// The title that a file gives itself, rather than the book or a program.
+    fn own_title(&self, draft: &Draft) -> Option<String> {
+        // Many books repeat their title at the top of every chapter.
+        let own = draft
+            .matter
+            .title
+            .as_ref()
+            .filter(|own| Some(*own) != self.title.as_ref());
+        own.filter(|own| !file_properties::is_default(own, &[])).cloned()
+    }
+
+    /// Whether a file continues the one before it.
+    fn has_no_title(&self, draft: &Draft) -> bool {
+        self.own_title(draft).is_none() && heading::first_heading(&draft.body).is_none()
+    }
+
+    /// `label` names the chapter in the table of contents.
+    fn chapter(&self, draft: Draft, path: &str, label: Option<&str>) -> Draft {
         let mut draft = draft;
+        let own = self.own_title(&draft);
+        let heading = heading::first_heading(&draft.body);
         let matter = &mut draft.matter;
         matter.source_urls.clear();
-        // Many books repeat their title at the top of every chapter.
-        let own = matter.title.take().filter(|own| Some(own) != self.title.as_ref());
-        let heading = || heading::first_heading(&draft.body);
-        matter.title = own.or_else(heading).or_else(|| self.title.clone());
+        let label = label.filter(|_| own.is_none() || own != heading).map(str::to_owned);
+        matter.title = label.or(own).or(heading).or_else(|| self.title.clone());
         matter.keywords.extend(self.keywords.iter().cloned());
         matter.published_at = matter.published_at.take().or_else(|| self.modified.clone());
         for (name, value) in [("book", &self.title), ("author", &self.author)] {
@@ -211,25 +304,4 @@ impl Book {
         draft.slug_suffix = Some(Path::new(path).with_extension("").to_string_lossy().into_owned());
         draft
     }
-}
-
-/// The path of `reference` in the file `from`, without its fragment.
-fn resolve(from: &str, reference: &str) -> String {
-    let reference = reference.split(['#', '?']).next().unwrap_or_default();
-    let reference = percent_encoding::percent_decode_str(reference).decode_utf8_lossy();
-    let mut segments: Vec<&str> = match reference.starts_with('/') {
-        true => Vec::new(),
-        false => from.split('/').collect(),
-    };
-    segments.pop();
-    for segment in reference.split('/') {
-        match segment {
-            "" | "." => {}
-            ".." => {
-                segments.pop();
-            }
-            name => segments.push(name),
-        }
-    }
-    segments.join("/")
 }

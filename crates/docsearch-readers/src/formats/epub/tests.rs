@@ -60,9 +60,110 @@ fn unreadable_chapters_are_reported() {
     assert_eq!(refused.to_string(), "cannot be read as EPUB: it is encrypted");
 }
 
+const NCX: &str = "<ncx><navMap><navPoint><navLabel><text>The Storm</text></navLabel><content src='text/two.xhtml'/>\
+    <navPoint><navLabel><text>Its end</text></navLabel><content src='text/two.xhtml#end'/></navPoint></navPoint></navMap></ncx>";
+
+/// A book with this manifest and spine, and these files.
+fn packed_book(manifest: &str, spine: &str, files: &[(&str, &str)]) -> Vec<u8> {
+    let package = format!(
+        "<package><metadata><title>The Book</title></metadata><manifest>{manifest}</manifest><spine>{spine}</spine></package>"
+    );
+    let mut all = vec![
+        ("META-INF/container.xml", CONTAINER),
+        ("OPS/book.opf", package.as_str()),
+    ];
+    all.extend(files);
+    packed(&all)
+}
+
+fn titles_and_bodies(bytes: &[u8]) -> Vec<(String, String)> {
+    let drafts = read(bytes).unwrap().into_iter();
+    drafts.map(|draft| (draft.matter.title.unwrap(), draft.body)).collect()
+}
+
 #[test]
-fn references_are_paths_from_the_file_that_has_them() {
-    assert_eq!(resolve("OPS/a/b.xhtml", "../c%20d.xhtml#x"), "OPS/c d.xhtml");
-    assert_eq!(resolve("content.opf", "../../x"), "x");
-    assert_eq!(resolve("a/b", "/c"), "c");
+fn the_table_of_contents_names_chapters_without_a_heading() {
+    let item = "<item id='b' href='text/two.xhtml' media-type='application/xhtml+xml'/>";
+    let plain = chapter("<p class='title'>2</p><p>Wind.</p>");
+    let titled = plain.replace("<title/>", "<title>ch002.xhtml</title>");
+    let nav = "<html><body><nav type='page-list'><a href='text/two.xhtml'>9</a></nav>\
+        <nav type='toc'><ol><li><a href='text/two.xhtml'>The Storm</a></li></ol></nav></body></html>";
+    let ncx_item = "<item id='n' href='toc.ncx' media-type='application/x-dtbncx+xml'/>";
+    let nav_item = "<item id='n' href='nav.xhtml' media-type='application/xhtml+xml' properties='nav'/>";
+    for (contents, path, text) in [(ncx_item, "OPS/toc.ncx", NCX), (nav_item, "OPS/nav.xhtml", nav)] {
+        for page in [&plain, &titled] {
+            let files = [("OPS/text/two.xhtml", page.as_str()), (path, text)];
+            let bytes = packed_book(&format!("{item}{contents}"), "<itemref idref='b'/>", &files);
+            assert_eq!(titles_and_bodies(&bytes)[0].0, "The Storm");
+        }
+    }
+}
+
+#[test]
+fn files_without_a_title_continue_their_chapter() {
+    let manifest = "<item id='b' href='text/two.xhtml' media-type='application/xhtml+xml'/>\
+        <item id='c' href='text/two_2.xhtml' media-type='application/xhtml+xml'/>\
+        <item id='d' href='text/notes.xhtml' media-type='application/xhtml+xml'/>\
+        <item id='n' href='toc.ncx' media-type='application/x-dtbncx+xml'/>";
+    let spine = "<itemref idref='b'/><itemref idref='c'/><itemref idref='d' linear='no'/>";
+    let files = [
+        ("OPS/text/two.xhtml", &*chapter("<p>Wind.</p>")),
+        ("OPS/text/two_2.xhtml", &*chapter("<p>Rain.</p>")),
+        (
+            "OPS/text/notes.xhtml",
+            &*chapter("<h1>Notes</h1><aside type='footnote'><p>Of gulls.</p></aside>"),
+        ),
+        ("OPS/toc.ncx", NCX),
+    ];
+    let expected = [("The Storm", "Wind.\n\nRain.\n"), ("Notes", "# Notes\n\nOf gulls.\n")];
+    let expected = expected.map(|(title, body)| (title.to_owned(), body.to_owned()));
+    assert_eq!(titles_and_bodies(&packed_book(manifest, spine, &files)), expected);
+}
+
+#[test]
+fn files_are_found_as_programs_name_them() {
+    let manifest = "<item id='a' href='Text/One.xhtml' media-type='text/xml'/>\
+        <item id='b' href='two.xyz' media-type='application/x-kite' fallback='c'/>\
+        <item id='c' href='two.html' media-type='text/html'/>";
+    let spine = "<itemref idref='a'/><itemref idref='b'/>";
+    let files = [
+        ("OPS\\text\\one.xhtml", &*chapter("<h1>One</h1>")),
+        ("OPS/two.html", "<meta name='robots' content='noindex'><h1>Two</h1>"),
+    ];
+    let titles: Vec<String> = titles_and_bodies(&packed_book(manifest, spine, &files))
+        .into_iter()
+        .map(|(title, _)| title)
+        .collect();
+    assert_eq!(titles, ["One", "Two"]);
+}
+
+#[test]
+fn chapters_that_are_not_quite_xml_keep_their_text() {
+    let manifest = "<item id='a' href='a.xhtml' media-type='application/xhtml+xml'/>";
+    let page = "<html><head><title/><script src='x'/></head><body><a id='top'/><h1>Salt & <i>Pepper</h1><p>AT&T &eacute;t&#233;<br>line</p></body></html>";
+    let bytes = packed_book(manifest, "<itemref idref='a'/>", &[("OPS/a.xhtml", page)]);
+    let (title, body) = titles_and_bodies(&bytes).remove(0);
+    assert_eq!(title, "Salt & Pepper");
+    assert!(body.contains("AT&T été") && body.contains("line"), "{body}");
+}
+
+#[test]
+fn books_in_other_encodings_are_read() {
+    let latin = |text: &str| text.chars().map(|character| character as u8).collect::<Vec<u8>>();
+    let package = "<?xml version='1.0' encoding='ISO-8859-1'?><package><metadata><title>Été &amp; hiver</title></metadata>\
+        <manifest><item id='a' href='a.xhtml' media-type='application/xhtml+xml'/></manifest><spine><itemref idref='a'/></spine></package>";
+    let page = "<?xml version='1.0' encoding='ISO-8859-1'?><html><head><title/></head><body><p>Après la pluie.</p></body></html>";
+    let wide: Vec<u8> = format!("\u{feff}{}", page.replace("ISO-8859-1", "UTF-16"))
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    for text in [latin(page), wide] {
+        let files = [
+            ("META-INF/container.xml", CONTAINER.into()),
+            ("OPS/book.opf", latin(package)),
+            ("OPS/a.xhtml", text),
+        ];
+        let (title, body) = titles_and_bodies(&package::packed_bytes(&files)).remove(0);
+        assert_eq!((title.as_str(), body.as_str()), ("Été & hiver", "Après la pluie.\n"));
+    }
 }

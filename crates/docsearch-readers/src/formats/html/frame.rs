@@ -44,6 +44,14 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
+    /// That of a book: it has no navigation, and what it asks of search engines does not count.
+    pub(crate) fn of_book() -> Self {
+        Self {
+            is_hidden: true,
+            ..Self::default()
+        }
+    }
+
     fn of(pages: &[String]) -> Self {
         let mut seen: HashMap<u64, usize> = HashMap::new();
         let (mut titles, mut keywords) = (Vec::new(), HashMap::<String, usize>::new());

@@ -2,15 +2,22 @@
 //!
 //! Reads leniently: many notebooks violate the schema in ways that no reader notices.
 
+mod output;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
 #[cfg(test)]
 use docsearch_fuzz::{Format as Grammar, Target};
 use serde_json::Value;
 
-use crate::draft::{Draft, Unreadable, front_matter};
+use crate::draft::{Draft, Unreadable, file_properties, front_matter};
 use crate::formats::format::{Format, Reader, TextSource, TextTest};
 #[cfg(test)]
 use crate::formats::growth;
-use crate::text::fence;
+use crate::formats::{html, rst};
+use crate::text::{fence, line_end};
 
 pub(crate) static FORMAT: Format = Format {
     extensions: &["ipynb"],
@@ -32,12 +39,6 @@ pub(crate) static FORMAT: Format = Format {
     )
 };
 
-/// Maximum size of an output; a longer one is data, not explanation.
-const MAX_OUTPUT_LINES: usize = 30;
-const MAX_OUTPUT_CHARACTERS: usize = 2000;
-/// Beginnings of the texts by which plotting libraries describe objects.
-const OBJECT_NAMES: [&str; 4] = ["<Figure ", "<matplotlib.", "<AxesSubplot", "<Axes"];
-
 /// Reads a notebook.
 pub(crate) fn read(text: &str) -> Result<Draft, Unreadable> {
     let malformed = |reason: String| Unreadable::Malformed {
@@ -52,20 +53,38 @@ pub(crate) fn read(text: &str) -> Result<Draft, Unreadable> {
         .and_then(Value::as_str);
     let mut draft = Draft::default();
     let mut blocks: Vec<String> = Vec::new();
+    let mut cut = 0;
     for (number, cell) in cells.iter().enumerate() {
         let source = source(cell);
         match cell.get("cell_type").and_then(Value::as_str) {
             Some("markdown") => blocks.push(without_embedded_images(source.trim())),
             Some("heading") => blocks.push(heading(cell, &source)),
-            Some("code") => code(cell, &source, language, &mut blocks),
+            Some("code") => {
+                blocks.extend(code(cell, &source, language));
+                for output in cell.get("outputs").and_then(Value::as_array).into_iter().flatten() {
+                    let output = output::read(output);
+                    cut += usize::from(output.is_cut);
+                    blocks.extend(output.block);
+                }
+            }
             // Quarto and nbdev keep the front matter in a raw cell at the beginning.
             Some("raw") if number == 0 => {
                 let page = front_matter::split(&source);
+                blocks.push(raw(cell, page.body));
                 draft.matter = page.front_matter;
                 draft.warning = page.problem.map(|reason| format!("front matter ignored: {reason}"));
             }
-            _ => {}
+            _ => blocks.push(raw(cell, &source)),
         }
+    }
+    if cut > 0 {
+        draft.warning.get_or_insert_with(|| output::cut_warning(cut));
+    }
+    if draft.matter.title.is_none() {
+        let title = notebook.pointer("/metadata/title").and_then(Value::as_str);
+        draft.matter.title = title
+            .filter(|title| !file_properties::is_placeholder(title))
+            .map(str::to_owned);
     }
     blocks.retain(|block| !block.is_empty());
     draft.body = blocks.join("\n\n").replace('\0', "\u{fffd}");
@@ -84,14 +103,22 @@ fn cells(notebook: &Value) -> Option<Vec<&Value>> {
 
 fn source(cell: &Value) -> String {
     let source = cell.get("source").or_else(|| cell.get("input"));
-    source.map(joined).unwrap_or_default()
+    line_end::with_line_feeds(source.map(joined).unwrap_or_default())
 }
 
 /// Text that is one string or a list of lines.
 fn joined(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Array(lines) => lines.iter().filter_map(Value::as_str).collect(),
+        Value::Array(lines) => {
+            let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
+            // Some programs leave out the line ends.
+            lines.join(if lines.iter().any(|line| line.contains('\n')) {
+                ""
+            } else {
+                "\n"
+            })
+        }
         _ => String::new(),
     }
 }
@@ -102,62 +129,36 @@ fn heading(cell: &Value, source: &str) -> String {
     format!("{marks} {}", source.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-fn code(cell: &Value, source: &str, language: Option<&str>, blocks: &mut Vec<String>) {
+fn code(cell: &Value, source: &str, language: Option<&str>) -> Option<String> {
     let source = source.trim_matches('\n').trim_end();
-    if source.is_empty() {
-        return;
-    }
-    let own = cell.get("language").and_then(Value::as_str);
-    blocks.push(fence::block(own.or(language).unwrap_or_default(), source));
-    for output in cell.get("outputs").and_then(Value::as_array).into_iter().flatten() {
-        if let Some(markdown) = output.pointer("/data/text~1markdown") {
-            blocks.push(without_embedded_images(joined(markdown).trim()));
-        } else if let Some(text) = output_text(output) {
-            blocks.push(fence::block("", &text));
-        }
+    let of_editor = ["/metadata/vscode/languageId", "/metadata/dotnet_interactive/language"];
+    let own = cell
+        .get("language")
+        .or_else(|| of_editor.iter().find_map(|path| cell.pointer(path)));
+    let language = own.and_then(Value::as_str).or(language).unwrap_or_default();
+    (!source.is_empty()).then(|| fence::block(language, source))
+}
+
+/// A cell in another markup, which Jupyter shows as it is.
+fn raw(cell: &Value, source: &str) -> String {
+    let source = source.trim_matches('\n').trim_end();
+    let metadata = |key: &str| cell.pointer(&format!("/metadata/{key}")).and_then(Value::as_str);
+    let markup = metadata("raw_mimetype")
+        .or_else(|| metadata("format"))
+        .unwrap_or_default();
+    let is_html = markup == "text/html" || cell.get("cell_type").and_then(Value::as_str) == Some("html");
+    match markup {
+        _ if source.is_empty() => String::new(),
+        "text/markdown" => without_embedded_images(source),
+        "text/restructuredtext" | "text/x-rst" => rst::to_markdown(source).trim().to_owned(),
+        _ if is_html => markdown_of_html(source).unwrap_or_default(),
+        _ => fence::block("", source),
     }
 }
 
-fn output_text(output: &Value) -> Option<String> {
-    let text = match output.get("output_type")?.as_str()? {
-        "stream" => joined(output.get("text")?),
-        "error" | "pyerr" => {
-            let part = |key: &str| output.get(key).and_then(Value::as_str).unwrap_or_default();
-            format!("{}: {}", part("ename"), part("evalue"))
-        }
-        _ => joined(output.pointer("/data/text~1plain").or_else(|| output.get("text"))?),
-    };
-    let text = without_escapes(&text);
-    let text = text.trim_matches('\n').trim_end();
-    if text.is_empty() || OBJECT_NAMES.iter().any(|name| text.starts_with(name)) {
-        return None;
-    }
-    Some(bounded(text))
-}
-
-fn bounded(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().take(MAX_OUTPUT_LINES).collect();
-    let mut kept = lines.join("\n");
-    if let Some((end, _)) = kept.char_indices().nth(MAX_OUTPUT_CHARACTERS) {
-        kept.truncate(end);
-    }
-    if kept.len() < text.len() {
-        kept.push_str("\n...");
-    }
-    kept
-}
-
-/// Removes escape sequences for colours.
-fn without_escapes(text: &str) -> String {
-    let mut output = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("\u{1b}[") {
-        output.push_str(before);
-        let end = after.find(|character: char| character.is_ascii_alphabetic());
-        rest = end.map_or("", |end| &after[end + 1..]);
-    }
-    output.push_str(rest);
-    output
+fn markdown_of_html(text: &str) -> Option<String> {
+    let draft = html::read(Path::new("output.html"), text, None, &html::Frame::of_book()).ok()?;
+    Some(draft.body.trim().to_owned())
 }
 
 /// Replaces embedded images and attachments of the cell by their descriptions.
@@ -185,59 +186,4 @@ fn without_embedded_images(markdown: &str) -> String {
     }
     output.push_str(rest);
     output
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cells_with_their_code_and_short_outputs() {
-        let notebook = r##"{"nbformat": 4, "nbformat_minor": 5,
-          "metadata": {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}},
-          "cells": [
-            {"cell_type": "markdown", "metadata": {}, "source": ["# Load data\n", "\n", "![logo](data:image/png;base64,AAAA) Read a file."]},
-            {"cell_type": "code", "metadata": {}, "execution_count": 1, "source": "print('hi')\n",
-             "outputs": [{"output_type": "stream", "name": "stdout", "text": ["\u001b[31mhi\u001b[0m\n"]},
-                         {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo", "text/plain": ["<Figure size 640x480>"]}, "metadata": {}},
-                         {"output_type": "execute_result", "data": {"text/plain": "42", "text/html": "<b>42</b>"}, "metadata": {}, "execution_count": 1},
-                         {"output_type": "error", "ename": "KeyError", "evalue": "'x'", "traceback": ["long"]}]},
-            {"cell_type": "code", "metadata": {}, "source": [], "outputs": []}]}"##;
-        let draft = read(notebook).unwrap();
-        assert_eq!(
-            draft.body,
-            "# Load data\n\nlogo Read a file.\n\n```python\nprint('hi')\n```\n\n```\nhi\n```\n\n```\n42\n```\n\n```\nKeyError: 'x'\n```\n"
-        );
-    }
-
-    #[test]
-    fn notebooks_of_format_three() {
-        let notebook = r#"{"nbformat": 3, "metadata": {"name": ""}, "worksheets": [{"cells": [
-            {"cell_type": "heading", "level": 2, "source": ["Intro"]},
-            {"cell_type": "code", "language": "python", "input": ["1 + 1"], "outputs": [{"output_type": "pyout", "text": ["2"]}]}]}]}"#;
-        assert_eq!(
-            read(notebook).unwrap().body,
-            "## Intro\n\n```python\n1 + 1\n```\n\n```\n2\n```\n"
-        );
-    }
-
-    #[test]
-    fn long_outputs_are_cut_and_other_json_is_refused() {
-        let lines = "\\n".repeat(500);
-        let notebook = format!(
-            r#"{{"cells": [{{"cell_type": "code", "source": "x", "outputs": [{{"output_type": "stream", "text": "a{lines}b"}}]}}]}}"#
-        );
-        let body = read(&notebook).unwrap().body;
-        assert!(body.contains("...") && body.lines().count() < 50);
-        assert!(matches!(read("{\"a\": 1}"), Err(Unreadable::Malformed { .. })));
-        assert!(matches!(read("nothing"), Err(Unreadable::Malformed { .. })));
-    }
-
-    #[test]
-    fn a_raw_cell_at_the_beginning_is_front_matter() {
-        let notebook = r#"{"cells": [{"cell_type": "raw", "source": "---\ntitle: Plots\n---"}, {"cell_type": "raw", "source": "x"}]}"#;
-        let draft = read(notebook).unwrap();
-        assert_eq!(draft.matter.title.as_deref(), Some("Plots"));
-        assert_eq!(draft.body, "\n");
-    }
 }

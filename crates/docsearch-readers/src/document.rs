@@ -283,10 +283,19 @@ fn documents(
         ) => (format, read(&bytes)?),
         _ => text_drafts(origin, known, bytes, options)?,
     };
-    drafts
-        .into_iter()
-        .map(|draft| assembly::assemble(origin, format, draft, options))
-        .collect()
+    let (mut outputs, mut refusal) = (Vec::new(), None);
+    for draft in drafts {
+        match assembly::assemble(origin, format, draft, options) {
+            Ok(output) => outputs.push(output),
+            // A chapter that is a list of names is no reason to leave out the book.
+            Err(reason @ Unreadable::NoDocumentation(_)) => refusal = Some(reason),
+            Err(error) => return Err(error),
+        }
+    }
+    match refusal.filter(|_| outputs.is_empty()) {
+        Some(reason) => Err(reason),
+        None => Ok(outputs),
+    }
 }
 
 fn text_drafts(
@@ -369,6 +378,51 @@ mod tests {
         let document = read_bytes("notes.txt", b"Just a note.").unwrap();
         assert_eq!(document.title, "notes");
         assert_eq!(document.category, None);
+    }
+
+    #[test]
+    fn a_chapter_that_is_a_list_of_names_does_not_hide_the_book() {
+        let names: String = (0..40)
+            .map(|number| format!("<li><a href='#{number}'>kite_{number}</a></li>"))
+            .collect();
+        let package = "<package><manifest><item id='l' href='l.html' media-type='text/html'/>\
+            <item id='f' href='f.html' media-type='text/html'/></manifest>\
+            <spine><itemref idref='l'/><itemref idref='f'/></spine></package>";
+        let list = format!("<h1>Kites</h1><ul>{names}</ul>");
+        let files = [
+            (
+                "META-INF/container.xml",
+                "<c><rootfiles><rootfile full-path='book.opf'/></rootfiles></c>",
+            ),
+            ("book.opf", package),
+            ("l.html", &list),
+            ("f.html", "<h1>Flying</h1><p>Let it go when the wind is strong.</p>"),
+        ];
+        let read = |files: &[(&str, &str)]| {
+            let options = ReadOptions {
+                max_file_size: 100_000,
+                ..ReadOptions::default()
+            };
+            let bytes = crate::bytes::package::packed(files);
+            from_response(
+                "https://a.test/book",
+                Some("application/epub+zip"),
+                bytes,
+                "docs",
+                &options,
+            )
+        };
+        let titles: Vec<String> = read(&files)
+            .unwrap()
+            .into_iter()
+            .map(|output| output.document.title)
+            .collect();
+        assert_eq!(titles, ["Flying"]);
+        let alone = package.replace("<itemref idref='f'/>", "");
+        assert!(matches!(
+            read(&[files[0], ("book.opf", &alone), files[2]]),
+            Err(Unreadable::NoDocumentation("list of names"))
+        ));
     }
 
     #[test]

@@ -31,11 +31,10 @@ pub(super) fn page(bytes: &[u8]) -> Option<Vec<u8>> {
 /// The value of a header in lower case.
 fn value(head: &str, name: &str) -> Option<String> {
     let unfolded = head.replace("\n ", " ").replace("\n\t", " ");
-    let found = unfolded.lines().find_map(|line| {
+    unfolded.lines().find_map(|line| {
         let (own, value) = line.split_once(':')?;
         own.eq_ignore_ascii_case(name).then(|| value.trim().to_lowercase())
-    });
-    found
+    })
 }
 
 /// A parameter of the type of the archive, in its own case.

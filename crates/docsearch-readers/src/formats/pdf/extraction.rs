@@ -6,6 +6,7 @@ use pdf_extract::{Dictionary, Document, MediaBox, Object, OutputDev, OutputError
 
 use super::page::{Line, Page};
 use super::{Extract, layout, outline};
+use crate::draft::file_properties::{self, FileProperties};
 
 const MAX_PAGES: usize = 5_000;
 /// Maximum pages of a file.
@@ -37,20 +38,20 @@ pub(super) fn extract(bytes: &[u8]) -> Result<Extract, String> {
         pages.push(page);
     }
     let entries = catch_unwind(AssertUnwindSafe(|| outline::entries(&document))).unwrap_or_default();
-    let info = Info::of(&document);
-    let (title, body) = layout::markdown(pages, &entries, info.text(b"Title"));
-    let keywords = info.text(b"Keywords").unwrap_or_default();
+    let properties = Info::of(&document).properties();
+    let lines: Vec<&str> = pages
+        .iter()
+        .flat_map(|page| page.lines.iter().map(|line| line.text.as_str()))
+        .collect();
+    let mut matter = properties.by_author(&lines.join("\n"), layout::has_heading(&pages, &entries));
+    let (title, body) = layout::markdown(pages, &entries, matter.title.take());
+    let author = matter.metadata.get("author").and_then(|author| author.as_str());
     Ok(Extract {
         title,
-        author: info.text(b"Author"),
-        subject: info.text(b"Subject"),
-        keywords: keywords
-            .split([',', ';'])
-            .map(str::trim)
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned)
-            .collect(),
-        modified: info.date(b"ModDate").or_else(|| info.date(b"CreationDate")),
+        author: author.map(str::to_owned),
+        subject: matter.summary,
+        keywords: matter.keywords,
+        modified: matter.published_at,
         pages: count,
         body,
         failed,
@@ -69,11 +70,25 @@ impl<'a> Info<'a> {
         }))
     }
 
+    fn properties(&self) -> FileProperties {
+        FileProperties {
+            title: self.text(b"Title"),
+            summary: self.text(b"Subject"),
+            author: self.text(b"Author"),
+            keywords: file_properties::keywords(&self.text(b"Keywords").unwrap_or_default()),
+            date: self.date(b"ModDate").or_else(|| self.date(b"CreationDate")),
+            programs: self
+                .text(b"Creator")
+                .into_iter()
+                .chain(self.text(b"Producer"))
+                .collect(),
+        }
+    }
+
     fn text(&self, key: &[u8]) -> Option<String> {
         let text = pdf_extract::decode_text_string(self.0?.get(key).ok()?).ok()?;
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let is_useful = !text.is_empty() && text.len() <= 1_000 && !text.eq_ignore_ascii_case("untitled");
-        is_useful.then_some(text)
+        (!text.is_empty() && text.len() <= 1_000).then_some(text)
     }
 
     /// `D:20240131...` as `2024-01-31`.

@@ -66,6 +66,11 @@ pub(super) fn markdown(
     (title, markdown_text::page(&writer.blocks))
 }
 
+/// Whether a heading can be the title.
+pub(super) fn has_heading(pages: &[Page], outline: &[OutlineEntry]) -> bool {
+    !outline.is_empty() || largest(pages, body_size(pages)).is_some()
+}
+
 fn letters(text: &str) -> String {
     text.chars()
         .filter(|character| character.is_alphanumeric())

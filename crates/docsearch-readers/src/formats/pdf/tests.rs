@@ -3,6 +3,8 @@ use super::outline::OutlineEntry;
 use super::page::{Line, Page};
 use super::*;
 
+mod properties;
+
 /// A file with a page for each text; lines of a page begin with their font size.
 fn file(pages: &[&str], info: &str) -> Vec<u8> {
     let mut objects = vec![

@@ -1,15 +1,21 @@
 //! Manual pages, in the macros of `man` or `mdoc`.
 
+mod escape;
+mod expansion;
+mod glyph;
+mod line;
 mod man;
 mod mdoc;
 mod mdoc_name;
 mod page;
 mod part;
 mod request;
+mod request_name;
 mod table;
 #[cfg(test)]
 mod tests;
 mod text;
+mod translation;
 
 use std::fs::File;
 use std::io::Read;

@@ -6,6 +6,7 @@ use super::Header;
 use super::page::{Node, Page, Term};
 use super::part::{Part, parts};
 use super::request::Line;
+use super::request_name;
 use super::text::{Font, Fonts, Text};
 
 /// The supported macros and requests; pages must not redefine them.
@@ -71,8 +72,9 @@ impl Reader {
         let first = arguments.first().map_or("", String::as_str);
         match name {
             "TH" => self.header = Header::of(first, arguments.get(1).map_or("", String::as_str)),
-            "SH" | "SS" => self.section(if name == "SH" { 2 } else { 3 }, arguments),
-            "PP" | "P" | "LP" | "HP" => {
+            "SH" | "Sh" => self.section(2, arguments),
+            "SS" | "Ss" => self.section(3, arguments),
+            "PP" | "P" | "LP" | "HP" | "Pp" => {
                 let is_code = self.blank_code_line();
                 if !is_code {
                     self.end_paragraph();
@@ -131,9 +133,11 @@ impl Reader {
             }
             "YS" => self.end_code(),
             "ft" => self.fonts.set(first),
-            "EQ" => self.begin_code(),
-            "EN" => self.end_code(),
-            _ => {}
+            "EQ" | "PS" | "DS" => self.begin_code(),
+            "EN" | "PE" | "DE" => self.end_code(),
+            "PD" | "DT" | "UC" | "AT" | "IX" | "so" => {}
+            _ if request_name::is_without_text(name) => {}
+            _ => self.unknown(arguments),
         }
     }
 
@@ -175,7 +179,7 @@ impl Reader {
                 }
             }
             Expected::Text => {
-                let is_joined = self.continues || self.paragraph.plain().ends_with('\n');
+                let is_joined = self.continues || self.paragraph.ends_line();
                 if !self.paragraph.pieces.is_empty() && !is_joined {
                     self.paragraph.push(Font::Roman, " ");
                 }
@@ -223,7 +227,7 @@ impl Reader {
     }
 
     fn line_break(&mut self) {
-        if self.code.is_none() && !self.paragraph.is_empty() && !self.paragraph.plain().ends_with('\n') {
+        if self.code.is_none() && !self.paragraph.is_empty() && !self.paragraph.ends_line() {
             self.paragraph.push(Font::Roman, "\n");
         }
     }
@@ -334,6 +338,14 @@ impl Reader {
         }
         self.say(text);
         self.continues = arguments.last().is_some_and(|last| last.ends_with("\\c"));
+    }
+
+    /// The text of a macro that is not known, as of one line.
+    fn unknown(&mut self, arguments: &[String]) {
+        let text = Text::parse(&arguments.join(" "), &mut self.fonts);
+        if !text.is_empty() {
+            self.say(text);
+        }
     }
 
     /// `.MR name section punctuation`.

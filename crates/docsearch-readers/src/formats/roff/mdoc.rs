@@ -1,10 +1,14 @@
 //! The macros of `mdoc`, which give the meaning of the words after them.
 
 use super::Header;
-use super::mdoc_name::{CLOSINGS, ENCLOSURES, OPENINGS, font_of, is_inline, is_opening, is_punctuation};
+use super::mdoc_name::{
+    CLOSINGS, ENCLOSURES, OPENINGS, font_of, full_name, has_full_names, is_inline, is_macro, is_opening,
+    is_punctuation, phrase, status, system,
+};
 use super::page::{Node, Page, Term};
 use super::part::{Part, parts};
 use super::request::Line;
+use super::request_name;
 use super::text::{Font, Fonts, Text};
 
 /// Builds a page from its lines.
@@ -41,6 +45,9 @@ struct Reader {
     paragraph: Text,
     /// Whether no space precedes the next word.
     is_joined: bool,
+    /// Whether no space precedes the words after the next one, after `.Sm off`.
+    is_unspaced: bool,
+    is_first_unspaced: bool,
     code: Option<Vec<String>>,
     /// Open lists, each with the number of containers around it and the number of its last item.
     lists: Vec<(List, usize, u32)>,
@@ -116,13 +123,19 @@ impl Reader {
                 self.word(Font::Roman, &format!("({arguments})"));
                 self.punctuation(&words);
             }
-            "Ex" | "Rv" => self.standard(name),
-            "Dd" | "Os" | "Bk" | "Ek" | "Rs" | "Re" | "Bf" | "Ef" | "Sm" => {}
+            "Ex" | "Rv" => self.standard(name, &words),
+            "Sm" => {
+                self.is_unspaced = words.first().map_or(!self.is_unspaced, |word| *word == "off");
+                self.is_first_unspaced = true;
+            }
+            "Dd" | "Os" | "Bk" | "Ek" | "Rs" | "Re" | "Bf" | "Ef" | "Es" | "Hf" => {}
+            _ if request_name::is_without_text(name) => {}
             _ if name.starts_with('%') => {
                 let mut text = plain(&words);
                 text.push(',');
                 self.word(Font::Roman, &text);
             }
+            _ if !is_macro(name) => self.words(&words, Font::Roman),
             _ => {
                 self.synopsis_break(name);
                 let mut line = vec![name];
@@ -225,10 +238,27 @@ impl Reader {
                     at += 1;
                     self.word(Font::Code, &format!("#include <{file}>"));
                 }
-                "Lk" | "Mt" => {
-                    let address = plain(&words[at..(at + 1).min(words.len())]);
-                    self.word(Font::Roman, &address);
-                    at += 1;
+                "Mt" => font = Font::Roman,
+                "Lk" => {
+                    at += self.link(&words[at..]);
+                    font = Font::Roman;
+                }
+                "An" if next.is_some_and(|next| matches!(next, "-split" | "-nosplit")) => at += 1,
+                "Eo" => {
+                    let opening = next.filter(|next| !is_inline(next));
+                    at += usize::from(opening.is_some());
+                    self.word(Font::Roman, opening.unwrap_or_default());
+                    self.is_joined = true;
+                }
+                "Ec" | "En" | "Ta" => font = Font::Roman,
+                _ if has_full_names(word) => {
+                    let argument = next.filter(|next| !is_inline(next) && !is_punctuation(next));
+                    at += usize::from(argument.is_some());
+                    self.word(Font::Roman, &full_name(word, argument.unwrap_or_default()));
+                    font = Font::Roman;
+                }
+                "Bx" => {
+                    at += self.berkeley(&words[at..]);
                     font = Font::Roman;
                 }
                 _ => {
@@ -244,6 +274,9 @@ impl Reader {
                     } else if let Some((_, close)) = CLOSINGS.iter().find(|(name, _)| *name == word) {
                         self.is_joined = true;
                         self.word(Font::Roman, close);
+                        font = Font::Roman;
+                    } else if let Some(text) = system(word).or_else(|| phrase(word)) {
+                        self.word(Font::Roman, text);
                         font = Font::Roman;
                     } else if let Some(own) = font_of(word) {
                         font = own;
@@ -262,6 +295,36 @@ impl Reader {
             }
         }
         self.close(&mut closing);
+    }
+
+    /// `Lk address text`; returns the number of words.
+    fn link(&mut self, words: &[&str]) -> usize {
+        let end = words.iter().position(|word| is_inline(word)).unwrap_or(words.len());
+        let text_end = words[..end]
+            .iter()
+            .rposition(|word| !is_punctuation(word))
+            .map_or(0, |last| last + 1);
+        let (address, text) = match &words[..text_end] {
+            [] => return 0,
+            [address, text @ ..] => (plain(&[address]), plain(text)),
+        };
+        match text.is_empty() {
+            true => self.word(Font::Roman, &address),
+            false => self.word(Font::Roman, &format!("{text}: {address}")),
+        }
+        text_end
+    }
+
+    /// `Bx 4.3 Reno` is 4.3BSD-Reno; returns the number of words.
+    fn berkeley(&mut self, words: &[&str]) -> usize {
+        let is_word = |word: &&&str| !is_inline(word) && !is_punctuation(word);
+        let own: Vec<&str> = words.iter().take_while(is_word).take(2).copied().collect();
+        let version = own.first().map_or(String::new(), |version| plain(&[version]));
+        let variant = own
+            .get(1)
+            .map_or(String::new(), |variant| format!("-{}", plain(&[variant])));
+        self.word(Font::Roman, &format!("{version}BSD{variant}"));
+        own.len()
     }
 
     fn close(&mut self, closing: &mut Vec<&str>) {
@@ -303,8 +366,9 @@ impl Reader {
     }
 
     fn space(&mut self) {
-        let is_joined = std::mem::take(&mut self.is_joined);
-        if !is_joined && !self.paragraph.pieces.is_empty() && !self.paragraph.plain().ends_with('\n') {
+        let is_first = std::mem::take(&mut self.is_first_unspaced);
+        let is_joined = std::mem::take(&mut self.is_joined) || self.is_unspaced && !is_first;
+        if !is_joined && !self.paragraph.pieces.is_empty() && !self.paragraph.ends_line() {
             // Words of one font are joined: `-m msg`.
             let font = Font::Roman;
             self.paragraph.push(font, " ");
@@ -413,13 +477,17 @@ impl Reader {
         }
     }
 
-    fn standard(&mut self, name: &str) {
-        let command = self.name.clone();
-        let text = match name {
-            "Ex" => format!("The {command} utility exits 0 on success, and >0 if an error occurs."),
-            _ => "Upon successful completion, the value 0 is returned; otherwise the value -1 is returned.".to_owned(),
-        };
-        self.word(Font::Roman, &text);
+    /// The sentence about the status of programs (`Ex`) or the value of functions (`Rv`), of this page or those named.
+    fn standard(&mut self, name: &str, words: &[&str]) {
+        let named = words.iter().filter(|word| **word != "-std").map(|word| plain(&[word]));
+        let mut names: Vec<String> = named.collect();
+        if names.is_empty() && name == "Ex" {
+            names.push(self.name.clone());
+        }
+        if name == "Rv" {
+            names.iter_mut().for_each(|name| name.push_str("()"));
+        }
+        self.word(Font::Roman, &status(name, names));
     }
 }
 

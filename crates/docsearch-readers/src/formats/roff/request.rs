@@ -1,16 +1,20 @@
 //! The lines of a page for the macros, after expansion of strings, registers, conditions and its own macros.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
 
-use super::text;
+use super::expansion::{MAX_LINE_BYTES, MAX_NAMES, Names};
+use super::line::{arguments, braces, without_brace, without_comment};
+use super::translation::Translation;
 
 /// Maximum lines that one line expands to, by recursive macros, and maximum lines in total.
 const MAX_LINES_FROM_MACROS: usize = 20_000;
-/// Maximum nesting of strings.
-const MAX_DEPTH: usize = 8;
-/// Maximum length of a line after expansion.
-const MAX_LINE_BYTES: usize = 16 * 1024;
-const MAX_NAMES: usize = 2_000;
+/// Maximum bytes that macros, strings and the like add to a page, for each byte of it and in addition.
+const MAX_GROWTH: usize = 8;
+const MAX_ADDED_BYTES: usize = 64 * 1024;
+/// Maximum length of a chain of aliases.
+const MAX_ALIASES: usize = 8;
 
 /// A line of text, or a macro with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,27 +26,50 @@ pub(super) enum Line {
 /// The lines of `source`, without requests that only affect the layout.
 pub(super) fn lines(source: &str) -> Vec<Line> {
     let mut interpreter = Interpreter::new(source);
-    while let Some(line) = interpreter.pending.pop_front() {
+    while let Some(pending) = interpreter.pending.pop_front() {
+        interpreter.arguments = pending.arguments;
+        interpreter.loop_line = pending.line.contains("while").then(|| pending.line.clone());
+        let line = interpreter.with_arguments(pending.line);
         interpreter.line(line);
     }
     interpreter.output
 }
 
+type Arguments = Rc<RefCell<VecDeque<String>>>;
+
+/// A line that is not yet interpreted, and the arguments of the macro that it is part of.
+#[derive(Debug)]
+struct Pending {
+    line: String,
+    arguments: Option<Arguments>,
+}
+
 struct Interpreter {
-    pending: VecDeque<String>,
-    strings: HashMap<String, String>,
-    registers: HashMap<String, i64>,
+    pending: VecDeque<Pending>,
+    /// Those of the current line.
+    arguments: Option<Arguments>,
+    /// The current line as it is in the page, if it may begin a loop.
+    loop_line: Option<String>,
+    names: Names,
     macros: HashMap<String, Vec<String>>,
+    /// Other names of macros.
+    aliases: HashMap<String, String>,
+    translation: Translation,
+    /// Whether a backslash is a character like others, as between `.eo` and `.ec`.
+    has_no_escapes: bool,
     /// Results of `.ie` requests that wait for their `.el`.
     conditions: Vec<bool>,
-    from_macros: usize,
+    lines_from_macros: usize,
+    /// Bytes that may still be added.
+    budget: usize,
     output: Vec<Line>,
 }
 
 impl Interpreter {
     fn new(source: &str) -> Self {
-        let mut pending: VecDeque<String> = VecDeque::new();
+        let mut pending: VecDeque<Pending> = VecDeque::new();
         let mut continued = String::new();
+        let of_page = |line| Pending { line, arguments: None };
         for line in source.lines() {
             let backslashes = line.len() - line.trim_end_matches('\\').len();
             // A trailing backslash joins the next line.
@@ -51,30 +78,23 @@ impl Interpreter {
                 continue;
             }
             continued.push_str(line);
-            pending.push_back(std::mem::take(&mut continued));
+            pending.push_back(of_page(std::mem::take(&mut continued)));
         }
         if !continued.is_empty() {
-            pending.push_back(continued);
+            pending.push_back(of_page(continued));
         }
-        let known = [
-            ("R", "®"),
-            ("Tm", "™"),
-            ("lq", "\""),
-            ("rq", "\""),
-            ("Aq", "'"),
-            ("C'", ""),
-            ("--", "-"),
-        ];
         Self {
             pending,
-            strings: known
-                .iter()
-                .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
-                .collect(),
-            registers: HashMap::from([(".g".to_owned(), 1)]),
+            arguments: None,
+            loop_line: None,
+            names: Names::default(),
             macros: HashMap::new(),
+            aliases: HashMap::new(),
+            translation: Translation::default(),
+            has_no_escapes: false,
             conditions: Vec::new(),
-            from_macros: 0,
+            lines_from_macros: 0,
+            budget: MAX_GROWTH * source.len() + MAX_ADDED_BYTES,
             output: Vec::new(),
         }
     }
@@ -83,7 +103,13 @@ impl Interpreter {
         let line = without_brace(&line);
         let is_control = line.starts_with('.') || line.starts_with('\'') && !line.starts_with("''");
         if !is_control {
-            let text = self.expanded(&without_comment(&line), 0);
+            let text = match self.has_no_escapes {
+                true => line.replace('\\', "\\e"),
+                false => {
+                    let text = self.expanded(&line);
+                    self.translated(text)
+                }
+            };
             self.output.push(Line::Text(text));
             return;
         }
@@ -108,10 +134,31 @@ impl Interpreter {
                 let holds = !self.conditions.pop().unwrap_or(false);
                 self.branch(rest, holds);
             }
-            "ds" | "ds1" => self.define(rest, false),
-            "as" | "as1" => self.define(rest, true),
-            "nr" => self.number(rest),
-            "de" | "de1" | "am" | "dei" => self.record(rest),
+            "while" => self.repeat(rest),
+            "nop" | "do" => self.push_front(rest.to_owned()),
+            "ds" | "ds1" => self.names.define(rest, false),
+            "as" | "as1" => self.names.define(rest, true),
+            "nr" => self.names.number(rest),
+            "de" | "de1" | "dei" | "dei1" => self.record(rest, false),
+            "am" | "am1" | "ami" | "ami1" => self.record(rest, true),
+            "als" => self.alias(rest, false),
+            "rn" => self.alias(rest, true),
+            "rm" => self.remove(rest),
+            "tr" | "trin" | "trnt" => {
+                let pairs = self.expanded(rest);
+                self.translation.translate(&pairs);
+            }
+            "char" | "schar" | "fchar" | "fschar" => {
+                let definition = self.expanded(rest);
+                self.translation.define(&definition, name.starts_with('f'));
+            }
+            "rchar" => self.translation.remove(rest),
+            "eo" => self.has_no_escapes = true,
+            "ec" => self.has_no_escapes = false,
+            "shift" => self.shift(rest),
+            "return" => self.end_macro(),
+            // A loop with either is taken once.
+            "break" | "continue" => {}
             "ig" => {
                 self.body_until(rest);
             }
@@ -119,27 +166,180 @@ impl Interpreter {
         }
     }
 
+    /// The line with the arguments of its macro in place of `\$1`, `\$2` and `\$*`.
+    fn with_arguments(&mut self, mut line: String) -> String {
+        let Some(arguments) = self.arguments.as_ref().map(|arguments| arguments.borrow()) else {
+            return line;
+        };
+        for number in ["\\n(.$", "\\n[.$]"] {
+            if line.contains(number) {
+                line = line.replace(number, &arguments.len().to_string());
+            }
+        }
+        if !line.contains("\\$") {
+            return line;
+        }
+        let before = line.len();
+        for (at, number) in ('1'..='9').enumerate() {
+            let argument = arguments.get(at).map_or("", String::as_str);
+            line = line.replace(&format!("\\${number}"), argument);
+        }
+        if line.contains("\\$*") || line.contains("\\$@") {
+            let all = Vec::from_iter(arguments.iter().map(String::as_str)).join(" ");
+            line = line.replace("\\$*", &all).replace("\\$@", &all);
+        }
+        line.truncate(line.floor_char_boundary(MAX_LINE_BYTES));
+        let added = line.len().saturating_sub(before);
+        drop(arguments);
+        if self.affords(added) { line } else { String::new() }
+    }
+
+    /// Takes bytes from the budget, if they are left.
+    fn affords(&mut self, bytes: usize) -> bool {
+        let is_affordable = bytes <= self.budget;
+        if is_affordable {
+            self.budget -= bytes;
+        }
+        is_affordable
+    }
+
+    /// A line without its comment and with the values of strings and registers.
+    fn expanded(&mut self, line: &str) -> String {
+        let line = without_comment(line);
+        let expanded = self.names.expanded(&line);
+        let added = expanded.len().saturating_sub(line.len());
+        if self.affords(added) { expanded } else { line }
+    }
+
+    /// A line with characters as the page writes them.
+    fn translated(&mut self, line: String) -> String {
+        match self.translation.apply(&line) {
+            Some(text) if self.affords(text.len().saturating_sub(line.len())) => text,
+            _ => line,
+        }
+    }
+
+    /// Interprets a line next, as part of the current macro.
+    fn push_front(&mut self, line: String) {
+        let arguments = self.arguments.clone();
+        self.pending.push_front(Pending { line, arguments });
+    }
+
     fn call(&mut self, name: &str, rest: &str) {
-        let rest = self.expanded(&without_comment(rest), 0);
+        let rest = self.expanded(rest);
         let arguments = arguments(&rest);
-        if let Some(body) = self.macros.get(name) {
-            let lines: Vec<String> = body.iter().map(|line| with_arguments(line, &arguments)).collect();
-            self.from_macros += lines.len() + 1;
-            if self.from_macros <= MAX_LINES_FROM_MACROS {
-                for line in lines.into_iter().rev() {
-                    self.pending.push_front(line);
+        let name = self.original(name).to_owned();
+        if let Some(body) = self.macros.get(&name) {
+            let bytes: usize = body.iter().map(String::len).sum();
+            self.lines_from_macros += body.len() + 1;
+            if self.lines_from_macros <= MAX_LINES_FROM_MACROS && bytes <= self.budget {
+                self.budget -= bytes;
+                let arguments = Rc::new(RefCell::new(VecDeque::from(arguments)));
+                for line in body.iter().rev() {
+                    self.pending.push_front(Pending {
+                        line: line.clone(),
+                        arguments: Some(Rc::clone(&arguments)),
+                    });
                 }
             }
             return;
         }
-        self.output.push(Line::Macro {
-            name: name.to_owned(),
-            arguments,
-        });
+        if let Some(text) = self.full_name(&name, &arguments) {
+            self.output.push(Line::Text(text));
+            return;
+        }
+        let arguments = arguments
+            .into_iter()
+            .map(|argument| self.translated(argument))
+            .collect();
+        self.output.push(Line::Macro { name, arguments });
+    }
+
+    /// The full name of a library, standard or system that the page defines, beside those that `mdoc` knows.
+    fn full_name(&mut self, name: &str, arguments: &[String]) -> Option<String> {
+        let argument = arguments.first().filter(|_| matches!(name, "Lb" | "St" | "At"))?;
+        let text = self.names.string(&format!("doc-str-{name}-{argument}"))?.clone();
+        Some(self.expanded(&text))
+    }
+
+    /// The macro that a name is an alias of, or the name.
+    fn original<'a>(&'a self, name: &'a str) -> &'a str {
+        let mut name = name;
+        for _ in 0..MAX_ALIASES {
+            match self.aliases.get(name).filter(|_| !self.macros.contains_key(name)) {
+                Some(original) => name = original,
+                None => break,
+            }
+        }
+        name
+    }
+
+    /// Gives a macro or string another name; `renames` removes the old one.
+    fn alias(&mut self, rest: &str, renames: bool) {
+        let mut words = rest.split_whitespace();
+        let (Some(first), Some(second)) = (words.next(), words.next()) else {
+            return;
+        };
+        let (new, old) = if renames { (second, first) } else { (first, second) };
+        if super::is_known_macro(new) {
+            return;
+        }
+        let string = match renames {
+            true => self.names.remove_string(old),
+            false => self.names.string(old).cloned(),
+        };
+        if let Some(string) = string {
+            self.names.set_string(new, string);
+            return;
+        }
+        let body = match renames {
+            true => self.macros.remove(old),
+            false => self.macros.get(old).cloned(),
+        };
+        match body {
+            Some(body) if self.macros.len() < MAX_NAMES => {
+                self.macros.insert(new.to_owned(), body);
+            }
+            None if self.aliases.len() < MAX_NAMES => {
+                self.aliases.insert(new.to_owned(), old.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    fn remove(&mut self, rest: &str) {
+        for name in rest.split_whitespace() {
+            self.macros.remove(name);
+            self.aliases.remove(name);
+            self.names.remove_string(name);
+        }
+    }
+
+    fn shift(&mut self, rest: &str) {
+        let number = rest.split_whitespace().next().and_then(|number| number.parse().ok());
+        if let Some(arguments) = &self.arguments {
+            let mut arguments = arguments.borrow_mut();
+            let number: usize = arguments.len().min(number.unwrap_or(1));
+            arguments.drain(..number);
+        }
+    }
+
+    /// Leaves out the rest of the current macro.
+    fn end_macro(&mut self) {
+        let Some(current) = self.arguments.take() else { return };
+        let is_of_macro = |pending: &Pending| {
+            pending
+                .arguments
+                .as_ref()
+                .is_some_and(|arguments| Rc::ptr_eq(arguments, &current))
+        };
+        while self.pending.front().is_some_and(is_of_macro) {
+            self.pending.pop_front();
+        }
     }
 
     fn condition(&mut self, rest: &str, has_else: bool) {
-        let (holds, rest) = self.holds(rest);
+        let (holds, rest) = self.names.holds(rest);
         if has_else && self.conditions.len() < MAX_NAMES {
             self.conditions.push(holds);
         }
@@ -152,111 +352,57 @@ impl Interpreter {
         if holds {
             let rest = rest.strip_prefix("\\{").unwrap_or(rest).trim_start();
             if !rest.is_empty() {
-                self.pending.push_front(rest.to_owned());
+                self.push_front(rest.to_owned());
             }
             return;
         }
+        self.block(rest);
+    }
+
+    /// Takes the lines of the block that `rest` opens.
+    fn block(&mut self, rest: &str) -> Vec<Pending> {
+        let mut lines = Vec::new();
         let mut open = braces(rest);
         while open > 0 {
-            let Some(line) = self.pending.pop_front() else { return };
-            open += braces(&line);
+            let Some(pending) = self.pending.pop_front() else { break };
+            open += braces(&pending.line);
+            lines.push(pending);
         }
+        lines
     }
 
-    /// Whether a condition holds, and the text after it. Of alternatives for terminals and paper, the one for paper is
-    /// better: its code has a font.
-    fn holds<'a>(&self, rest: &'a str) -> (bool, &'a str) {
-        let (negated, rest) = match rest.trim_start().strip_prefix('!') {
-            Some(rest) => (true, rest.trim_start()),
-            None => (false, rest.trim_start()),
-        };
-        let first = rest.chars().next().unwrap_or(' ');
-        let (holds, rest) = match first {
-            't' | 'o' => (true, &rest[1..]),
-            'n' | 'e' | 'v' => (false, &rest[1..]),
-            'd' | 'r' | 'c' | 'm' | 'F' | 'S' => {
-                let named = rest[1..].trim_start();
-                let end = named.find([' ', '\t']).unwrap_or(named.len());
-                let name = &named[..end];
-                let is_known = self.strings.contains_key(name) || self.registers.contains_key(name);
-                (is_known, &named[end..])
-            }
-            '\'' | '"' => {
-                let mut parts = rest[1..].splitn(3, first);
-                let (left, right) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-                let is_equal = self.expanded(left, 0) == self.expanded(right, 0);
-                (is_equal, parts.next().unwrap_or_default())
-            }
-            _ => {
-                let end = rest
-                    .find([' ', '\t'])
-                    .or_else(|| rest.find("\\{"))
-                    .unwrap_or(rest.len());
-                (self.number_of(&rest[..end]) > 0, &rest[end..])
-            }
-        };
-        (holds != negated, rest)
-    }
-
-    /// The value of an expression such as `
-    /// (.g`, `
-    /// F>1` or `(
-    /// (rF:(
-    /// (.g==0))`; with several operators, only the first is applied.
-    fn number_of(&self, expression: &str) -> i64 {
-        let text = self.expanded(expression, 0);
-        let text = text.trim_matches(['(', ')', ' ']);
-        let digits = |text: &str| -> i64 {
-            let text = text.trim_matches(['(', ')', '=', ' ']);
-            let end = text
-                .char_indices()
-                .find(|(at, character)| !(character.is_ascii_digit() || *at == 0 && *character == '-'))
-                .map_or(text.len(), |(at, _)| at);
-            text[..end].parse().unwrap_or(0)
-        };
-        let first = text.split([':', '&']).next().unwrap_or_default();
-        for (sign, compare) in [("=", i64::eq as fn(&i64, &i64) -> bool), (">", i64::gt), ("<", i64::lt)] {
-            if let Some((left, right)) = first.split_once(sign) {
-                return i64::from(compare(&digits(left), &digits(right)));
-            }
-        }
-        digits(first)
-    }
-
-    fn define(&mut self, rest: &str, appends: bool) {
-        let end = rest.find([' ', '\t']).unwrap_or(rest.len());
-        let (name, text) = rest.split_at(end);
-        let text = text.trim_start_matches([' ', '\t']);
-        let text = without_comment(text.strip_prefix('"').unwrap_or(text));
-        if self.strings.len() >= MAX_NAMES {
+    /// `.while`: the block, and then the request again. A block that may leave the loop is taken once.
+    fn repeat(&mut self, rest: &str) {
+        let (holds, first) = self.names.holds(rest);
+        let block = self.block(first);
+        self.lines_from_macros += block.len() + 2;
+        let bytes: usize = block.iter().map(|pending| pending.line.len()).sum();
+        if !holds || self.lines_from_macros > MAX_LINES_FROM_MACROS || !self.affords(bytes) {
             return;
         }
-        let string = self.strings.entry(name.to_owned()).or_default();
-        if !appends {
-            string.clear();
+        let leaves = |line: &str| line.contains("break") || line.contains("continue");
+        let leaves = block.iter().any(|pending| leaves(&pending.line));
+        if !leaves {
+            for pending in block.iter().rev() {
+                self.pending.push_front(Pending {
+                    line: pending.line.clone(),
+                    arguments: pending.arguments.clone(),
+                });
+            }
+            let line = self.loop_line.take();
+            self.push_front(line.unwrap_or_else(|| format!(".while {rest}")));
         }
-        if string.len() + text.len() <= MAX_LINE_BYTES {
-            string.push_str(&text);
+        for pending in block.into_iter().rev() {
+            self.pending.push_front(pending);
         }
-    }
-
-    fn number(&mut self, rest: &str) {
-        let mut words = rest.split_whitespace();
-        let (Some(name), Some(value)) = (words.next(), words.next()) else {
-            return;
-        };
-        let number = self.number_of(value.trim_start_matches('+'));
-        let before = self.registers.get(name).copied().unwrap_or(0);
-        let number = match value.starts_with('+') {
-            true => before.saturating_add(number),
-            false => number,
-        };
-        if self.registers.len() < MAX_NAMES {
-            self.registers.insert(name.to_owned(), number);
+        let first = first.trim_start();
+        let first = first.strip_prefix("\\{").unwrap_or(first).trim_start();
+        if !first.is_empty() {
+            self.push_front(first.to_owned());
         }
     }
 
-    fn record(&mut self, rest: &str) {
+    fn record(&mut self, rest: &str, appends: bool) {
         let mut words = rest.split_whitespace();
         let name = words.next().unwrap_or_default().to_owned();
         let end = words.next().unwrap_or_default().to_owned();
@@ -264,177 +410,28 @@ impl Interpreter {
         // A page cannot redefine known names.
         let is_known = super::is_known_macro(&name);
         if !is_known && self.macros.len() < MAX_NAMES {
-            self.macros.insert(name, body);
+            let lines = self.macros.entry(name).or_default();
+            if !appends {
+                lines.clear();
+            }
+            lines.extend(body);
         }
     }
 
+    /// The lines until `end`, as they are in a macro: with single backslashes.
     fn body_until(&mut self, end: &str) -> Vec<String> {
         let end = end.split_whitespace().next().unwrap_or_default();
         let mut body = Vec::new();
-        while let Some(line) = self.pending.pop_front() {
+        while let Some(Pending { line, .. }) = self.pending.pop_front() {
             let control = line.trim_end().strip_prefix(['.', '\'']).map(str::trim_start);
             if control.is_some_and(|control| control == "." || !end.is_empty() && control == end) {
                 break;
             }
-            body.push(line);
+            body.push(line.replace("\\\\", "\\"));
         }
         body
     }
-
-    /// Expands strings and registers.
-    fn expanded(&self, text: &str, depth: usize) -> String {
-        if !text.contains("\\*") && !text.contains("\\n") || depth > MAX_DEPTH {
-            return text.to_owned();
-        }
-        let mut output = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(at) = rest.find('\\') {
-            output.push_str(&rest[..at]);
-            rest = &rest[at + 1..];
-            match rest.chars().next() {
-                Some('*') => {
-                    let (name, after) = text::name(&rest[1..]);
-                    let string = self.strings.get(name).map_or("", String::as_str);
-                    output.push_str(&self.expanded(string, depth + 1));
-                    rest = after;
-                }
-                Some('n') => {
-                    let (name, after) = text::name(&rest[1..]);
-                    output.push_str(&self.registers.get(name).copied().unwrap_or(0).to_string());
-                    rest = after;
-                }
-                Some(other) => {
-                    output.push('\\');
-                    output.push(other);
-                    rest = &rest[other.len_utf8()..];
-                }
-                None => output.push('\\'),
-            }
-            if output.len() > MAX_LINE_BYTES {
-                break;
-            }
-        }
-        if output.len() <= MAX_LINE_BYTES {
-            output.push_str(rest);
-        }
-        output
-    }
-}
-
-/// The number of blocks that the text opens, less those that it closes.
-fn braces(text: &str) -> isize {
-    text.matches("\\{").count() as isize - text.matches("\\}").count() as isize
-}
-
-/// The line without the end of the block that was entered.
-fn without_brace(line: &str) -> String {
-    match line.contains("\\}") {
-        true => line.replace("\\}", "").trim_end().to_owned(),
-        false => line.to_owned(),
-    }
-}
-
-fn without_comment(text: &str) -> String {
-    let mut from = 0;
-    while let Some(at) = text[from..].find("\\\"").map(|at| from + at) {
-        let backslashes = text[..at].len() - text[..at].trim_end_matches('\\').len();
-        if backslashes.is_multiple_of(2) {
-            return text[..at].to_owned();
-        }
-        from = at + 2;
-    }
-    text.to_owned()
-}
-
-/// Splits a line into words; quotation marks enclose words with spaces, and `""` in them is one.
-pub(super) fn arguments(text: &str) -> Vec<String> {
-    let mut arguments = Vec::new();
-    let mut characters = text.chars().peekable();
-    loop {
-        while characters
-            .next_if(|character| matches!(character, ' ' | '\t'))
-            .is_some()
-        {}
-        if characters.peek().is_none() {
-            return arguments;
-        }
-        let mut argument = String::new();
-        let is_quoted = characters.next_if_eq(&'"').is_some();
-        while let Some(character) = characters.next() {
-            match character {
-                '"' if is_quoted => {
-                    if characters.next_if_eq(&'"').is_none() {
-                        break;
-                    }
-                    argument.push('"');
-                }
-                ' ' | '\t' if !is_quoted => break,
-                '\\' => {
-                    argument.push('\\');
-                    argument.extend(characters.next());
-                }
-                other => argument.push(other),
-            }
-        }
-        arguments.push(argument);
-    }
-}
-
-/// The line of a macro with its arguments in place of `\\$1`, `\\$2` and `\\$*`.
-fn with_arguments(line: &str, arguments: &[String]) -> String {
-    let mut line = line.replace("\\\\", "\\");
-    if line.contains("\\$") {
-        for (at, number) in ('1'..='9').enumerate() {
-            let argument = arguments.get(at).map_or("", String::as_str);
-            line = line.replace(&format!("\\${number}"), argument);
-        }
-        line = line.replace("\\$*", &arguments.join(" "));
-        line = line.replace("\\$@", &arguments.join(" "));
-    }
-    line.truncate(line.floor_char_boundary(MAX_LINE_BYTES));
-    line
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(source: &str) -> Vec<String> {
-        lines(source)
-            .into_iter()
-            .map(|line| match line {
-                Line::Text(text) => text,
-                Line::Macro { name, arguments, .. } => format!(".{name} {}", arguments.join("|")),
-            })
-            .collect()
-    }
-
-    #[test]
-    fn arguments_are_separated_by_spaces_or_quoted() {
-        assert_eq!(arguments(r#"a "b ""c""" d\ e"#), ["a", "b \"c\"", "d\\ e"]);
-    }
-
-    #[test]
-    fn strings_and_registers_are_expanded() {
-        assert_eq!(
-            read(".ds X a b\\\" comment\n.nr n 3\nIt is \\*X, \\*(Aq, \\n(.g\\nn"),
-            ["It is a b, ', 13"]
-        );
-        assert_eq!(read(".ds A \\*A\\*A\n\\*A").len(), 1);
-    }
-
-    #[test]
-    fn conditions_choose_paper() {
-        let page = ".ie n \\{\\\nterminal\n.\\}\n.el \\{\\\n.IP \\(bu 2\n.\\}\ntext\n.if t on paper\n.if \\n(.g groff\n.if !\\nx no\n";
-        assert_eq!(read(page), [".IP \\(bu|2", "text", "on paper", "groff", "no"]);
-    }
-
-    #[test]
-    fn macros_of_the_page_are_expanded_up_to_the_limit() {
-        assert_eq!(
-            read(".de opt\n.B \\\\$1\n\\\\$2\n..\n.opt -a all\n.ig\nno\n..\nend"),
-            [".B -a", "all", "end"]
-        );
-        assert!(read(".de x\n.x\n.x\n..\n.x").is_empty());
-    }
-}
+mod tests;

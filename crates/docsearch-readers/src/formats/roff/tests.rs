@@ -217,6 +217,72 @@ fn tables_have_cells() {
 }
 
 #[test]
+fn named_characters_are_part_of_their_words() {
+    let page = r".TH KIT 1
+.SH NAME
+kit \- dzia\(/lanie i pomoc
+.SH OPTIONS
+.TP
+.B \-o
+O\(Fice \(file, br\(o/d, \(oeuvre, \(-D, \(Tp, \(Sd, ko\[vs]ice, \[vZ]ivot, ka\['c]a.
+.TP
+.B \-s
+\(*G \(*W \(es \(mo x\(S2 5\(%0 \(te \(is \(r? di\(ff \(flag ra\(Fle
+";
+    let draft = read(page).unwrap();
+    assert_eq!(draft.matter.summary.as_deref(), Some("działanie i pomoc"));
+    let body = draft.body;
+    assert!(
+        body.contains("Office file, brød, œuvre, Ð, þ, ð, košice, Život, kaća."),
+        "{body}"
+    );
+    assert!(body.contains("Γ Ω ∅ ∈ x² 5‰ ∃ ∫ ¿ diff flag raffle"), "{body}");
+}
+
+#[test]
+fn the_text_of_unknown_macros_is_kept() {
+    let page = ".TH X 1\n.ad l\n.hy 0\n.Sh NAME\nx \\- y\n.Ss More\n.XYZ \"of a\" macro\n.Pp\nEnd\n";
+    assert_eq!(
+        markdown_of(page),
+        "# x\n\n## NAME {#NAME}\n\nx - y\n\n### More {#More}\n\nof a macro\n\nEnd\n"
+    );
+    let page = ".Dd May\n.Dt X 1\n.Sh NAME\n.Nm x\n.Nd y\n.Sh A\n.ad l\n.Zz of a macro\n";
+    assert!(
+        markdown_of(page).ends_with("\n## A {#A}\n\nof a macro\n"),
+        "{}",
+        markdown_of(page)
+    );
+}
+
+#[test]
+fn names_of_systems_and_standards_are_written_out() {
+    let page = "\
+.Dd May
+.Dt X 1
+.Sh STANDARDS
+.St -p1003.1-2008 ,
+.Bx 4.3 Reno ,
+.Ox 6.7 ,
+.At v7 ,
+.Lb libc ,
+.Lb libkit ,
+.Lk https://example.org/a the site .
+.Rv -std open close
+.Ux
+.Sm off
+.Ar user @ host
+.Sm on
+end
+";
+    assert_eq!(
+        markdown_of(page),
+        "# x\n\n## STANDARDS {#STANDARDS}\n\n\
+         IEEE Std 1003.1-2008 (“POSIX.1”), 4.3BSD-Reno, OpenBSD 6.7, Version 7 AT&T UNIX, Standard C Library (libc, -lc), \
+         library “libkit”, the site: https://example.org/a. The open() and close() functions return the value 0 if successful; otherwise the value -1 is returned and the global variable errno is set to indicate the error. UNIX *user@host* end\n"
+    );
+}
+
+#[test]
 fn links_to_other_pages_are_left_out() {
     assert!(matches!(read(".so man1/ls.1\n"), Err(Unreadable::NoDocumentation(_))));
 }

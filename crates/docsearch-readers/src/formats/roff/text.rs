@@ -1,4 +1,4 @@
-//! Parses text with escapes into pieces with fonts, and writes them as Markdown.
+//! Text as pieces with fonts, and its Markdown.
 
 use crate::file::manual_page;
 use crate::text::{markdown_text, term};
@@ -32,18 +32,6 @@ impl Text {
         output
     }
 
-    /// Parses a line with escapes. Fonts that it sets stay set after it.
-    pub(super) fn parse(line: &str, fonts: &mut Fonts) -> Self {
-        let mut output = Self::default();
-        let mut rest = line;
-        while let Some(at) = rest.find('\\') {
-            output.push(fonts.current, &rest[..at]);
-            rest = escape(&rest[at + 1..], fonts, &mut output);
-        }
-        output.push(fonts.current, rest);
-        output
-    }
-
     pub(super) fn push(&mut self, font: Font, text: &str) {
         if text.is_empty() {
             return;
@@ -65,6 +53,10 @@ impl Text {
 
     pub(super) fn is_empty(&self) -> bool {
         self.pieces.iter().all(|piece| piece.text.trim().is_empty())
+    }
+
+    pub(super) fn ends_line(&self) -> bool {
+        self.pieces.last().is_some_and(|piece| piece.text.ends_with('\n'))
     }
 
     pub(super) fn plain(&self) -> String {
@@ -194,284 +186,12 @@ impl Fonts {
     }
 }
 
-/// Reads the escape after a backslash, and returns the rest.
-fn escape<'a>(rest: &'a str, fonts: &mut Fonts, output: &mut Text) -> &'a str {
-    let Some(first) = rest.chars().next() else {
-        return rest;
-    };
-    let after = &rest[first.len_utf8()..];
-    let mut say = |text: &str| output.push(fonts.current, text);
-    match first {
-        'f' => {
-            let (name, after) = name(after);
-            fonts.set(name);
-            after
-        }
-        '(' => {
-            let (name, after) = fixed(after, 2);
-            say(&special(name));
-            after
-        }
-        '[' => match after.split_once(']') {
-            Some((name, after)) => {
-                say(&special(name));
-                after
-            }
-            None => after,
-        },
-        '-' => {
-            say("-");
-            after
-        }
-        'e' | '\\' => {
-            say("\\");
-            after
-        }
-        ' ' | '~' | '0' | 't' => {
-            say(" ");
-            after
-        }
-        '\'' => {
-            say("'");
-            after
-        }
-        '`' => {
-            say("`");
-            after
-        }
-        '"' | '#' => "",
-        // Escapes with the name of a string, register, size, colour or the like.
-        '*' | 'n' | 'm' | 'M' | 'F' | 'g' | 'k' | 'V' | 'Y' => name(after).1,
-        's' => size(after),
-        'N' => {
-            let (number, after) = quoted(after);
-            let character = number.parse().ok().and_then(char::from_u32);
-            say(&character
-                .filter(|character| !character.is_control())
-                .map(String::from)
-                .unwrap_or_default());
-            after
-        }
-        'C' => {
-            let (name, after) = quoted(after);
-            say(&special(name));
-            after
-        }
-        // Movements and drawings; some are as wide as a space.
-        'h' => {
-            let (distance, after) = quoted(after);
-            if !distance.starts_with('-') && distance.chars().any(|digit| digit.is_ascii_digit() && digit != '0') {
-                say(" ");
-            }
-            after
-        }
-        'A' | 'b' | 'B' | 'D' | 'H' | 'l' | 'L' | 'o' | 'R' | 'S' | 'v' | 'w' | 'x' | 'X' | 'Z' => quoted(after).1,
-        '.' => {
-            say(".");
-            after
-        }
-        // Invisible: `\&`, `\|`, `\^`, `\%`, `\/`, `\,`, `\:`, `\c`, `\p`, `\z` and unknown escapes.
-        other if other.is_alphanumeric() || "&|^%/,:){}!?@".contains(other) => after,
-        other => {
-            say(&other.to_string());
-            after
-        }
-    }
-}
-
-/// A name of one character, of two after a parenthesis, or of any length in brackets.
-pub(super) fn name(text: &str) -> (&str, &str) {
-    if let Some(rest) = text.strip_prefix('(') {
-        return fixed(rest, 2);
-    }
-    if let Some(rest) = text.strip_prefix('[') {
-        return rest.split_once(']').unwrap_or((rest, ""));
-    }
-    let text = match text.strip_prefix(['+', '-']) {
-        Some(rest) if text.len() > 1 => rest,
-        _ => text,
-    };
-    fixed(text, 1)
-}
-
-fn fixed(text: &str, characters: usize) -> (&str, &str) {
-    let end = text.char_indices().nth(characters).map_or(text.len(), |(end, _)| end);
-    text.split_at(end)
-}
-
-fn quoted(text: &str) -> (&str, &str) {
-    let Some(mark) = text.chars().next() else {
-        return ("", text);
-    };
-    text[mark.len_utf8()..].split_once(mark).unwrap_or(("", ""))
-}
-
-/// `\s0`, `\s-1`, `\s+2`, `\s(12`, `\s[12]`, `\s'12'`.
-fn size(text: &str) -> &str {
-    let unsigned = text.trim_start_matches(['+', '-']);
-    match unsigned.chars().next() {
-        Some('(' | '[') => name(unsigned).1,
-        Some('\'') => quoted(unsigned).1,
-        Some(digit @ '0'..='9') => {
-            let rest = &unsigned[1..];
-            // Two digits only up to 39, as sizes are.
-            match (digit, rest.bytes().next()) {
-                ('1'..='3', Some(b'0'..=b'9')) if unsigned.len() == text.len() => &rest[1..],
-                _ => rest,
-            }
-        }
-        _ => unsigned,
-    }
-}
-
-/// Special characters, by name.
-pub(super) fn special(name: &str) -> String {
-    if let Some(code) = name.strip_prefix('u') {
-        let characters = code
-            .split('_')
-            .map(|code| u32::from_str_radix(code, 16).ok().and_then(char::from_u32));
-        if let Some(text) = characters.collect::<Option<String>>().filter(|text| !text.is_empty()) {
-            return text;
-        }
-    }
-    let known = match name {
-        "aq" | "cq" | "oq" | "fm" => "'",
-        "dq" | "lq" | "rq" => "\"",
-        "bu" => "•",
-        "em" => "—",
-        "en" => "–",
-        "hy" | "mi" | "-" => "-",
-        "ti" | "ap" => "~",
-        "ha" => "^",
-        "rs" | "bs" => "\\",
-        "ga" => "`",
-        "at" => "@",
-        "sh" => "#",
-        "Do" => "$",
-        "ba" | "or" | "bv" => "|",
-        "sl" => "/",
-        "ul" | "ru" => "_",
-        "pl" => "+",
-        "eq" => "=",
-        "lB" => "[",
-        "rB" => "]",
-        "lC" => "{",
-        "rC" => "}",
-        "la" => "<",
-        "ra" => ">",
-        "co" => "©",
-        "rg" => "®",
-        "tm" => "™",
-        "de" => "°",
-        "+-" => "±",
-        "mu" => "×",
-        "di" => "÷",
-        "->" => "→",
-        "<-" => "←",
-        "<>" => "↔",
-        "ua" => "↑",
-        "da" => "↓",
-        "rA" => "⇒",
-        "lA" => "⇐",
-        "<=" => "≤",
-        ">=" => "≥",
-        "!=" => "≠",
-        "==" => "≡",
-        "~~" | "~=" => "≈",
-        "if" => "∞",
-        "sc" => "§",
-        "ps" => "¶",
-        "dg" => "†",
-        "dd" => "‡",
-        "12" => "½",
-        "14" => "¼",
-        "34" => "¾",
-        "Fo" => "«",
-        "Fc" => "»",
-        "fo" => "‹",
-        "fc" => "›",
-        "Bq" | "bq" => "„",
-        "ss" => "ß",
-        "AE" => "Æ",
-        "ae" => "æ",
-        "/O" => "Ø",
-        "/o" => "ø",
-        "oA" => "Å",
-        "oa" => "å",
-        "Po" => "£",
-        "Eu" | "eu" => "€",
-        "Ye" => "¥",
-        "ct" => "¢",
-        "*m" => "μ",
-        "*a" => "α",
-        "*b" => "β",
-        "*p" => "π",
-        "*l" => "λ",
-        "*D" => "Δ",
-        "OK" => "✓",
-        "sq" => "□",
-        "lh" => "☜",
-        "rh" => "☞",
-        _ => return accented(name),
-    };
-    known.to_owned()
-}
-
-/// `'e` is an accent and a letter.
-fn accented(name: &str) -> String {
-    let mut characters = name.chars();
-    let (Some(accent), Some(letter), None) = (characters.next(), characters.next(), characters.next()) else {
-        return String::new();
-    };
-    let index = match accent {
-        '`' => 0,
-        '\'' => 1,
-        '^' => 2,
-        '~' => 3,
-        ':' => 4,
-        ',' if letter == 'c' => return "ç".to_owned(),
-        ',' if letter == 'C' => return "Ç".to_owned(),
-        _ => return String::new(),
-    };
-    let row = match letter {
-        'a' => "àáâãä",
-        'A' => "ÀÁÂÃÄ",
-        'e' => "èéê ë",
-        'E' => "ÈÉÊ Ë",
-        'i' => "ìíî ï",
-        'I' => "ÌÍÎ Ï",
-        'n' => " ń ñ ",
-        'N' => " Ń Ñ ",
-        'o' => "òóôõö",
-        'O' => "ÒÓÔÕÖ",
-        'u' => "ùúû ü",
-        'U' => "ÙÚÛ Ü",
-        'y' => " ý  ÿ",
-        _ => "",
-    };
-    row.chars()
-        .nth(index)
-        .filter(|character| *character != ' ')
-        .map(String::from)
-        .unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn parsed(line: &str) -> Text {
         Text::parse(line, &mut Fonts::default())
-    }
-
-    #[test]
-    fn escapes_become_their_characters() {
-        assert_eq!(
-            parsed(r#"\-\-x \(aq\[u00E9]\('e\&.\e \s-1A\s0\h'2'b\c \fBno\" comment"#).plain(),
-            "--x 'éé.\\ A b no"
-        );
-        assert_eq!(parsed("ends with \\").plain(), "ends with ");
-        assert_eq!(parsed("\\f[B]a\\fP\\f(CWb\\fR\\N'65'\\z").plain(), "abA");
     }
 
     #[test]

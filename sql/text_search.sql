@@ -8,7 +8,7 @@ CREATE TEXT SEARCH PARSER docsearch.code_parser (
 
 CREATE TEXT SEARCH CONFIGURATION docsearch.simple (PARSER = docsearch.code_parser);
 ALTER TEXT SEARCH CONFIGURATION docsearch.simple
-    ADD MAPPING FOR word, numword, version, numpart, part, qualified, identifier, bigram, number, operator
+    ADD MAPPING FOR word, numword, folded, version, numpart, part, qualified, identifier, bigram, number, operator
     WITH pg_catalog.simple;
 COMMENT ON TEXT SEARCH CONFIGURATION docsearch.simple IS 'code-aware parser, words as they are';
 
@@ -35,7 +35,7 @@ BEGIN
         EXECUTE pg_catalog.format(
             'CREATE TEXT SEARCH CONFIGURATION docsearch.%I (PARSER = docsearch.code_parser)', language);
         EXECUTE pg_catalog.format(
-            'ALTER TEXT SEARCH CONFIGURATION docsearch.%I ADD MAPPING FOR word, part WITH docsearch.%I',
+            'ALTER TEXT SEARCH CONFIGURATION docsearch.%I ADD MAPPING FOR word, folded, part WITH docsearch.%I',
             language, stemmer);
         EXECUTE pg_catalog.format(
             'ALTER TEXT SEARCH CONFIGURATION docsearch.%I ADD MAPPING FOR numword, version, numpart,
@@ -46,4 +46,4 @@ BEGIN
 END
 $$;
 COMMENT ON TEXT SEARCH PARSER docsearch.code_parser IS
-    'words, identifiers whole and in parts, qualified names, operators, versions, CJK bigrams';
+    'words, also without accents, identifiers whole and in parts, qualified names, operators, versions, pairs of characters of scripts without spaces';

@@ -444,3 +444,22 @@ COMMENT ON COLUMN docsearch.document.text_digest IS
 ALTER TABLE docsearch.document ADD COLUMN keywords_chosen boolean;
 COMMENT ON COLUMN docsearch.document.keywords_chosen IS
     'whether indexing chose the keywords from the text, since none were given; NULL: it was stored by version 16 or before';
+-- Names and words without accents. Configurations of users that the owner of the tables does not own stay as they are.
+COMMENT ON COLUMN docsearch.document_name.kind IS
+    'title, symbol, slug, path, alias, unprefixed, folded: one of these without its accents; or address';
+DO $$
+DECLARE
+    missing record;
+BEGIN
+    FOR missing IN
+        SELECT c.oid::pg_catalog.regconfig AS config, pg_catalog.string_agg(m.mapdict::pg_catalog.regdictionary::text, ', ' ORDER BY m.mapseqno) AS dictionaries
+        FROM pg_catalog.pg_ts_config c JOIN pg_catalog.pg_ts_parser p ON p.oid = c.cfgparser JOIN pg_catalog.pg_ts_config_map m ON m.mapcfg = c.oid
+        WHERE p.prsname = 'code_parser' AND p.prsnamespace = 'docsearch'::pg_catalog.regnamespace AND m.maptokentype = 1
+          AND pg_catalog.pg_has_role(c.cfgowner, 'USAGE')
+          AND NOT EXISTS (SELECT FROM pg_catalog.pg_ts_config_map f WHERE f.mapcfg = c.oid AND f.maptokentype = 5)
+        GROUP BY c.oid
+    LOOP
+        EXECUTE pg_catalog.format('ALTER TEXT SEARCH CONFIGURATION %s ADD MAPPING FOR folded WITH %s', missing.config, missing.dictionaries);
+    END LOOP;
+END
+$$;

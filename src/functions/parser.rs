@@ -1,7 +1,9 @@
 //! The text search parser `docsearch.code_parser`, on top of `docsearch_core::text::token`.
 
+use std::borrow::Cow;
 use std::ffi::{CString, c_char};
 
+use docsearch_core::text::form::Form;
 use docsearch_core::text::token::{Token, TokenKind, tokens};
 use pgrx::datum::Internal;
 use pgrx::pg_sys;
@@ -13,8 +15,12 @@ use crate::postgres::report::{Result, error, internal};
 /// A text and the tokens left to return. It lives in the memory context of the parse: PostgreSQL does not call the end
 /// function after an error.
 struct ParserState {
-    base: *mut c_char,
+    text: &'static str,
     tokens: Box<dyn Iterator<Item = Token>>,
+    /// What `text` refers to, if the given text is not in the form in which texts are compared.
+    form: Option<String>,
+    /// Returned words that are not in the text: PostgreSQL reads them until the parse ends.
+    folded: Vec<String>,
 }
 
 #[pg_schema]
@@ -24,16 +30,26 @@ pub(crate) mod docsearch {
     /// Starts parsing a text; called by the text search parser docsearch.code_parser.
     #[pg_extern(immutable, strict, parallel_safe)]
     fn code_parser_start(text: Internal, length: i32) -> Result<Internal> {
-        let base = pointer::<c_char>(text)?;
+        let start = pointer::<c_char>(text)?;
         let length = usize::try_from(length).map_err(internal)?;
         // SAFETY: the parser interface passes a text of this many bytes, which outlives the parse;
         // the state is dropped with the memory context of the parse.
-        let text: &'static [u8] = unsafe { std::slice::from_raw_parts(base.cast(), length) };
+        let text: &'static [u8] = unsafe { std::slice::from_raw_parts(start.cast(), length) };
         let text = std::str::from_utf8(text)
             .map_err(|problem| error(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, problem.to_string()))?;
+        let (text, form) = match Form::of(text).into_text() {
+            Cow::Borrowed(text) => (text, None),
+            Cow::Owned(form) => {
+                // SAFETY: the bytes stay where they are while the state owns them, and it drops the tokens first.
+                let text: &'static str = unsafe { &*std::ptr::from_ref(form.as_str()) };
+                (text, Some(form))
+            }
+        };
         Ok(Internal::new(ParserState {
-            base,
+            text,
             tokens: Box::new(tokens(text)),
+            form,
+            folded: Vec::new(),
         }))
     }
 
@@ -49,11 +65,18 @@ pub(crate) mod docsearch {
         let Some(token) = state.tokens.next() else {
             return Ok(Internal::from(Some(pg_sys::Datum::from(0))));
         };
-        // SAFETY: the interface passes places for a pointer and a length; the range is inside the
-        // text that begins at `base`.
+        let word = match token.word(state.text) {
+            Cow::Borrowed(word) => word,
+            Cow::Owned(folded) => {
+                state.folded.push(folded);
+                state.folded.last().map_or("", String::as_str)
+            }
+        };
+        // SAFETY: the interface passes places for a pointer and a length, and does not write to the word, which lives
+        // as long as the state.
         unsafe {
-            *start = state.base.add(token.range.start);
-            *length = i32::try_from(token.range.len()).map_err(internal)?;
+            *start = word.as_ptr().cast_mut().cast();
+            *length = i32::try_from(word.len()).map_err(internal)?;
         }
         Ok(Internal::from(Some(pg_sys::Datum::from(token.kind as i32))))
     }
@@ -65,6 +88,7 @@ pub(crate) mod docsearch {
         // with its memory context.
         if let Some(state) = unsafe { state.get_mut::<ParserState>() } {
             state.tokens = Box::new(std::iter::empty());
+            (state.text, state.form, state.folded) = ("", None, Vec::new());
         }
     }
 

@@ -109,7 +109,8 @@ fn retriever_steps(ranked: &RankedDocument, group: &Group<'_>) -> Vec<Step> {
         let terms = group.terms.iter().filter(|term| term.whole == whole);
         let words: Vec<String> = terms
             .map(|term| {
-                let lexemes: Vec<&str> = term.looked_up().map(|(lexeme, _)| lexeme).collect();
+                let expansions = term.expansions.iter().map(|(lexeme, _)| lexeme);
+                let lexemes: Vec<&str> = term.lexemes.iter().chain(expansions).map(String::as_str).collect();
                 lexemes.join(" = ")
             })
             .collect();

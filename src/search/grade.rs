@@ -145,8 +145,7 @@ fn graded_terms(caller: &mut Caller, groups: &[Group<'_>], terms: &[&LookupTerm]
             .frequencies(caller, &group.projects, lexemes.collect())?;
         chunks += Totals::all_chunks(&group.visibility.totals(caller, &group.projects)?);
         for (sum, term) in sums.iter_mut().zip(terms) {
-            let own: f64 = term.lexemes.iter().map(|lexeme| frequencies.sum(lexeme)).sum();
-            *sum += own;
+            *sum += term.frequency(|lexeme| frequencies.sum(lexeme));
         }
     }
     let graded = sums.into_iter().zip(terms).map(|(sum, term)| GradedTerm {

@@ -141,11 +141,11 @@ fn titles(caller: &Caller, documents: &Set<DocumentId>) -> Result<Map<DocumentId
 /// Words of visible documents that are near to words of the query that no document has.
 fn near_words(caller: &mut Caller, group: &Group<'_>) -> Result<Vec<String>> {
     let (projects, visibility) = (&group.projects, &group.visibility);
-    let lexemes = group.terms.iter().flat_map(|term| term.lexemes.iter().cloned());
+    let lexemes = group.terms.iter().flat_map(|term| term.itself().map(str::to_owned));
     let known = visibility.frequencies(caller, projects, lexemes.collect())?;
     let unknown = |term: &&LookupTerm| {
         term.whole
-            && term.lexemes.iter().all(|lexeme| known.sum(lexeme) == 0.0)
+            && term.itself().all(|lexeme| known.sum(lexeme) == 0.0)
             && term.lexemes.last().is_some_and(|word| is_word(word))
     };
     let unknown = group.terms.iter().filter(unknown);

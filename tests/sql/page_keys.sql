@@ -19,7 +19,7 @@ SELECT count(*) FROM docsearch.index_docs('keys', '[
 -- Every way to write a row.
 CREATE VIEW pg_temp.wrong AS
 SELECT slug FROM docsearch.document
-WHERE page_keys IS DISTINCT FROM docsearch.page_keys(title, slug, category) OR get_byte(page_keys, 0) <> 1 OR octet_length(page_keys) > 1024;
+WHERE page_keys IS DISTINCT FROM docsearch.page_keys(title, slug, category) OR get_byte(page_keys, 0) <> 2 OR octet_length(page_keys) > 1024;
 SELECT docsearch.index_doc('keys', 'tools/read_file', 'read_text_file', 'Reads a text from a file.', category => 'Tools');
 UPDATE docsearch.document SET title = 'read_file', category = NULL WHERE slug = 'tools/read_file';
 INSERT INTO docsearch.document (project_id, slug, title, category, body, content_hash)

@@ -1,5 +1,6 @@
 //! Text of documents and queries: tokens, words, names and lines.
 
+pub mod form;
 pub mod identifier;
 pub mod language;
 pub(crate) mod line;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::text::form::Form;
 use crate::text::token::{TokenKind, tokens};
 
 /// A match in a text, by its position in the text's `tsvector`.
@@ -32,11 +33,12 @@ fn match_spans(text: &str, matches: &[Match]) -> Vec<(Range<usize>, Match)> {
     ordered.sort_by_key(|found| found.position);
     let mut wanted = ordered.into_iter().peekable();
     let mut spans = Vec::new();
-    let indexed = tokens(text).filter(|token| token.kind != TokenKind::Gap);
+    let form = Form::of(text);
+    let indexed = tokens(form.text()).filter(|token| token.kind != TokenKind::Gap);
     for (position, token) in (1..=u16::MAX).zip(indexed) {
         while let Some(found) = wanted.next_if(|found| found.position <= position) {
             if found.position == position {
-                spans.push((token.range.clone(), found));
+                spans.push((form.source_range(token.range.clone()), found));
             }
         }
         if wanted.peek().is_none() {
@@ -184,6 +186,18 @@ mod tests {
         let shown = snippet(&text, &[found(202, 0), found(206, 1)], 80);
         assert!(shown.contains("UITableView reloads"), "{shown}");
         assert!(shown.starts_with("… ") && shown.ends_with(" …"));
+    }
+
+    #[test]
+    fn a_match_is_shown_as_the_text_writes_it() {
+        let text = format!(
+            "{}the cafe\u{301} of the oﬃce {}",
+            "ﬁle ".repeat(50),
+            "co\u{ad}op ".repeat(50)
+        );
+        // 50 words and `the`, then the word and its folded form.
+        let shown = snippet(&text, &[found(53, 0)], 24);
+        assert!(shown.contains("ﬁle the cafe\u{301} of the"), "{shown}");
     }
 
     #[test]

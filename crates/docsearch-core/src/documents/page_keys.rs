@@ -12,6 +12,7 @@
 //! A label is `2 * words + joined`, the stem of each word, the words, and the key unless it is the joined words
 //! (`joined`).
 
+use crate::text::form::is_of_word;
 use crate::text::identifier::{self, is_identifier};
 use crate::text::name::{key, slug_leaf};
 use crate::text::title::symbol;
@@ -21,7 +22,7 @@ use crate::values::interrupt::Interruptible;
 use crate::values::varint;
 
 /// Version of the layout, of the computation of keys, words and stems, and of the tables of Unicode.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 /// Longest stored form, in bytes. Longer ones are computed by each search.
 pub const MAX_STORED_BYTES: usize = 1024;
 
@@ -144,20 +145,20 @@ impl PageKeys {
     }
 }
 
-/// The words of a name in lower case.
+/// The words of a name in lower case, without accents.
 fn identifier_words(name: &str) -> Vec<String> {
     let words = identifier::words(name).into_iter();
     words.map(|word| folded(&name[word])).collect()
 }
 
-/// The words of prose in lower case.
+/// The words of prose in lower case, without accents.
 fn plain_words(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric());
+    let words = text.split(|c: char| !is_of_word(c));
     let words = words.filter(|word| !word.is_empty());
     words.map(folded).collect()
 }
 
-/// In lower case, see [`fold`].
+/// See [`fold`].
 fn folded(word: &str) -> String {
     let mut lower = String::with_capacity(word.len());
     fold(word, &mut lower);
@@ -304,7 +305,7 @@ impl Stem {
     }
 }
 
-/// A word of a page in lower case.
+/// A word of a page in lower case, without accents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyWord<'a> {
     pub(crate) text: &'a [u8],

@@ -4,6 +4,7 @@
 //! section 3.5: field frequencies are weighted and added before they saturate.
 
 use crate::postgres::tsvector::{TsVector, Weight};
+use crate::query::lookup;
 
 /// Parameters of BM25F.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,18 +96,34 @@ pub struct Lexeme<'a> {
     pub closeness: f32,
 }
 
+impl Lexeme<'_> {
+    /// Whether it is a folded form.
+    pub(crate) fn is_folded(&self) -> bool {
+        lookup::is_folded(self.text)
+    }
+}
+
 impl Frequencies {
     /// Counts the lexemes of `count` terms in a chunk's vector. The lexemes are in ascending order. Those of one term
-    /// add up.
+    /// add up, but for folded forms: they stand beside the words that they are forms of.
     pub fn of_terms(count: usize, lexemes: &[Lexeme<'_>], vector: &TsVector<'_>) -> Vec<Self> {
         let mut found = vec![Self::default(); count];
+        let mut folded: Vec<(usize, Self)> = Vec::new();
         let mut from = 0;
         for lexeme in lexemes {
-            let found = &mut found[lexeme.term];
+            let mut own = Self::default();
             for (_, weight) in vector.positions_from(&mut from, lexeme.text) {
-                *found.field_mut(weight) += 1.0;
-                found.closeness = found.closeness.max(lexeme.closeness);
+                *own.field_mut(weight) += 1.0;
+                own.closeness = lexeme.closeness;
             }
+            if lexeme.is_folded() {
+                folded.push((lexeme.term, own));
+            } else {
+                found[lexeme.term].add(&own);
+            }
+        }
+        for (term, folded) in folded {
+            found[term].fold(&folded);
         }
         found
     }
@@ -135,6 +152,15 @@ impl Frequencies {
         self.keyword += other.keyword;
         self.body += other.body;
         self.closeness = self.closeness.max(other.closeness);
+    }
+
+    /// Adds the folded form of the same term, after all others. It occurs wherever a word with accents does.
+    pub(crate) fn fold(&mut self, folded: &Self) {
+        self.title = self.title.max(folded.title);
+        self.heading = self.heading.max(folded.heading);
+        self.keyword = self.keyword.max(folded.keyword);
+        self.body = self.body.max(folded.body);
+        self.closeness = self.closeness.max(folded.closeness);
     }
 
     /// Adds another chunk of the same document. Title and keywords are in every chunk and count once; headings and
@@ -262,6 +288,27 @@ mod tests {
         assert_eq!(found[0], counted(1.0, 1.0, 1.0, 2.0, 0.8));
         assert_eq!(found[1], counted(0.0, 1.0, 1.0, 1.0, 1.0));
         assert_eq!(found[2], Frequencies::default());
+    }
+
+    #[test]
+    fn a_word_and_its_folded_form_count_once() {
+        use crate::postgres::tsvector::encode;
+        let bytes = encode(&[
+            ("eleve", &[(7, Weight::D)]),
+            ("~eleve", &[(2, Weight::A), (4, Weight::D), (6, Weight::D)]),
+            ("élève", &[(1, Weight::A), (3, Weight::D)]),
+        ]);
+        let vector = TsVector::new(&bytes).expect("a vector");
+        let lexeme = |text, closeness| Lexeme {
+            text,
+            term: 0,
+            closeness,
+        };
+        let looked_up = [lexeme("eleve", 0.9), lexeme("~eleve", 0.9), lexeme("élève", 1.0)];
+        let found = Frequencies::of_terms(1, &looked_up, &vector)[0];
+        assert_eq!((found.title, found.body, found.closeness), (1.0, 2.0, 1.0));
+        let without = Frequencies::of_terms(1, &looked_up[1..2], &vector)[0];
+        assert_eq!((without.title, without.body, without.closeness), (1.0, 2.0, 0.9));
     }
 
     proptest! {

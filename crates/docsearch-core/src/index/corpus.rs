@@ -21,7 +21,7 @@ pub struct ChunkTerms {
 pub struct TermWeight {
     /// Inverse document frequency times the weight of the term in the query.
     pub idf: f32,
-    /// Whether a chunk has the term as it is written.
+    /// Whether a chunk has the term itself, in any spelling.
     pub is_held: bool,
 }
 

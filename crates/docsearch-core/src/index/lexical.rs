@@ -39,7 +39,7 @@ impl<'a> Lexical<'a> {
             terms: terms
                 .iter()
                 .map(|term| {
-                    let own: f64 = term.lexemes.iter().map(|lexeme| frequencies.of(project, lexeme)).sum();
+                    let own = term.frequency(|lexeme| frequencies.of(project, lexeme));
                     let expansions = term
                         .expansions
                         .iter()
@@ -77,8 +77,8 @@ impl<'a> Lexical<'a> {
             lexemes,
             frequencies: sums,
             lacks_a_word: terms.iter().any(|term| {
-                let known = |lexeme: &String| frequencies.sum(lexeme) > 0.0;
-                term.whole && !term.lexemes.iter().any(known)
+                let known = |lexeme: &str| frequencies.sum(lexeme) > 0.0;
+                term.whole && !term.itself().any(known)
             }),
             sections_per_document: Totals::all_chunks(totals) / documents.max(1.0),
             corpora: totals
@@ -237,6 +237,7 @@ mod tests {
     fn term(lexeme: &str, weight: f32) -> LookupTerm {
         LookupTerm {
             lexemes: vec![lexeme.to_owned()],
+            spellings: Vec::new(),
             expansions: Vec::new(),
             weight,
             whole: true,

@@ -4,8 +4,11 @@ use std::collections::HashMap;
 
 use crate::query::rule::Rules;
 use crate::query::understanding::Understanding;
-use crate::text::token::{TokenKind, tokens};
+use crate::text::form::{FOLDED_MARK, Form, folded};
+use crate::text::token::{Token, TokenKind, folded_token, is_unspaced, tokens};
 
+/// Closeness of a word that differs in accents or hyphens only. Chosen: nearer than any synonym.
+pub(crate) const FOLDED_CLOSENESS: f32 = 0.9;
 /// Closeness of a synonym, abbreviation or acronym. Chosen: as of the nearest verbs in the shipped rules.
 pub(crate) const SYNONYM_CLOSENESS: f32 = 0.8;
 /// Verbs of at least this closeness are looked up with a verb. Chosen, not measured.
@@ -16,7 +19,8 @@ const MIN_VERB_CLOSENESS: f32 = 0.6;
 /// queries falls in seven of ten.
 const MAX_PHRASE_TOKENS: usize = 6;
 
-/// The tokens of a text, in order and without gaps, followed by expansions of the tokens and of the verbs.
+/// The tokens of a text, in order and without gaps, followed by expansions of the tokens and of the verbs, and by
+/// other spellings of the tokens.
 pub fn query_tokens(text: &str, understood: Option<&Understanding>, rules: &Rules) -> Vec<QueryToken> {
     let mut tokens = plain_tokens(text, None, rules);
     let mut expansions = Vec::new();
@@ -61,16 +65,43 @@ pub fn query_tokens(text: &str, understood: Option<&Understanding>, rules: &Rule
             expansions.extend(plain_tokens(verb, Some((at, closeness)), rules));
         }
     }
+    let spellings: Vec<QueryToken> = tokens.iter().enumerate().flat_map(other_spellings).collect();
+    tokens.extend(spellings);
     tokens.extend(expansions);
     tokens
 }
 
+/// The spellings of a word without accents and hyphens, in texts that have them and in texts that do not.
+fn other_spellings((at, token): (usize, &QueryToken)) -> Vec<QueryToken> {
+    if !token.kind.is_folded() || token.expands.is_some() {
+        return Vec::new();
+    }
+    let spelling = |kind, text| QueryToken {
+        kind,
+        text,
+        written: false,
+        expands: Some((at, FOLDED_CLOSENESS)),
+        is_spelling: true,
+        ..token.clone()
+    };
+    let without = folded(&token.text).map(|text| spelling(token.kind, text));
+    let with = spelling(TokenKind::Folded, folded_token(&token.text));
+    without.into_iter().chain([with]).collect()
+}
+
 fn plain_tokens(text: &str, expands: Option<(usize, f32)>, rules: &Rules) -> Vec<QueryToken> {
+    let form = Form::of(text);
+    let text = form.text();
     let alone = !text.contains(char::is_whitespace);
     // In a text of capitals alone, they mark no names.
     let shouted = !text.contains(char::is_lowercase);
+    // The pairs of a run say more than its characters, and the folded forms are other spellings.
+    let is_implied = |token: &Token| {
+        let is_character = || text[token.range.clone()].starts_with(is_unspaced);
+        token.kind == TokenKind::Folded || token.kind == TokenKind::Part && is_character()
+    };
     tokens(text)
-        .filter(|token| token.kind != TokenKind::Gap)
+        .filter(|token| token.kind != TokenKind::Gap && !is_implied(token))
         .map(|token| QueryToken {
             kind: token.kind,
             stop_word: token.kind == TokenKind::Word && rules.is_stop_word(&text[token.range.clone()].to_lowercase()),
@@ -79,6 +110,7 @@ fn plain_tokens(text: &str, expands: Option<(usize, f32)>, rules: &Rules) -> Vec
             part: token.inside_whole || (expands.is_some() && !alone),
             written: expands.is_none(),
             expands: expands.filter(|_| alone),
+            is_spelling: false,
         })
         .collect()
 }
@@ -119,6 +151,8 @@ pub struct QueryToken {
     pub name: bool,
     /// Index of the token that it expands, and its closeness, 0 to 1.
     pub expands: Option<(usize, f32)>,
+    /// Whether it is that token in another spelling.
+    pub is_spelling: bool,
 }
 
 /// A term to look up: lexemes of one meaning, and their weight.
@@ -127,6 +161,9 @@ pub struct LookupTerm {
     /// Lexemes of the word, and the word itself if it is no lexeme: identifiers are indexed unstemmed, so
     /// `asyncimage` has to find `AsyncImage`.
     pub lexemes: Vec<String>,
+    /// Lexemes of the word without accents and hyphens, and of words that are it without them (see
+    /// [`TokenKind::Folded`]).
+    pub spellings: Vec<String>,
     /// Lexemes of synonyms and guesses, with their closeness, 0 to 1.
     pub expansions: Vec<(String, f32)>,
     /// Factor of the term's score, 0 to 1.
@@ -147,12 +184,30 @@ impl LookupTerm {
     /// All lexemes with their closeness.
     pub fn looked_up(&self) -> impl Iterator<Item = (&str, f32)> {
         let own = self.lexemes.iter().map(|lexeme| (lexeme.as_str(), 1.0));
-        own.chain(
+        let spellings = self.spellings.iter().map(|lexeme| (lexeme.as_str(), FOLDED_CLOSENESS));
+        own.chain(spellings).chain(
             self.expansions
                 .iter()
                 .map(|(lexeme, closeness)| (lexeme.as_str(), *closeness)),
         )
     }
+
+    /// The lexemes of the word itself, in any spelling.
+    pub fn itself(&self) -> impl Iterator<Item = &str> {
+        self.lexemes.iter().chain(&self.spellings).map(String::as_str)
+    }
+
+    /// Of how many texts the word itself is, by the number of texts for each lexeme.
+    pub fn frequency(&self, count: impl Fn(&str) -> f64) -> f64 {
+        let (folded, written): (Vec<&str>, Vec<&str>) = self.itself().partition(|lexeme| is_folded(lexeme));
+        let sum = |lexemes: Vec<&str>| lexemes.into_iter().map(&count).sum::<f64>();
+        sum(written).max(sum(folded))
+    }
+}
+
+/// Whether a lexeme is a folded form. Beside it, a text has the word that was folded.
+pub(crate) fn is_folded(lexeme: &str) -> bool {
+    lexeme.starts_with(FOLDED_MARK)
 }
 
 /// Merges tokens and their lexemes into distinct terms. Stop words weigh less in sentences only: in a short query
@@ -190,7 +245,12 @@ pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], weights: TermWeight
             (_, Some((term, closeness))) => {
                 let term: &mut LookupTerm = &mut terms[term];
                 for lexeme in lexemes {
-                    if term.looked_up().all(|(known, _)| known != lexeme) {
+                    if term.looked_up().any(|(known, _)| known == lexeme) {
+                        continue;
+                    }
+                    if token.is_spelling {
+                        term.spellings.push(lexeme);
+                    } else {
                         term.expansions.push((lexeme, closeness));
                     }
                 }
@@ -207,6 +267,7 @@ pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], weights: TermWeight
                 index.insert(first.clone(), terms.len());
                 terms.push(LookupTerm {
                     lexemes,
+                    spellings: Vec::new(),
                     expansions: Vec::new(),
                     weight,
                     whole,
@@ -233,168 +294,4 @@ pub fn any_of<'a>(lexemes: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::query::container::KnownNames;
-
-    fn tokens_of(text: &str) -> Vec<QueryToken> {
-        query_tokens(text, None, &Rules::english())
-    }
-
-    fn weighing(part: f32) -> TermWeights {
-        TermWeights {
-            part,
-            stop_word: 0.1,
-            framed: false,
-        }
-    }
-
-    fn terms_of(tokens: &[QueryToken]) -> Vec<LookupTerm> {
-        let lexemes: Vec<Vec<String>> = tokens.iter().map(|token| vec![token.text.to_lowercase()]).collect();
-        terms(tokens, &lexemes, weighing(0.3))
-    }
-
-    #[test]
-    fn s0_21_synonyms_are_looked_up_too() {
-        let terms = terms_of(&tokens_of("btn style"));
-        assert_eq!(terms.len(), 2);
-        assert_eq!(terms[0].lexemes, ["btn"]);
-        assert_eq!(terms[0].expansions, [("button".to_owned(), SYNONYM_CLOSENESS)]);
-    }
-
-    #[test]
-    fn s2_3_verbs_are_looked_up_with_their_synonyms() {
-        let rules = Rules::english();
-        let terms = |text: &str| {
-            let understood = Understanding::read(text, &rules, &KnownNames::default());
-            terms_of(&query_tokens(text, Some(&understood), &rules))
-        };
-        let save = terms("save a file");
-        assert!(
-            save[0].expansions.iter().any(|(lexeme, _)| lexeme == "write"),
-            "{save:?}"
-        );
-        let get_rid_of = terms("get rid of a file");
-        assert!(get_rid_of[0].lexemes == ["get"] && get_rid_of[0].weight < 1.0);
-        let delete = get_rid_of.iter().find(|term| term.lexemes == ["delete"]);
-        assert!(delete.is_some_and(|term| term.expansions.iter().any(|(lexeme, _)| lexeme == "remove")));
-    }
-
-    #[test]
-    fn what_a_phrase_means_is_expanded_and_is_not_in_the_query() {
-        let rules = Rules::english();
-        let text = "get rid of a file";
-        let understood = Understanding::read(text, &rules, &KnownNames::default());
-        let tokens = query_tokens(text, Some(&understood), &rules);
-        let expanded: Vec<&QueryToken> = tokens
-            .iter()
-            .filter_map(|token| token.expands)
-            .map(|(at, _)| &tokens[at])
-            .collect();
-        assert!(!expanded.is_empty());
-        for token in expanded {
-            assert_eq!(
-                (token.text.as_str(), token.expands, token.written),
-                ("delete", None, false)
-            );
-        }
-        let written: Vec<String> = terms_of(&tokens)
-            .into_iter()
-            .filter(|term| term.written)
-            .map(|term| term.lexemes[0].clone())
-            .collect();
-        assert_eq!(written, ["get", "rid", "of", "a", "file"]);
-    }
-
-    #[test]
-    fn what_the_dictionaries_drop_is_not_looked_up() {
-        let tokens = tokens_of("the button");
-        let lexemes = [Vec::new(), vec!["button".to_owned()]];
-        let terms = terms(&tokens, &lexemes, weighing(0.5));
-        assert_eq!(terms.len(), 1);
-        assert_eq!(terms[0].lexemes, ["button"]);
-    }
-
-    #[test]
-    fn a_repeated_word_counts_as_the_stronger() {
-        // First a part of an identifier, then a word of its own.
-        let terms = terms_of(&tokens_of("table_view view"));
-        let view = terms.iter().find(|term| term.lexemes == ["view"]).expect("a term");
-        assert_eq!((view.weight, view.written), (1.0, true));
-        assert_eq!(terms.iter().filter(|term| term.lexemes == ["view"]).count(), 1);
-    }
-
-    #[test]
-    fn the_words_of_an_expansion_count_as_parts() {
-        let terms = terms_of(&tokens_of("rbac"));
-        assert_eq!((terms[0].weight, terms[0].whole), (1.0, true));
-        let both = terms_of(&tokens_of("access rbac"));
-        assert!(
-            both[0].lexemes == ["access"] && both[0].written && both[0].weight == 1.0,
-            "{both:?}"
-        );
-        let rest = terms[1..].iter().filter(|term| !term.whole);
-        assert!(
-            rest.clone().count() > 1 && rest.clone().all(|term| term.weight == 0.3),
-            "{terms:?}"
-        );
-    }
-
-    #[test]
-    fn a_word_is_also_looked_up_as_written() {
-        let tokens = tokens_of("asyncimage Button button");
-        let lexemes = [vec!["asyncimag".into()], vec!["button".into()], vec!["button".into()]];
-        let terms = terms(&tokens, &lexemes, weighing(0.5));
-        assert_eq!(terms.len(), 2);
-        assert_eq!(terms[0].lexemes, ["asyncimag", "asyncimage"]);
-        assert_eq!(terms[1].lexemes, ["button"]);
-    }
-
-    #[test]
-    fn parts_count_less_than_the_identifier() {
-        let tokens = tokens_of("UITableView");
-        let lexemes: Vec<Vec<String>> = tokens.iter().map(|token| vec![token.text.to_lowercase()]).collect();
-        let weights: Vec<f32> = terms(&tokens, &lexemes, weighing(0.25))
-            .iter()
-            .map(|term| term.weight)
-            .collect();
-        assert_eq!(weights, [1.0, 0.25, 0.25, 0.25]);
-    }
-
-    #[test]
-    fn stop_words_weigh_less_in_sentences_only() {
-        let weight = |text: &str, word: &str| {
-            let term = terms_of(&tokens_of(text))
-                .into_iter()
-                .find(|term| term.lexemes == [word]);
-            term.map(|term| term.weight)
-        };
-        let sentence = "what is the best way to keep old files";
-        assert_eq!(weight(sentence, "the"), Some(0.1));
-        assert_eq!(weight(sentence, "what"), Some(0.1));
-        assert_eq!(weight(sentence, "keep"), Some(1.0));
-        assert_eq!(
-            weight("what is the best way", "the"),
-            Some(1.0),
-            "each of few words is meant"
-        );
-        let tokens = tokens_of("what is the best");
-        let lexemes: Vec<Vec<String>> = tokens.iter().map(|token| vec![token.text.clone()]).collect();
-        let framed = TermWeights {
-            framed: true,
-            ..weighing(0.3)
-        };
-        assert_eq!(
-            terms(&tokens, &lexemes, framed)[2].weight,
-            0.1,
-            "but where they only frame a name"
-        );
-        let code = "how can I call an object's __the__ from a script";
-        assert_eq!(weight(code, "__the__"), Some(1.0));
-    }
-
-    #[test]
-    fn lexemes_are_quoted() {
-        assert_eq!(any_of(["it's", "a\\b"]), r"'it''s' | 'a\\b'");
-    }
-}
+mod tests;

@@ -11,6 +11,7 @@ use crate::query::understanding::{Class, Role, Term, Understanding};
 use crate::ranking::news;
 use crate::ranking::page::{DESCRIPTION_BYTES, Page};
 use crate::ranking::weight::Weights;
+use crate::text::form::is_of_word;
 use crate::text::name;
 use crate::text::word::fold;
 use crate::values::interrupt::Interruptible;
@@ -291,7 +292,7 @@ impl<'a> QueryFeatures<'a> {
                 start += word.len() + 1;
             }
         } else {
-            text.split(|c: char| !c.is_alphanumeric()).for_each(take);
+            text.split(|c: char| !is_of_word(c)).for_each(take);
         }
     }
 

@@ -64,6 +64,7 @@ pub const fn name_strength(kind: NameKind, as_written: bool, in_container: bool)
         NameKind::Symbol => 0.993,
         NameKind::Slug => 0.992,
         NameKind::Alias | NameKind::Unprefixed => 0.99,
+        NameKind::Folded => 0.985,
     };
     let written = if as_written { AS_WRITTEN } else { 0.0 };
     let container = if in_container { 0.0 } else { -OUTSIDE_CONTAINER };

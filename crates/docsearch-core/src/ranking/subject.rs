@@ -11,6 +11,7 @@ use crate::query::mention::Identifier;
 use crate::query::rule::Rules;
 use crate::query::understanding::{CandidateName, NameRole, Sentence, Understanding, frames};
 use crate::ranking::rank::Evidence;
+use crate::text::form::Form;
 use crate::text::name::NameKind;
 use crate::text::token::tokens;
 use crate::values::id::{DocumentId, Map};
@@ -157,6 +158,8 @@ impl SubjectQuery<'_> {
 
     /// Indexes of the terms of a text.
     fn terms_of(&self, text: &str) -> Vec<usize> {
+        let form = Form::of(text);
+        let text = form.text();
         let words: Vec<&str> = tokens(text).map(|token| &text[token.range]).collect();
         let is_own = |term: &LookupTerm| words.iter().any(|word| term.text.eq_ignore_ascii_case(word));
         let own = self.terms.iter().enumerate().filter(|(_, term)| is_own(term));

@@ -7,11 +7,12 @@ use std::iter::Peekable;
 use std::ops::Range;
 use std::str::CharIndices;
 
+use crate::text::form::is_mark;
 use crate::values::interrupt::Interruptible;
 
 /// The words of an identifier, as byte ranges of `identifier`, in order.
 ///
-/// Boundaries are joiners and every other character that is neither letter nor digit, a lower-case
+/// Boundaries are joiners and every other character that is neither letter nor digit nor a mark on them, a lower-case
 /// letter before an upper-case one (`table|View`), and the last capital of a run of capitals before
 /// a lower-case letter (`HTTP|Server`). Digits stay with the word before them (`SHA256|Hash`,
 /// `Base64|Encoder`); only digits that end an identifier of several words stand alone
@@ -89,6 +90,10 @@ impl Iterator for Humps<'_> {
 
     fn next(&mut self) -> Option<Range<usize>> {
         while let Some((at, c)) = self.chars.next() {
+            // A mark belongs to the character before it.
+            if is_mark(c) && (self.start.is_some() || !c.is_alphanumeric()) {
+                continue;
+            }
             let previous = std::mem::replace(&mut self.before, c);
             if !c.is_alphanumeric() {
                 if let Some(from) = self.start.take() {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use strum::{EnumString, IntoStaticStr};
 use unicode_normalization::UnicodeNormalization;
 
+use crate::text::form::{Form, is_of_word, unaccented};
 use crate::text::identifier::split_identifier;
 use crate::text::title::{symbol, unqualified};
 use crate::text::token::qualified_segments;
@@ -26,6 +27,8 @@ pub enum NameKind {
     Alias,
     /// The name of code without its library's prefix: `TableView` of `UITableView`.
     Unprefixed,
+    /// One of these names without its accents.
+    Folded,
     /// The whole slug, or a URL of the page, see [`crate::values::address`].
     Address,
 }
@@ -66,13 +69,13 @@ pub fn key(text: &str) -> String {
         key.extend(ascii_key(text).map(char::from));
         return if key.len() > MAX_KEY_BYTES { String::new() } else { key };
     }
-    let folded: String = text.nfkc().flat_map(char::to_lowercase).collect();
+    let folded: String = Form::of(text).text().chars().flat_map(char::to_lowercase).collect();
     let named = folded.contains(char::is_alphanumeric);
     let mut key = String::with_capacity(folded.len());
     let mut letters = Letters::default();
     for c in folded.chars() {
         let keeps_meaning = if named {
-            letters.keep(c, c.is_alphanumeric())
+            letters.keep(c, is_of_word(c))
         } else {
             !c.is_whitespace()
         };
@@ -111,7 +114,7 @@ struct Letters {
 }
 
 impl Letters {
-    /// Letters and digits, `+` after them, and `#` after a first one: `C++` and `C#` are names, and
+    /// Letters and digits with their marks, `+` after them, and `#` after a first one: `C++` and `C#` are names, and
     /// `add#2` is `add 2`.
     fn keep(&mut self, c: char, alphanumeric: bool) -> bool {
         let keep = match c {
@@ -198,7 +201,8 @@ pub fn unique_names<'a>(pages: impl IntoIterator<Item = (&'a str, &'a str, Vec<&
     let mut pages_by_key: BTreeMap<String, Option<(usize, NameKind, String)>> = BTreeMap::new();
     for (index, (title, slug, aliases)) in pages.into_iter().enumerate() {
         let names = written_names(title, slug, aliases);
-        for (text, Name { key, kind }) in names.into_iter().filter(|(_, name)| name.kind != NameKind::Unprefixed) {
+        let is_full = |kind| !matches!(kind, NameKind::Unprefixed | NameKind::Folded);
+        for (text, Name { key, kind }) in names.into_iter().filter(|(_, name)| is_full(name.kind)) {
             pages_by_key
                 .entry(key)
                 .and_modify(|page| *page = None)
@@ -275,6 +279,14 @@ fn written_names<'a>(title: &str, slug: &str, aliases: impl IntoIterator<Item = 
     if let Some(name) = unprefixed(bare) {
         add(name, NameKind::Unprefixed);
     }
+    let folded: Vec<String> = names.iter().filter_map(|(text, _)| unaccented(text)).collect();
+    for bare in folded {
+        let key = key(&bare);
+        if !key.is_empty() && seen.insert(key.clone()) {
+            let kind = NameKind::Folded;
+            names.push((bare, Name { key, kind }));
+        }
+    }
     names
 }
 
@@ -332,6 +344,29 @@ mod tests {
             key: key("change history"),
             kind: NameKind::Symbol,
         }));
+    }
+
+    #[test]
+    fn a_page_answers_to_its_names_without_accents() {
+        let names = page_names("L'Élève", "pages/eleve-cœur", ["Größe"], []);
+        let folded: Vec<&str> = names
+            .iter()
+            .filter(|name| name.kind == NameKind::Folded)
+            .map(|name| name.key.as_str())
+            .collect();
+        assert_eq!(
+            folded,
+            ["leleve", "elevecoeur", "pageselevecoeur", "pagesleleve", "grosse"]
+        );
+        let plain = page_names("Pupil", "pages/pupil", [], []);
+        assert!(plain.iter().all(|name| name.kind != NameKind::Folded));
+    }
+
+    #[test]
+    fn marks_distinguish_names_and_forms_of_a_character_do_not() {
+        assert_ne!(key("कर्म"), key("करम"));
+        assert_eq!(key("cafe\u{301} ﬁle"), key("Café file"));
+        assert_eq!(key("re\u{ad}start\u{200b}"), key("restart"));
     }
 
     #[test]

@@ -1,16 +1,23 @@
 //! The tokens of technical text, of documents and queries alike.
 //!
-//! The text search parser `docsearch.code_parser` runs this. An identifier is emitted whole and then in its parts:
-//! `UITableView` gives a [`TokenKind::Identifier`], then `UI`, `Table` and `View`. All other tokens, put together,
-//! are the text again, so that headlines can be cut from them.
+//! The text search parser `docsearch.code_parser` runs this, on texts in the form in which they are compared (see
+//! [`crate::text::form::Form`]). An identifier is emitted whole and then in its parts: `UITableView` gives a
+//! [`TokenKind::Identifier`], then `UI`, `Table` and `View`. A run of a script without spaces gives its characters and
+//! their pairs. A word with accents is followed by its [`TokenKind::Folded`] form. All other tokens, put together, are
+//! the text again, so that headlines can be cut from them.
 
+mod character;
 mod kind;
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use crate::text::form::{APOSTROPHES, FOLDED_MARK, Form, INNER_SIGNS, folded, is_mark};
 use crate::text::identifier::Words;
 use crate::values::interrupt::Steps;
+pub(crate) use character::is_unspaced;
+use character::{begins_word, is_bracket, is_operator, is_word, joins_at_apostrophe};
 pub use kind::TokenKind;
 
 /// Longest token, in bytes, that is emitted for indexing; a lexeme of a tsvector ends at 2,046.
@@ -25,6 +32,23 @@ pub struct Token {
     pub range: Range<usize>,
     /// Whether it is part of a name that was emitted before.
     pub inside_whole: bool,
+}
+
+impl Token {
+    /// The token as it is indexed.
+    pub fn word<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let word = &text[self.range.clone()];
+        match self.kind {
+            TokenKind::Folded => Cow::Owned(folded_token(word)),
+            _ => Cow::Borrowed(word),
+        }
+    }
+}
+
+/// The folded form of a word as it is indexed, also if that is the word itself.
+pub(crate) fn folded_token(word: &str) -> String {
+    let folded = folded(word).unwrap_or_else(|| word.to_lowercase());
+    format!("{FOLDED_MARK}{folded}")
 }
 
 /// The tokens of a text, lazily, in order.
@@ -53,14 +77,14 @@ enum Rest<'a> {
         at: usize,
         end: usize,
     },
-    /// The pairs of an unspaced run from `at` on.
-    Bigrams {
-        run: Range<usize>,
+    /// The characters of an unspaced run from `at` on, and their pairs.
+    Run {
         at: usize,
+        end: usize,
     },
 }
 
-/// Splits a text into tokens, in linear time.
+/// Splits a text into tokens, in linear time. Texts are compared if they are in their [`Form`].
 pub fn tokens(text: &str) -> Tokens<'_> {
     Tokens {
         text,
@@ -73,7 +97,7 @@ pub fn tokens(text: &str) -> Tokens<'_> {
 
 /// Number of words of a text, without parts of identifiers.
 pub fn word_count(text: &str) -> usize {
-    tokens(text)
+    tokens(Form::of(text).text())
         .filter(|token| token.kind.is_counted(token.inside_whole))
         .count()
 }
@@ -98,29 +122,6 @@ impl Iterator for Tokens<'_> {
     }
 }
 
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-fn is_operator(c: char) -> bool {
-    matches!(
-        c,
-        '+' | '-' | '*' | '/' | '<' | '>' | '=' | '~' | '!' | '@' | '#' | '%' | '^' | '&' | '|' | '?' | ':' | '$'
-    )
-}
-
-fn is_bracket(c: char) -> bool {
-    matches!(c, '[' | ']' | '{' | '}')
-}
-
-/// Scripts without spaces between words, and Hangul, whose words are long.
-pub(crate) fn is_unspaced(c: char) -> bool {
-    matches!(u32::from(c),
-        0x2E80..=0x2FDF | 0x3005..=0x3007 | 0x3040..=0x30FF | 0x3100..=0x312F | 0x31F0..=0x31FF
-        | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0xFF66..=0xFF9F
-        | 0x20000..=0x323AF)
-}
-
 impl<'a> Tokens<'a> {
     fn push(&mut self, kind: TokenKind, range: Range<usize>, inside_whole: bool) {
         if range.is_empty() {
@@ -128,11 +129,19 @@ impl<'a> Tokens<'a> {
         }
         let fits = range.len() <= MAX_TOKEN_BYTES || kind == TokenKind::Gap;
         if fits {
+            let is_folded = kind.is_folded() && folded(&self.text[range.clone()]).is_some();
             self.queue.push_back(Token {
                 kind,
-                range,
+                range: range.clone(),
                 inside_whole,
             });
+            if is_folded {
+                self.queue.push_back(Token {
+                    kind: TokenKind::Folded,
+                    range,
+                    inside_whole: true,
+                });
+            }
         } else if !kind.is_whole() {
             let mut cut = range.start + MAX_TOKEN_BYTES;
             while !self.text.is_char_boundary(cut) {
@@ -168,7 +177,9 @@ impl<'a> Tokens<'a> {
         let Some(first) = self.peek(start) else {
             return;
         };
-        self.at = if is_unspaced(first) {
+        self.at = if is_mark(first) {
+            self.scan_gap(start)
+        } else if is_unspaced(first) {
             self.scan_unspaced(start)
         } else if is_word(first) || self.name_after_mark(start).is_some() {
             self.scan_name(start)
@@ -191,8 +202,10 @@ impl<'a> Tokens<'a> {
     fn scan_gap(&mut self, start: usize) -> usize {
         let mut end = start;
         while let Some(c) = self.peek(end) {
-            let opens_token =
-                is_word(c) || is_operator(c) || is_bracket(c) || (end > start && self.name_after_mark(end).is_some());
+            let opens_token = begins_word(c)
+                || is_operator(c)
+                || is_bracket(c)
+                || (end > start && self.name_after_mark(end).is_some());
             if end > start && opens_token {
                 break;
             }
@@ -203,16 +216,19 @@ impl<'a> Tokens<'a> {
     }
 
     fn scan_unspaced(&mut self, start: usize) -> usize {
-        let end = self.end_of_run(start, is_unspaced);
-        if self.text[start..end].chars().nth(1).is_none() {
+        let end = self.end_of_run(start, |c| is_unspaced(c) || is_mark(c));
+        if self.end_of_character(start) == end {
             self.push(TokenKind::Word, start..end, false);
         } else {
-            self.rest.push(Rest::Bigrams {
-                run: start..end,
-                at: start,
-            });
+            self.rest.push(Rest::Run { at: start, end });
         }
         end
+    }
+
+    /// The end of a character with its marks.
+    fn end_of_character(&self, start: usize) -> usize {
+        let base = self.peek(start).map_or(0, char::len_utf8);
+        self.end_of_run(start + base, is_mark)
     }
 
     /// Where a name begins whose first mark is at `at`: `--flag`, `-f`, `@State`, `$HOME`, `.gitignore`. The mark has
@@ -260,24 +276,39 @@ impl<'a> Tokens<'a> {
         end
     }
 
-    /// End of the name that starts at `start`: words joined by `.`, `::` and `-`.
+    /// End of the name that starts at `start`: words joined by `.`, `::`, `-`, and signs within words.
     fn end_of_name(&self, start: usize) -> usize {
-        let segment = |from| self.end_of_run(from, |c| is_word(c) && !is_unspaced(c));
+        let segment = |from: usize| match self.peek(from) {
+            Some(first) if begins_word(first) => self.end_of_run(from, |c| is_word(c) && !is_unspaced(c)),
+            _ => from,
+        };
         let mut end = segment(start);
         loop {
-            let rest = &self.text[end..];
-            let joiner = if rest.starts_with("::") {
-                2
-            } else if rest.starts_with(['.', '-']) {
-                1
-            } else {
-                return end;
-            };
+            let joiner = self.joiner(end);
             let next = segment(end + joiner);
             if next == end + joiner {
                 return end;
             }
             end = next;
+        }
+    }
+
+    /// Bytes of the sign at `at` that may join two words of a name; 0 if there is none.
+    fn joiner(&self, at: usize) -> usize {
+        let rest = &self.text[at..];
+        let Some(sign) = self.peek(at) else { return 0 };
+        let of_word = || {
+            let before = self.text[..at].chars().rev().find(|&c| !is_mark(c));
+            let after = rest.chars().nth(1);
+            INNER_SIGNS.contains(&sign) && [before, after].into_iter().all(|c| c.is_some_and(char::is_alphabetic))
+                || APOSTROPHES.contains(&sign)
+                    && [before, after].into_iter().all(|c| c.is_some_and(joins_at_apostrophe))
+        };
+        match sign {
+            '.' | '-' => 1,
+            ':' if rest.starts_with("::") => 2,
+            _ if of_word() => sign.len_utf8(),
+            _ => 0,
         }
     }
 
@@ -401,17 +432,14 @@ impl<'a> Tokens<'a> {
                 }
                 None => self.push(TokenKind::Gap, at..end, true),
             },
-            Rest::Bigrams { run, at } => {
-                let mut chars = self.text[at..run.end].char_indices().skip(1);
-                let second = chars.next().map_or(run.end, |(second, _)| at + second);
-                let pair_end = chars.next().map_or(run.end, |(third, _)| at + third);
-                self.push(TokenKind::Bigram, at..pair_end, false);
-                let next = if pair_end < run.end {
-                    Rest::Bigrams { run, at: second }
-                } else {
-                    Rest::Gap(run)
-                };
-                self.rest.push(next);
+            Rest::Run { at, end } => {
+                let next = self.end_of_character(at);
+                let second = self.end_of_character(next).min(end);
+                self.push(TokenKind::Part, at..next, true);
+                if next < end {
+                    self.push(TokenKind::Bigram, at..second, false);
+                    self.rest.push(Rest::Run { at: next, end });
+                }
             }
         }
     }

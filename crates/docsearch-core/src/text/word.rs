@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use rust_stemmers::{Algorithm, Stemmer};
 use serde::{Deserialize, Serialize};
 
+use crate::text::form::{Form, is_of_word, unaccented};
+
 /// Words shorter than this are compared as they are.
 const MIN_STEMMED_CHARS: usize = 4;
 
@@ -38,20 +40,24 @@ impl Word {
     }
 }
 
-/// Replaces the content of `lower` by a word in lower case, letter by letter: a final sigma is like any other.
+/// Replaces the content of `lower` by a word in lower case and without accents.
 pub(crate) fn fold(word: &str, lower: &mut String) {
     lower.clear();
     if word.is_ascii() {
         lower.push_str(word);
         lower.make_ascii_lowercase();
     } else {
-        lower.extend(word.chars().flat_map(char::to_lowercase));
+        let form = Form::of(word);
+        match unaccented(form.text()) {
+            Some(bare) => lower.push_str(&bare),
+            None => lower.extend(form.text().chars().flat_map(char::to_lowercase)),
+        }
     }
 }
 
 /// A word in lower case, without punctuation around it.
 pub(crate) fn folded(word: &str) -> String {
-    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
+    word.trim_matches(|c: char| !is_of_word(c)).to_lowercase()
 }
 
 /// The stem of a word in lower case. Short words and those of other scripts are their own stems.

@@ -97,7 +97,7 @@ proptest! {
         let category = category.unwrap_or_default();
         let levels = keys_of(category.split('/'));
         prop_assert_eq!(parts.levels().map(|level| level.key.to_vec()).collect::<Vec<_>>(), levels);
-        let plain = category.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let plain = category.split(|c: char| !is_of_word(c)).filter(|word| !word.is_empty());
         prop_assert_eq!(texts_of(parts.levels().flat_map(|level| level.words())), plain.map(folded).collect::<Vec<_>>());
     }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::list::List;
 use super::{Section, SegmentReader};
-use crate::index::bm25::{Bm25, Frequencies};
+use crate::index::bm25::{Bm25, Frequencies, Lexeme};
 use crate::index::corpus::{ChunkTerms, Corpus};
 use crate::index::lexical::{Lexical, NEAR_WORDS};
 use crate::values::id::{ChunkId, DocumentId, Map, Set};
@@ -181,7 +181,7 @@ impl<'a> Postings<'a> {
         let norms: Vec<f32> = sections
             .map(|section| bm25.norm(section.words as f32, corpus.average_chunk))
             .collect();
-        let mut several: Vec<(usize, Frequencies)> = Vec::new();
+        let mut several: Vec<(usize, bool, Frequencies)> = Vec::new();
         for (term, weight) in corpus.terms.iter().enumerate() {
             interrupt::check();
             let most = bm25.attainable(weight.idf) / attainable;
@@ -189,27 +189,34 @@ impl<'a> Postings<'a> {
                 scores[index] += share * frequency / (frequency + norms[index]);
             };
             let lists = self.lexical.of_term(term);
-            let mut lists = lists.filter_map(|lexeme| Some((lexeme.closeness, reader.list(lexeme.text)?)));
-            let Some((closeness, first)) = lists.next() else {
+            let mut lists = lists.filter_map(|lexeme| Some((lexeme, reader.list(lexeme.text)?)));
+            let Some((first_lexeme, first)) = lists.next() else {
                 continue;
             };
             let Some(second) = lists.next() else {
-                let share = closeness * most;
+                let share = first_lexeme.closeness * most;
                 first.each_of(&numbers, false, |index, counts, _| {
                     add(index, share, counts.weighted(bm25))
                 });
                 continue;
             };
             several.clear();
-            for (closeness, list) in [(closeness, first), second].into_iter().chain(lists) {
+            for (lexeme, list) in [(first_lexeme, first), second].into_iter().chain(lists) {
+                let is_folded = lexeme.is_folded();
                 list.each_of(&numbers, false, |index, counts, _| {
-                    several.push((index, counts.frequencies(closeness)));
+                    several.push((index, is_folded, counts.frequencies(lexeme.closeness)));
                 });
             }
-            several.sort_unstable_by_key(|(index, _)| *index);
+            several.sort_unstable_by_key(|(index, is_folded, _)| (*index, *is_folded));
             for same in several.chunk_by(|a, b| a.0 == b.0) {
                 let mut sum = Frequencies::default();
-                same.iter().for_each(|(_, found)| sum.add(found));
+                for (_, is_folded, found) in same {
+                    if *is_folded {
+                        sum.fold(found);
+                    } else {
+                        sum.add(found);
+                    }
+                }
                 add(same[0].0, sum.closeness * most, sum.weighted(bm25));
             }
         }
@@ -278,11 +285,19 @@ impl<'a> Postings<'a> {
             occurrences.clear();
             let is_written = written.next_if_eq(&term).is_some();
             let mut lists = 0;
-            for lexeme in self.lexical.of_term(term) {
+            let lexemes = self.lexical.of_term(term);
+            let (folded, others): (Vec<&Lexeme<'_>>, Vec<_>) = lexemes.partition(|lexeme| lexeme.is_folded());
+            for lexeme in others.into_iter().chain(folded) {
                 let Some(list) = reader.list(lexeme.text) else { continue };
                 lists += 1;
                 list.each_of(wanted, is_written && pairs > 0, |index, counts, positions| {
-                    found[index].frequencies[term].add(&counts.frequencies(lexeme.closeness));
+                    let counts = counts.frequencies(lexeme.closeness);
+                    let of_term = &mut found[index].frequencies[term];
+                    if lexeme.is_folded() {
+                        of_term.fold(&counts);
+                    } else {
+                        of_term.add(&counts);
+                    }
                     occurrences.extend(positions.iter().map(|&position| (index, position)));
                 });
             }

@@ -89,6 +89,7 @@ fn reader(segment: &Segment, superseded: Vec<i64>, lexemes: &[&str]) -> SegmentR
 fn term(lexemes: &[&str], expansions: &[(&str, f32)]) -> LookupTerm {
     LookupTerm {
         lexemes: lexemes.iter().map(|&lexeme| lexeme.to_owned()).collect(),
+        spellings: Vec::new(),
         expansions: expansions
             .iter()
             .map(|&(lexeme, closeness)| (lexeme.to_owned(), closeness))

@@ -13,6 +13,8 @@ pub enum NameRole {
     Address,
     /// The address without its query string.
     AddressPath,
+    /// The query without its accents.
+    Unaccented,
     /// The symbol in its container.
     Symbol,
     /// Parent and child.
@@ -45,6 +47,7 @@ impl NameRole {
             Self::Symbol | Self::Path if implicit => 0.998,
             Self::Symbol | Self::Path => 1.0,
             Self::AddressPath => 0.99,
+            Self::Unaccented => 0.985,
             Self::WithoutKind => 0.98,
             Self::Subject => 0.97,
             Self::Expanded => 0.96,

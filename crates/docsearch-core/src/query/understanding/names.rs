@@ -3,6 +3,7 @@
 use super::sentence::Sentence;
 use super::{ACRONYM, CandidateName, MAX_WRITTEN_OUT, NameRole, Subject, Understanding};
 use crate::query::rule::{MAX_RULE_PHRASE_WORDS, Rules};
+use crate::text::form::unaccented;
 use crate::text::name;
 use crate::text::word::folded;
 
@@ -23,6 +24,9 @@ impl Understanding {
         };
         add(&self.text, NameRole::Whole);
         add(&self.topic, NameRole::Whole);
+        for bare in [unaccented(&self.text), unaccented(&self.topic)].into_iter().flatten() {
+            add(&bare, NameRole::Unaccented);
+        }
         if let Some(subject) = &self.subject {
             add(subject, NameRole::Symbol);
         }

@@ -8,6 +8,7 @@ use crate::documents::page_keys::KeyWord;
 use crate::query::lookup::SYNONYM_CLOSENESS;
 use crate::query::rule::Rules;
 use crate::query::understanding::Understanding;
+use crate::text::form::unaccented;
 use crate::text::word::{Word, stem};
 use crate::values::id::Map;
 
@@ -104,6 +105,7 @@ fn all(understanding: &Understanding, rules: &Rules) -> Vec<TermWord> {
     let mut words = Vec::new();
     for (at, term) in understanding.terms.iter().take(MAX_TERMS).enumerate() {
         let mut add = |word: Word, closeness, is_expansion| {
+            let word = unaccented(&word.text).map_or(word, |bare| Word::new(&bare));
             words.push(TermWord {
                 word,
                 term: at,

@@ -1,6 +1,6 @@
 //! Kinds of tokens.
 
-/// Kinds of tokens. The numbers have meanings in the headline function of Postgres' default parser: 15 to 17 are left
+/// Kinds of tokens. The numbers have meanings in the headline function of Postgres' default parser: 5 and 15 to 17 are left
 /// out of headlines, 12 is never a match, the rest is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i32)]
@@ -9,11 +9,13 @@ pub enum TokenKind {
     Word = 1,
     /// Letters and digits in one piece: `sha256`, `42P01`.
     NumberWord = 3,
+    /// The folded form of the word before it, see [`crate::text::form::folded`].
+    Folded = 5,
     /// A version: `15.4.1`, `v2.0`, `1.0.0-rc.15`.
     Version = 8,
     /// A part of an identifier with digits.
     NumberPart = 9,
-    /// A part of an identifier that is a word.
+    /// A part of an identifier that is a word, and a character of a run without spaces.
     Part = 10,
     /// Text between tokens.
     Gap = 12,
@@ -31,9 +33,10 @@ pub enum TokenKind {
 
 impl TokenKind {
     /// Every kind, in the order of the numbers.
-    pub const ALL: [TokenKind; 11] = [
+    pub const ALL: [TokenKind; 12] = [
         Self::Word,
         Self::NumberWord,
+        Self::Folded,
         Self::Version,
         Self::NumberPart,
         Self::Part,
@@ -55,6 +58,7 @@ impl TokenKind {
         match self {
             Self::Word => "word",
             Self::NumberWord => "numword",
+            Self::Folded => "folded",
             Self::Version => "version",
             Self::NumberPart => "numpart",
             Self::Part => "part",
@@ -72,6 +76,7 @@ impl TokenKind {
         match self {
             Self::Word => "Word",
             Self::NumberWord => "Word with digits",
+            Self::Folded => "Word without accents, hyphens and the like",
             Self::Version => "Version number",
             Self::NumberPart => "Part of an identifier, with digits",
             Self::Part => "Part of an identifier",
@@ -87,6 +92,14 @@ impl TokenKind {
     /// Whether the parts of such tokens follow.
     pub fn is_whole(self) -> bool {
         matches!(self, Self::Qualified | Self::Identifier | Self::Bigram)
+    }
+
+    /// Whether such tokens may have a folded form.
+    pub(crate) fn is_folded(self) -> bool {
+        matches!(
+            self,
+            Self::Word | Self::NumberWord | Self::NumberPart | Self::Part | Self::Qualified | Self::Identifier
+        )
     }
 
     /// Whether such tokens count for the length of a text: whole words do, parts do not.

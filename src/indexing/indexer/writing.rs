@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use docsearch_core::documents::keyword;
 use docsearch_core::index::question::is_question;
 use docsearch_core::index::statistics::{CountedChunk, Delta};
 use docsearch_core::text::token;
@@ -328,7 +329,11 @@ impl Indexer<'_> {
                 DatumWithOid::from(self.project.text_config.as_str()),
                 DatumWithOid::from(document.input.title.as_str()),
                 DatumWithOid::from(rows.heading_paths),
-                DatumWithOid::from(document.keywords.join(" ")),
+                // Keywords that indexing chose are words of the text already.
+                DatumWithOid::from(keyword::given(
+                    &document.input.keywords,
+                    document.input.metadata.as_ref(),
+                )),
                 DatumWithOid::from(rows.numbers),
                 DatumWithOid::from(rows.kinds),
                 DatumWithOid::from(rows.first_headings),

@@ -4,6 +4,10 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use serde_json::Value;
+
+use crate::documents::markdown::plain_text;
+use crate::text::form::Form;
 use crate::text::identifier::is_identifier;
 use crate::text::token::{TokenKind, tokens};
 
@@ -57,6 +61,8 @@ const MAX_TURNS: usize = 2;
 
 /// Words of a plain text that may be keywords, most frequent first.
 pub fn candidates(text: &str) -> Vec<KeywordCandidate> {
+    let form = Form::of(text);
+    let text = form.text();
     let mut counts: HashMap<Cow<'_, str>, (u32, usize, &str, TokenKind)> = HashMap::new();
     for (order, token) in tokens(text).enumerate() {
         let counted = matches!(
@@ -79,6 +85,38 @@ pub fn candidates(text: &str) -> Vec<KeywordCandidate> {
             frequency,
         })
         .collect()
+}
+
+/// Metadata keys whose texts are tags of the document. Those of `taxonomies` are objects of such lists.
+const TAG_KEYS: [&str; 3] = ["tags", "tag", "taxonomies"];
+
+/// The keywords that an author gives a document, and the tags in its metadata, a line for each.
+pub fn given(keywords: &[String], metadata: Option<&Value>) -> String {
+    let tags = TAG_KEYS.iter().filter_map(|key| metadata?.get(key));
+    let tags = tags.flat_map(|value| match value {
+        Value::Object(lists) => lists.values().collect(),
+        one => vec![one],
+    });
+    let tags = tags.flat_map(|value| match value {
+        Value::Array(tags) => tags.as_slice(),
+        one => std::slice::from_ref(one),
+    });
+    let mut seen = HashSet::new();
+    let texts = keywords
+        .iter()
+        .map(String::as_str)
+        .chain(tags.filter_map(Value::as_str));
+    let texts: Vec<&str> = texts.filter(|text| seen.insert(*text)).collect();
+    texts.join("\n")
+}
+
+/// Whether keywords may be those that were chosen from a text in Markdown: each is a word of it.
+pub fn may_be_chosen(keywords: &[String], body: &str) -> bool {
+    let plain = plain_text(body);
+    let form = Form::of(&plain);
+    keywords
+        .iter()
+        .all(|keyword| form.text().contains(Form::of(keyword).text()))
 }
 
 /// Whether a word is no name: a placeholder (`test1`), part of an expression (`.format`), or random letters and
@@ -135,7 +173,36 @@ pub fn select(candidates: &[KeywordCandidate], idf: &[f32], code: &[String], cou
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn keywords_and_tags_of_authors_are_searched() {
+        let keywords = ["kubectl rollout".to_owned(), "pods".to_owned()];
+        for (metadata, expected) in [
+            (json!({"tags": ["pods", "designer"]}), "kubectl rollout\npods\ndesigner"),
+            (json!({"tag": "one", "author": "ada"}), "kubectl rollout\npods\none"),
+            (
+                json!({"taxonomies": {"tags": ["a"], "topics": ["b", 1]}}),
+                "kubectl rollout\npods\na\nb",
+            ),
+            (json!({"tags": 3}), "kubectl rollout\npods"),
+        ] {
+            assert_eq!(given(&keywords, Some(&metadata)), expected);
+        }
+        assert_eq!(given(&[], None), "");
+    }
+
+    #[test]
+    fn a_keyword_that_is_no_word_of_the_text_was_not_chosen_from_it() {
+        let may_be = |keywords: &[&str]| {
+            let keywords: Vec<String> = keywords.iter().map(|&keyword| keyword.to_owned()).collect();
+            may_be_chosen(&keywords, "Call **`VACUUM`** for the *table*.")
+        };
+        assert!(may_be(&["VACUUM", "table"]) && may_be(&[]));
+        assert!(!may_be(&["VACUUM", "bloat"]));
+    }
 
     #[test]
     fn what_examples_are_made_of_is_no_keyword() {

@@ -184,9 +184,9 @@ weights! {
     weight_heading: f32 = 1.5 in 0.0..=100.0, "factor",
         "BM25F: weight of a word in a heading.",
         "chosen: between title and body";
-    weight_keyword: f32 = 0.0 in 0.0..=100.0, "factor",
-        "BM25F: weight of a keyword of the document.",
-        "see hybrid_weight_words: keywords are words of the body already";
+    weight_keyword: f32 = 2.0 in 0.0..=100.0, "factor",
+        "BM25F: weight of a keyword that the author of the document gives.",
+        "chosen: as a title; keywords that indexing chooses are not counted";
     weight_question: f32 = 2.0 in 0.0..=100.0, "factor",
         "BM25F: number of occurrences that a word counts for if any question that the page answers has it.",
         "questions of hatch, fastify and npm (57): 48, 50, 51 first pages at 0, 1 and 2, 51 up to 4";

@@ -32,6 +32,11 @@ pub(super) fn read(page: &Document) -> Head {
         .or_else(|| attribute("meta[property='og:url']", "content"))
         .filter(|url| url.starts_with("https://") || url.starts_with("http://"));
     let keywords = attribute("meta[name='keywords']", "content").unwrap_or_default();
+    let tags = page.select("meta[property='article:tag']");
+    let tags: Vec<String> = tags
+        .iter()
+        .filter_map(|tag| Some(collapse(&tag.attr("content")?)))
+        .collect();
     let full_title = collapse(&page.select_single("head title").text());
     let full_title = Some(full_title)
         .filter(|title| !file_properties::is_placeholder(title))
@@ -45,6 +50,7 @@ pub(super) fn read(page: &Document) -> Head {
             .filter(|description| !lists_names(description)),
         keywords: keywords
             .split(',')
+            .chain(tags.iter().map(String::as_str))
             .map(|keyword| keyword.trim().to_owned())
             .filter(|keyword| !keyword.is_empty())
             .collect(),
@@ -128,10 +134,10 @@ mod tests {
     #[test]
     fn urls_have_to_be_absolute() {
         let head = read(&Document::from(
-            "<link rel=canonical href='../x'><meta property='og:url' content='https://a.test/x'><meta name=keywords content='a, b c,,'>",
+            "<link rel=canonical href='../x'><meta property='og:url' content='https://a.test/x'><meta name=keywords content='a, b c,,'><meta property='article:tag' content='d, e'>",
         ));
         assert_eq!(head.url, None);
-        assert_eq!(head.keywords, ["a", "b c"]);
+        assert_eq!(head.keywords, ["a", "b c", "d, e"]);
         let head = read(&Document::from("<meta property='og:url' content='https://a.test/x'>"));
         assert_eq!(head.url.as_deref(), Some("https://a.test/x"));
     }

@@ -320,6 +320,7 @@ fn text_drafts(
         content: options.content.as_deref(),
         extensions: origin.site.map(|file| file.site.extensions()).unwrap_or_default(),
         shared: origin.folders.and_then(|folders| folders.shared(format)),
+        sphinx: origin.site.and_then(|file| file.site.sphinx()),
     })?;
     Ok((format, drafts))
 }

@@ -4,6 +4,7 @@ mod anchor;
 mod configuration;
 mod generator;
 mod published;
+mod python;
 mod route;
 #[cfg(test)]
 mod tests;
@@ -17,7 +18,7 @@ use serde_json::{Map, Value};
 
 pub use anchor::AnchorRule;
 pub use generator::Generator;
-pub(crate) use generator::{BuiltPage, GENERATORS, Included, InclusionSyntax};
+pub(crate) use generator::{BuiltPage, ExternalLink, GENERATORS, Included, InclusionSyntax, SphinxSettings};
 
 /// Syntax of a page in addition to Markdown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -61,6 +62,8 @@ pub struct Site {
     excluded: Option<Arc<Gitignore>>,
     /// Whether its pages are the posts of a blog.
     is_blog: bool,
+    /// Of a Sphinx project.
+    sphinx: Option<Arc<SphinxSettings>>,
 }
 
 /// The slug and URL that a generator gives a page.
@@ -93,6 +96,11 @@ impl Site {
 
     pub(crate) fn extensions(&self) -> Extensions {
         self.generator.map(|generator| generator.extensions).unwrap_or_default()
+    }
+
+    /// What the pages of a Sphinx project have in common.
+    pub(crate) fn sphinx(&self) -> Option<&Arc<SphinxSettings>> {
+        self.sphinx.as_ref()
     }
 
     /// Why the page at `path` (absolute) is not part of the site; `None` if it is.

@@ -42,11 +42,16 @@ pub(crate) fn expand(folder: Option<&Folder>, path: &Path, text: &str, language:
         missing: Vec::new(),
     };
     let text = inclusion.page(text, path, 0);
-    let warning = inclusion.missing.first().map(|first| match inclusion.missing.len() {
-        1 => format!("not included: {first}"),
-        count => format!("not included: {first} and {} more", count - 1),
-    });
-    (text, warning)
+    (text, warning(&inclusion.missing))
+}
+
+/// The warning about files that could not be included, each with its reason.
+pub(crate) fn warning(missing: &[String]) -> Option<String> {
+    Some(match missing {
+        [] => return None,
+        [first] => format!("not included: {first}"),
+        [first, others @ ..] => format!("not included: {first} and {} more", others.len()),
+    })
 }
 
 struct Inclusion<'a> {

@@ -3,13 +3,14 @@
 use std::any::Any;
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 #[cfg(test)]
 use docsearch_fuzz::Target;
 
 use crate::draft::{Draft, Unreadable};
 use crate::file::{Folder, extension};
-use crate::site::Extensions;
+use crate::site::{Extensions, SphinxSettings};
 
 /// A format that can be read. Each is a `static` in the file of its reader and a row of [`super::FORMATS`].
 pub struct Format {
@@ -88,6 +89,8 @@ pub(crate) struct TextSource<'a> {
     /// The syntax that the generator of the site adds to Markdown.
     pub(crate) extensions: Extensions,
     pub(crate) shared: Option<&'a SharedContext>,
+    /// What the pages of a Sphinx project have in common.
+    pub(crate) sphinx: Option<&'a Arc<SphinxSettings>>,
 }
 
 impl<'a> TextSource<'a> {
@@ -101,6 +104,7 @@ impl<'a> TextSource<'a> {
             content: None,
             extensions: Extensions::default(),
             shared: None,
+            sphinx: None,
         }
     }
 

@@ -8,6 +8,7 @@ mod container;
 mod definition_list;
 mod directive;
 pub(crate) mod mdx;
+mod role;
 mod shortcode;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -107,6 +108,9 @@ impl Converter {
                 let lost = self.shifts.last().map_or(0, |(_, lost)| *lost);
                 self.shifts.push((column + lost + 4, lost + 4));
                 self.label(column, label);
+            } else if let Some(label) = directive::between_colons(text) {
+                self.label(column, &label);
+                while lines.next_if(|next| directive::is_option(next.trim())).is_some() {}
             } else if let Some(label) = container::fenced(text) {
                 self.label(column, label);
             } else if let Some(name) = container::object(text) {
@@ -130,7 +134,7 @@ impl Converter {
                     Some(_) => without_badges(&line),
                     None => line,
                 };
-                self.push(&attribute::without(&line));
+                self.push(&attribute::without(&role::shown(&line)));
             }
         }
     }
@@ -186,7 +190,7 @@ impl Converter {
     }
 
     /// A MyST directive, which has the syntax of a code block.
-    fn directive(&mut self, directive: &Directive<'_>, block: &Block, column: usize, lines: &mut Peekable<Lines<'_>>) {
+    fn directive(&mut self, directive: &Directive, block: &Block, column: usize, lines: &mut Peekable<Lines<'_>>) {
         let lost = self.shifts.last().map_or(0, |(_, lost)| *lost);
         let mut content = Vec::new();
         for line in lines.by_ref() {
@@ -196,17 +200,25 @@ impl Converter {
             }
             content.push(line);
         }
-        let options = content.iter().take_while(|line| directive::is_option(line)).count();
-        let content = content[options..].join("\n");
+        let parts = directive::Parts::of(&content);
         let body = match directive {
-            Directive::Code(language) => block.fence(language, content.trim_matches('\n')),
-            Directive::Rst => rst::to_markdown(&content),
+            Directive::Code(language) => {
+                self.label(column, parts.option("caption").unwrap_or_default());
+                block.fence(language, &parts.code())
+            }
+            Directive::Rst(opening) => rst::to_markdown(&parts.restructured_text(opening.as_deref())),
             Directive::Nothing => return,
             Directive::Container(label) => {
                 self.label(column, label);
-                to_markdown(&content, self.extensions)
+                to_markdown(&parts.text(), self.extensions)
             }
+            Directive::Unknown(label) if directive::is_text(parts.content) => {
+                self.label(column, label);
+                to_markdown(&format!("{}{}", parts.fields(), parts.text()), self.extensions)
+            }
+            Directive::Unknown(_) => block.fence(block.info(), &content.join("\n")),
         };
+        let is_code = matches!(directive, Directive::Unknown(_)) && body.starts_with("```");
         let indent = " ".repeat(column);
         for line in body.lines() {
             self.push(&match line.is_empty() {
@@ -214,7 +226,9 @@ impl Converter {
                 false => format!("{indent}{line}"),
             });
         }
-        self.push("");
+        if !is_code {
+            self.push("");
+        }
     }
 
     fn opens_code(&self, text: &str) -> bool {
@@ -274,10 +288,8 @@ impl Converter {
         // The following lines of the definition are indented by four columns.
         let lost = self.shifts.last().map_or(0, |(_, lost)| *lost);
         self.shifts.push((column + lost + 2, lost + 4));
-        self.push(&attribute::without(&shortcode::without(
-            definition,
-            self.extensions.liquid,
-        )));
+        let definition = shortcode::without(definition, self.extensions.liquid);
+        self.push(&attribute::without(&role::shown(&definition)));
     }
 }
 

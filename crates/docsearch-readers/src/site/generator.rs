@@ -23,6 +23,8 @@ use serde_json::{Map, Value};
 
 use super::anchor::Rule;
 use super::published::Route;
+pub(crate) use sphinx::settings::{ExternalLink, SphinxSettings};
+
 use super::{Extensions, Site};
 use crate::file::slug;
 use crate::text::heading;

@@ -80,7 +80,7 @@ fn icon(text: &str) -> Option<usize> {
 }
 
 /// Length of the code span that `text` opens, or of its backticks when it does not close.
-fn code_span(text: &str) -> usize {
+pub(super) fn code_span(text: &str) -> usize {
     let ticks = text.bytes().take_while(|&byte| byte == b'`').count();
     let mut at = ticks;
     while let Some(offset) = text[at..].find('`') {

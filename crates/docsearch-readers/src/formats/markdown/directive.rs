@@ -1,46 +1,159 @@
 //! MyST directives, which have the syntax of code blocks: ```` ```{note} ````.
 
 use super::container;
+use crate::formats::rst::directive::code;
+use crate::formats::rst::directive::vocabulary::{self, Kind};
 
 /// What a directive shows.
 #[derive(Debug, PartialEq)]
-pub(super) enum Directive<'a> {
+pub(super) enum Directive {
     /// Code in a language.
-    Code(&'a str),
-    /// reStructuredText.
-    Rst,
+    Code(String),
+    /// reStructuredText, or a directive of it with this first line.
+    Rst(Option<String>),
     /// Markdown below a label, which may be empty.
-    Container(&'a str),
-    /// Nothing: navigation, and the output of other programs.
+    Container(String),
+    /// Nothing: navigation, and settings.
     Nothing,
+    /// A directive of an extension, or the code of a notebook. The argument is the label of text.
+    Unknown(String),
 }
 
 /// The directive in the info string of a code block.
-pub(super) fn of(info: &str) -> Option<Directive<'_>> {
+pub(super) fn of(info: &str) -> Option<Directive> {
     let (name, argument) = info.strip_prefix('{')?.split_once('}')?;
-    let argument = argument.trim();
-    Some(match name {
-        "code-block" | "code" | "sourcecode" | "code-cell" | "code-cell ipython3" => Directive::Code(argument),
-        "math" | "mermaid" | "graphviz" | "doctest" | "console" | "prompt" => Directive::Code(name),
-        "eval-rst" => Directive::Rst,
-        "toctree" | "contents" | "tableofcontents" | "include" | "literalinclude" | "image" | "raw" | "index" => {
-            Directive::Nothing
-        }
-        "versionadded" | "versionchanged" | "deprecated" | "figure" | "grid" | "grid-item" | "grid-item-card"
-        | "card" | "dropdown" | "tab-set" | "tab-item" | "sidebar" | "topic" | "admonition" | "margin" | "tabbed" => {
-            Directive::Container(if name == "figure" { "" } else { argument })
-        }
-        _ if name.starts_with("auto") => Directive::Nothing,
-        _ => Directive::Container(match argument {
-            "" => container::label(name)?,
-            title => container::label(name).map(|_| title)?,
-        }),
+    let argument = argument.trim().to_owned();
+    let name = name.to_lowercase();
+    let opening = || Directive::Rst(Some(format!(".. {name}:: {argument}")));
+    let titled = |label: &str| match (label, &*argument) {
+        (label, "") => label.to_owned(),
+        ("", title) => title.to_owned(),
+        (label, title) => format!("{label}: {title}"),
+    };
+    Some(match (&*name, vocabulary::kind(&name)) {
+        ("code-cell", _) => Directive::Code(argument),
+        ("eval-rst", _) => Directive::Rst(None),
+        ("tableofcontents", _) => Directive::Nothing,
+        (_, Some(kind)) => match kind {
+            Kind::Silent => Directive::Nothing,
+            Kind::Code => Directive::Code(argument),
+            Kind::CodeTab | Kind::ListTable | Kind::CsvTable => opening(),
+            Kind::CodeIn(_) | Kind::Math => Directive::Code(name.clone()),
+            Kind::ParsedLiteral => Directive::Code(String::new()),
+            Kind::Labelled(label) => Directive::Container(match &*argument {
+                "" => container::label(&name).unwrap_or(label).to_owned(),
+                _ => argument,
+            }),
+            Kind::Change(label) => Directive::Container(format!("{label} {argument}").trim_end().to_owned()),
+            Kind::Titled(label) => Directive::Container(titled(label)),
+            Kind::Line | Kind::Text | Kind::Button | Kind::Table => Directive::Container(argument),
+            Kind::Raw => opening(),
+            Kind::Layout | Kind::Image | Kind::Figure => Directive::Container(String::new()),
+            Kind::Definition | Kind::Automatic => Directive::Container(match &*argument {
+                "" => String::new(),
+                name => format!("`{name}`"),
+            }),
+        },
+        _ => match container::label(&name) {
+            Some(label) if argument.is_empty() => Directive::Container(label.to_owned()),
+            Some(_) => Directive::Container(argument),
+            None => Directive::Unknown(argument),
+        },
     })
+}
+
+/// The label of a directive between lines of colons, whose content is Markdown: `:::{note}`.
+pub(super) fn between_colons(text: &str) -> Option<String> {
+    let info = text.strip_prefix(":::")?.trim_start_matches(':');
+    match of(info).filter(|_| info.starts_with('{') && !info.starts_with("{."))? {
+        Directive::Container(label) | Directive::Unknown(label) => Some(label),
+        Directive::Code(_) | Directive::Rst(_) | Directive::Nothing => None,
+    }
 }
 
 /// `:name: value`.
 pub(super) fn is_option(line: &str) -> bool {
-    line.strip_prefix(':')
-        .and_then(|rest| rest.split_once(':'))
-        .is_some_and(|(name, _)| !name.is_empty() && !name.contains(char::is_whitespace))
+    option(line).is_some()
+}
+
+fn option(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.strip_prefix(':')?.split_once(':')?;
+    let is_name = !name.is_empty() && !name.contains(char::is_whitespace);
+    is_name.then(|| (name, value.trim()))
+}
+
+/// The options and the content of a directive.
+pub(super) struct Parts<'a> {
+    options: Vec<(&'a str, &'a str)>,
+    pub(super) content: &'a [String],
+}
+
+impl<'a> Parts<'a> {
+    /// Options are lines in colons, or YAML between lines of dashes.
+    pub(super) fn of(lines: &'a [String]) -> Self {
+        let is_dashes = |line: &String| line.trim_end() == "---";
+        if lines.first().is_some_and(is_dashes)
+            && let Some(end) = lines[1..].iter().position(is_dashes)
+        {
+            let pairs = lines[1..=end].iter().filter_map(|line| line.split_once(": "));
+            return Self {
+                options: pairs.map(|(name, value)| (name.trim(), value.trim())).collect(),
+                content: &lines[end + 2..],
+            };
+        }
+        let options: Vec<(&str, &str)> = lines.iter().map_while(|line| option(line)).collect();
+        Self {
+            content: &lines[options.len()..],
+            options,
+        }
+    }
+
+    pub(super) fn option(&self, name: &str) -> Option<&'a str> {
+        self.options
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| *value)
+    }
+
+    pub(super) fn text(&self) -> String {
+        self.content.join("\n")
+    }
+
+    pub(super) fn code(&self) -> String {
+        self.text().trim_matches('\n').to_owned()
+    }
+
+    /// The options that readers see, as a list.
+    pub(super) fn fields(&self) -> String {
+        let shown = self
+            .options
+            .iter()
+            .filter(|(name, value)| vocabulary::is_shown(name, value));
+        let fields: String = shown.map(|(name, value)| format!("- **{name}:** {value}\n")).collect();
+        if fields.is_empty() { fields } else { fields + "\n" }
+    }
+
+    /// The same in reStructuredText, below the first line of a directive, if it is one.
+    pub(super) fn restructured_text(&self, opening: Option<&str>) -> String {
+        let Some(opening) = opening else { return self.text() };
+        let mut text = format!("{opening}\n");
+        for (name, value) in &self.options {
+            text += &format!("   :{name}: {value}\n");
+        }
+        text.push('\n');
+        for line in self.content {
+            text += &format!("   {line}\n");
+        }
+        text
+    }
+}
+
+/// Whether the content of an unknown directive is sentences rather than code.
+pub(super) fn is_text(content: &[String]) -> bool {
+    let is_sentence = |line: &String| {
+        let line = line.trim_end();
+        line.ends_with(['.', '!', '?', ':']) && line.split(' ').count() >= 3
+    };
+    let has_text = content.iter().any(|line| !line.trim().is_empty());
+    !has_text || content.iter().any(is_sentence) && !code::is_code(content)
 }

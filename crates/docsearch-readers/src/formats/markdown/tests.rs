@@ -1,3 +1,5 @@
+mod myst;
+
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 

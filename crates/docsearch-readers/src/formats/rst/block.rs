@@ -1,8 +1,10 @@
 //! Body elements: sections, paragraphs, lists, literal blocks.
 
+use std::path::Path;
+
+use super::context::PageContext;
 use super::identifier::DefinitionContext;
-use super::label::FolderLabels;
-use super::line::{adornment, dedent, fence, indentation, indented_extent, outdent};
+use super::line::{adornment, dedent, fence, indentation, indented_extent, is_punctuation, outdent};
 use super::reference::References;
 use super::{directive, inline, table};
 use crate::text::markdown_text::{self, hang};
@@ -57,7 +59,7 @@ impl Scope {
         }
     }
 
-    fn item(&self) -> Self {
+    pub(super) fn item(&self) -> Self {
         Self {
             allows_headings: false,
             ..self.nested()
@@ -82,21 +84,35 @@ pub(super) struct PageReader {
     /// Number of the last item of an enumerated list.
     enumerator: usize,
     pub(super) definition_context: DefinitionContext,
+    context: PageContext,
+    /// The files that could not be included, each with the reason.
+    pub(super) missing: Vec<String>,
 }
 
 /// Consumed lines, and their Markdown blocks.
 pub(super) type Step = (usize, Vec<String>);
 
 impl PageReader {
-    pub(super) fn new(lines: &[String], folder_labels: FolderLabels) -> Self {
+    pub(super) fn new(lines: &[String], added: &[String], context: PageContext) -> Self {
         Self {
-            references: References::collect(lines).with(folder_labels),
+            references: References::of_page(lines, added, &context),
             styles: Vec::new(),
             level: 0,
             language: String::new(),
             enumerator: 0,
             definition_context: DefinitionContext::default(),
+            context,
+            missing: Vec::new(),
         }
+    }
+
+    /// The text of another file of the folder. If it cannot be read, that is recorded.
+    pub(super) fn file(&mut self, file: &Path) -> Option<String> {
+        let text = self.context.file(file);
+        if text.is_none() {
+            self.missing.push(format!("{} (cannot be read)", file.display()));
+        }
+        text
     }
 
     /// Converts `lines`, which have no common indentation, to Markdown blocks.
@@ -159,7 +175,7 @@ impl PageReader {
         {
             return step;
         }
-        if let Some(step) = table::simple(self, lines).or_else(|| table::grid(self, lines)) {
+        if let Some(step) = table::drawn(self, lines, scope) {
             return step;
         }
         if first == "__" || first.starts_with("__ ") {
@@ -254,9 +270,13 @@ impl PageReader {
 
     fn field_label(&self, name: &str) -> String {
         match name.split_once(' ') {
-            Some(("param" | "parameter" | "arg" | "keyword" | "raises" | "ivar" | "var", rest)) => {
-                format!("{}:", markdown_text::code(rest))
-            }
+            Some((
+                "param" | "parameter" | "arg" | "argument" | "key" | "keyword" | "raises" | "ivar" | "var",
+                rest,
+            )) => match rest.rsplit_once(' ') {
+                Some((kind, name)) => format!("{} ({}):", markdown_text::code(name), self.inline(kind)),
+                None => format!("{}:", markdown_text::code(rest)),
+            },
             _ => format!("**{}:**", self.inline(name)),
         }
     }
@@ -318,9 +338,11 @@ fn literal_extent(lines: &[String], start: usize) -> usize {
         return indented;
     }
     let blanks = lines[start..].iter().take_while(|line| line.is_empty()).count();
+    let quote = lines.get(start + blanks).and_then(|line| line.chars().next());
+    let quote = quote.filter(|&first| is_punctuation(first));
     let quoted = lines[start + blanks..]
         .iter()
-        .take_while(|line| line.starts_with('>'))
+        .take_while(|line| quote.is_some_and(|quote| line.starts_with(quote)))
         .count();
     if quoted > 0 { blanks + quoted } else { 0 }
 }

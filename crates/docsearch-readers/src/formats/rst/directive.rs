@@ -1,30 +1,40 @@
 //! Explicit markup: directives, targets, footnotes, comments.
 
-use super::block::{PageReader, Scope, Step, is_item};
-use super::line::{adornment, dedent, fence, indentation, indented_extent};
-use super::{identifier, reference, table};
-use crate::text::{markdown_text, target};
+mod admonition;
+pub(crate) mod code;
+mod definition;
+pub(crate) mod vocabulary;
+
+use std::path::Path;
+
+use super::block::{PageReader, Scope, Step};
+use super::line::{dedent, fence, indentation, indented_extent};
+use super::{reference, table};
+use crate::formats::html;
+use crate::text::{markdown_text, target, term};
+use vocabulary::Kind;
 
 /// A parsed directive.
-struct Directive {
+pub(super) struct Directive {
     /// Lower case, without its domain.
     name: String,
     /// Its domain; empty for the default one.
     domain: String,
+    kind: Option<Kind>,
     /// Lines of the argument.
     arguments: Vec<String>,
     options: Vec<(String, String)>,
-    content: Vec<String>,
+    pub(super) content: Vec<String>,
     /// Whether a blank line separates the argument from the content.
     is_content_apart: bool,
 }
 
 impl Directive {
-    fn argument(&self) -> String {
+    pub(super) fn argument(&self) -> String {
         self.arguments.join(" ")
     }
 
-    fn option(&self, name: &str) -> Option<&str> {
+    pub(super) fn option(&self, name: &str) -> Option<&str> {
         self.options
             .iter()
             .find(|(key, _)| key == name)
@@ -38,11 +48,17 @@ pub(super) fn explicit_markup(reader: &mut PageReader, lines: &[String], scope: 
     if lines[0] == ".." && lines.get(1).is_none_or(|next| next.is_empty()) {
         return (1, Vec::new());
     }
-    let extent = 1 + indented_extent(lines, 1, 1);
+    let extent = match markup.starts_with('_') {
+        // The text after a target may be indented, too.
+        true => lines.iter().take_while(|line| !line.is_empty()).count(),
+        false => lines.len(),
+    };
+    let extent = 1 + indented_extent(&lines[..extent], 1, 1);
     if let Some(directive) = parse(markup, &lines[1..extent]) {
         return (extent, render(reader, &directive, &lines[extent..], scope));
     }
     if let Some((label, text)) = footnote(markup) {
+        let label = reader.references.footnote_label(label, false);
         let mut content = vec![text.to_owned()];
         content.extend(dedent(&lines[1..extent]));
         let text = reader.blocks(&content, &scope.nested()).join("\n\n");
@@ -56,42 +72,58 @@ pub(super) fn explicit_markup(reader: &mut PageReader, lines: &[String], scope: 
 }
 
 fn parse(markup: &str, following: &[String]) -> Option<Directive> {
-    let (name, argument) = markup.split_once("::")?;
-    let name = name.trim_end();
-    let valid = !name.is_empty()
-        && name
-            .chars()
-            .all(|character| character.is_alphanumeric() || "-_+:.".contains(character))
-        && (argument.is_empty() || argument.starts_with(' '));
-    if !valid {
-        return None;
-    }
+    let (name, argument) = directive_parts(markup)?;
+    let name = name.to_lowercase();
+    let kind = vocabulary::kind(&name);
     let mut arguments: Vec<String> = Vec::new();
     if !argument.trim().is_empty() {
         arguments.push(argument.trim().to_owned());
     }
-    let mut options = Vec::new();
+    let takes_lines = matches!(
+        kind,
+        Some(Kind::Definition | Kind::Titled(_) | Kind::Line | Kind::Table | Kind::ListTable | Kind::CsvTable)
+    );
+    let mut options: Vec<(String, String)> = Vec::new();
     let head = following.iter().take_while(|line| !line.is_empty()).count();
     let mut content_start = 0;
+    let mut column = 0;
     for line in &following[..head] {
         let text = line.trim();
         if let Some((key, value)) = option(text) {
             options.push((key.to_owned(), value.to_owned()));
-        } else if options.is_empty() && !arguments.is_empty() && takes_signatures(name) {
+            column = indentation(line);
+        } else if let Some((_, value)) = options.last_mut().filter(|_| indentation(line) > column) {
+            value.push('\n');
+            value.push_str(text);
+        } else if options.is_empty() && !arguments.is_empty() && takes_lines {
             arguments.push(text.to_owned());
         } else {
             break;
         }
         content_start += 1;
     }
+    let (domain, name) = name.split_once(':').unwrap_or(("", &name));
     Some(Directive {
-        name: name.rsplit(':').next().unwrap_or(name).to_lowercase(),
-        domain: name.rsplit_once(':').map_or("", |(domain, _)| domain).to_lowercase(),
+        name: name.to_owned(),
+        domain: domain.to_owned(),
+        kind,
         arguments,
         options,
         content: dedent(&following[content_start..]),
         is_content_apart: following.get(content_start).is_some_and(String::is_empty),
     })
+}
+
+/// The name of a directive and its argument, if `markup` is one.
+fn directive_parts(markup: &str) -> Option<(&str, &str)> {
+    let (name, argument) = markup.split_once("::")?;
+    let name = name.trim_end();
+    let is_name = |character: char| character.is_alphanumeric() || "-_+:.".contains(character);
+    let valid = !name.is_empty()
+        && !name.starts_with('_')
+        && name.chars().all(is_name)
+        && (argument.is_empty() || argument.starts_with(' '));
+    valid.then_some((name, argument))
 }
 
 fn option(text: &str) -> Option<(&str, &str)> {
@@ -100,290 +132,159 @@ fn option(text: &str) -> Option<(&str, &str)> {
     valid.then(|| (key, value.trim()))
 }
 
-fn takes_signatures(name: &str) -> bool {
-    is_definition(&name.rsplit(':').next().unwrap_or(name).to_lowercase())
-}
-
 /// Label and text of `[1] text`, `[#name] text`, `[CIT2002] text`.
 fn footnote(markup: &str) -> Option<(&str, &str)> {
     let (label, text) = markup.strip_prefix('[')?.split_once(']')?;
-    Some((label.trim_start_matches('#'), text.trim()))
+    Some((label, text.trim()))
 }
 
 fn render(reader: &mut PageReader, directive: &Directive, following: &[String], scope: &Scope) -> Vec<String> {
-    let name = directive.name.as_str();
-    match name {
-        "code-block" | "code" | "sourcecode" | "highlight-block" => code(directive, &directive.argument()),
-        "console" | "doctest" | "testcode" | "prompt" | "math" | "productionlist" | "parsed-literal" | "csv-table"
-        | "graphviz" | "mermaid" => code(directive, language_of(name)),
-        "highlight" => {
-            reader.language = directive.argument();
-            Vec::new()
-        }
-        "toctree" | "contents" | "index" | "image" | "include" | "literalinclude" | "raw" | "meta"
-        | "sectionauthor" | "moduleauthor" | "tabularcolumns" | "default-role" | "todo" | "role" | "highlightlang"
-        | "testsetup" | "testcleanup" | "rst-class" => Vec::new(),
-        "currentmodule" => {
-            reader.definition_context.module =
-                Some(directive.argument()).filter(|name| !name.is_empty() && name != "None");
-            Vec::new()
+    let name = Some(directive.argument()).filter(|name| !name.is_empty() && name != "None");
+    match directive.name.as_str() {
+        "highlight" => reader.language = directive.argument(),
+        "currentmodule" => reader.definition_context.module = name,
+        "module" => {
+            reader.definition_context.module = name;
+            return module(reader, directive, scope);
         }
         "program" => {
-            let words: Vec<&str> = directive
-                .arguments
-                .iter()
-                .flat_map(|line| line.split_whitespace())
-                .collect();
-            reader.definition_context.program = Some(words.join("-")).filter(|name| !name.is_empty() && name != "None");
-            Vec::new()
+            let words = name.map(|name| name.split_whitespace().collect::<Vec<_>>().join("-"));
+            reader.definition_context.program = words;
         }
-        "module" => {
-            reader.definition_context.module = Some(directive.argument()).filter(|name| !name.is_empty());
-            module(reader, directive)
-        }
-        "rubric" | "centered" => vec![format!("**{}**", reader.inline(&directive.argument()))],
-        "list-table" => table::from_lists(reader, &directive.content),
-        "figure" => reader.blocks(&directive.content, &scope.nested()),
-        _ if admonition_label(name).is_some() => admonition(reader, directive, scope),
-        _ if is_definition(name) => definition(reader, directive, following, scope),
-        _ => container(reader, directive, scope),
+        _ => {}
     }
-}
-
-fn code(directive: &Directive, language: &str) -> Vec<String> {
-    let language = if matches!(language, "text" | "none" | "default") {
-        ""
-    } else {
-        language
+    let Some(kind) = directive.kind else {
+        return unknown(reader, directive, following, scope);
     };
-    let mut lines = directive.content.clone();
-    if lines.is_empty() && directive.name == "math" {
-        lines = directive.arguments.clone();
-    }
-    if lines.is_empty() {
-        Vec::new()
-    } else {
-        vec![fence(language, &lines)]
+    match kind {
+        Kind::Silent => Vec::new(),
+        Kind::Code => code::block_in_argument(reader, directive),
+        Kind::CodeIn(language) => code::block(reader, directive, language),
+        Kind::CodeTab => code::tab(reader, directive),
+        Kind::ParsedLiteral => code::parsed_literal(reader, directive),
+        Kind::Math => code::math(directive),
+        Kind::Labelled(label) => admonition::labelled(reader, directive, label, scope),
+        Kind::Change(label) => admonition::change(reader, directive, label, scope),
+        Kind::Titled(label) => admonition::titled(reader, directive, label, scope),
+        Kind::Line => vec![format!("**{}**", reader.inline(&directive.argument()))],
+        Kind::Layout => reader.blocks(&directive.content, &scope.nested()),
+        Kind::Text => admonition::text(reader, directive, scope),
+        Kind::Button if directive.content.is_empty() => vec![reader.inline(&directive.argument())],
+        Kind::Button => reader.blocks(&directive.content, &scope.nested()),
+        Kind::Table => {
+            let mut blocks = title(reader, directive);
+            blocks.extend(reader.blocks(&directive.content, &scope.nested()));
+            blocks
+        }
+        Kind::ListTable => {
+            let mut blocks = title(reader, directive);
+            blocks.extend(table::list::blocks(reader, directive, scope));
+            blocks
+        }
+        Kind::CsvTable => {
+            let mut blocks = title(reader, directive);
+            blocks.extend(table::csv::blocks(reader, directive, scope));
+            blocks
+        }
+        Kind::Raw => raw(reader, directive),
+        Kind::Image => image(directive),
+        Kind::Figure => {
+            let mut blocks = image(directive);
+            blocks.extend(reader.blocks(&directive.content, &scope.nested()));
+            blocks
+        }
+        Kind::Definition => definition::blocks(reader, directive, following, scope),
+        Kind::Automatic => {
+            let mut blocks = argument(directive);
+            blocks.extend(reader.blocks(&directive.content, &scope.nested()));
+            blocks
+        }
     }
 }
 
-fn language_of(directive: &str) -> &str {
-    match directive {
-        "doctest" => "pycon",
-        "testcode" => "python",
-        "prompt" => "console",
-        "productionlist" | "parsed-literal" | "csv-table" => "",
-        other => other,
+/// A directive of an extension that is not known: its argument, its options and its text.
+fn unknown(reader: &mut PageReader, directive: &Directive, following: &[String], scope: &Scope) -> Vec<String> {
+    let is_code = code::is_code(&directive.content);
+    let first = directive.arguments.first();
+    if !is_code && first.is_some_and(|argument| term::is_name(argument)) {
+        return definition::blocks(reader, directive, following, scope);
+    }
+    let mut blocks = match first {
+        Some(first) if first.contains(' ') => vec![reader.inline(first)],
+        _ => argument(directive),
+    };
+    blocks.extend(option_fields(reader, directive));
+    match is_code {
+        true => blocks.push(fence("", &directive.content)),
+        false => blocks.extend(reader.blocks(&directive.content, &scope.nested())),
+    }
+    blocks
+}
+
+fn argument(directive: &Directive) -> Vec<String> {
+    let argument = directive.argument();
+    match argument.is_empty() {
+        true => Vec::new(),
+        false => vec![markdown_text::code(&argument)],
     }
 }
 
-fn module(reader: &PageReader, directive: &Directive) -> Vec<String> {
+/// The title of a table.
+fn title(reader: &PageReader, directive: &Directive) -> Vec<String> {
+    let title = directive.argument();
+    match title.is_empty() {
+        true => Vec::new(),
+        false => vec![format!("**{}**", reader.inline(&title))],
+    }
+}
+
+/// The text of HTML. A page of HTML shows no other raw text.
+fn raw(reader: &mut PageReader, directive: &Directive) -> Vec<String> {
+    if !directive.argument().split(' ').any(|format| format == "html") {
+        return Vec::new();
+    }
+    let file = directive.option("file").map(Path::new);
+    let text = match file {
+        Some(file) => reader.file(file).unwrap_or_default(),
+        None => directive.content.join("\n"),
+    };
+    let draft = html::read(Path::new("raw.html"), &text, None, &html::Frame::default());
+    draft.map(|draft| draft.body).into_iter().collect()
+}
+
+/// An image with its text; without a text, nothing.
+fn image(directive: &Directive) -> Vec<String> {
+    let text = directive.option("alt").unwrap_or_default();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.is_empty() {
+        true => Vec::new(),
+        false => vec![format!(
+            "![{}]({})",
+            markdown_text::escape(&text),
+            directive.argument().replace(' ', "%20")
+        )],
+    }
+}
+
+/// The options that readers see, as a list.
+fn option_fields(reader: &PageReader, directive: &Directive) -> Vec<String> {
+    let shown = directive.options.iter();
+    let shown: Vec<String> = shown
+        .filter(|(name, value)| vocabulary::is_shown(name, value))
+        .map(|(name, value)| format!("- **{name}:** {}", markdown_text::hang(&reader.inline(value), 2)))
+        .collect();
+    match shown.is_empty() {
+        true => Vec::new(),
+        false => vec![shown.join("\n")],
+    }
+}
+
+fn module(reader: &mut PageReader, directive: &Directive, scope: &Scope) -> Vec<String> {
     let name = markdown_text::code(&directive.argument());
     let synopsis = directive
         .option("synopsis")
         .map(|text| format!(": {}", reader.inline(text)));
-    vec![format!("Module {name}{}", synopsis.unwrap_or_default())]
-}
-
-fn admonition_label(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "note" => "Note",
-        "warning" => "Warning",
-        "tip" => "Tip",
-        "hint" => "Hint",
-        "important" => "Important",
-        "caution" => "Caution",
-        "danger" => "Danger",
-        "attention" => "Attention",
-        "error" => "Error",
-        "seealso" => "See also",
-        "admonition" | "topic" | "sidebar" | "dropdown" | "tab-item" => "",
-        "versionadded" => "New in version",
-        "versionchanged" => "Changed in version",
-        "deprecated" => "Deprecated since version",
-        "versionremoved" | "deprecated-removed" => "Removed in version",
-        _ => return None,
-    })
-}
-
-/// A bold label and the text, in one paragraph if the text starts with one.
-fn admonition(reader: &mut PageReader, directive: &Directive, scope: &Scope) -> Vec<String> {
-    let label = admonition_label(&directive.name).unwrap_or_default();
-    let is_version = label.ends_with("version");
-    let argument = directive.argument();
-    let (version, lead) = match argument.split_once(' ') {
-        Some((version, text)) if is_version => (version, text),
-        _ if is_version => (argument.as_str(), ""),
-        _ => ("", argument.as_str()),
-    };
-    if label.is_empty() {
-        let mut blocks = vec![format!("**{}**", reader.inline(lead))];
-        blocks.extend(reader.blocks(&directive.content, &scope.nested()));
-        return blocks;
-    }
-    let mut content = directive.content.clone();
-    if !lead.is_empty() {
-        if directive.is_content_apart {
-            content.insert(0, String::new());
-        }
-        content.insert(0, lead.to_owned());
-    }
-    let mut blocks = reader.blocks(&content, &scope.nested());
-    let label = format!("**{}:**", format!("{label} {version}").trim_end());
-    match blocks.first_mut() {
-        Some(first) if is_paragraph(first) => {
-            *first = format!("{label} {first}");
-        }
-        _ => blocks.insert(0, label),
-    }
-    blocks
-}
-
-fn is_paragraph(block: &str) -> bool {
-    !is_item(block)
-        && !["```", "| ", "# ", "##"]
-            .iter()
-            .any(|opening| block.starts_with(opening))
-}
-
-fn is_definition(name: &str) -> bool {
-    matches!(
-        name,
-        "class"
-            | "function"
-            | "method"
-            | "attribute"
-            | "exception"
-            | "data"
-            | "classmethod"
-            | "staticmethod"
-            | "property"
-            | "decorator"
-            | "decoratormethod"
-            | "setting"
-            | "templatetag"
-            | "templatefilter"
-            | "fieldlookup"
-            | "django-admin"
-            | "django-admin-option"
-            | "option"
-            | "cmdoption"
-            | "envvar"
-            | "describe"
-            | "object"
-            | "type"
-            | "macro"
-            | "member"
-            | "var"
-            | "enum"
-            | "enumerator"
-            | "struct"
-            | "union"
-            | "confval"
-            | "opcode"
-            | "variable"
-            | "pdbcommand"
-            | "2to3fixer"
-            | "audit-event"
-            | "directive"
-            | "constant"
-    )
-}
-
-/// Kinds that are shown before a signature; others are clear without.
-fn is_named_kind(name: &str) -> bool {
-    matches!(
-        name,
-        "class" | "exception" | "classmethod" | "staticmethod" | "property" | "decorator" | "enum" | "struct"
-    )
-}
-
-fn definition(reader: &mut PageReader, directive: &Directive, following: &[String], scope: &Scope) -> Vec<String> {
-    let Some(first) = directive.arguments.first() else {
-        return reader.blocks(&directive.content, &scope.nested());
-    };
-    let name = qualified(definition_name(first), scope.owner.as_deref());
-    let id = identifier::of(&reader.definition_context, &directive.domain, &directive.name, &name);
-    let mark = id.as_deref().map(target::mark).unwrap_or_default();
-    if directive.content.is_empty() && heading_follows(following, first) {
-        return vec![mark];
-    }
-    let signatures: Vec<String> = directive
-        .arguments
-        .iter()
-        .map(|signature| signature.trim_end_matches('\\').trim())
-        .map(|signature| {
-            if is_named_kind(&directive.name) {
-                format!("{} {signature}", directive.name)
-            } else {
-                signature.to_owned()
-            }
-        })
-        .collect();
-    if directive.content.is_empty() || !scope.allows_headings {
-        let mut blocks: Vec<String> = signatures
-            .iter()
-            .map(|signature| markdown_text::code(signature))
-            .collect();
-        if let Some(first) = blocks.first_mut() {
-            first.insert_str(0, &mark);
-        }
-        blocks.extend(reader.blocks(&directive.content, &scope.nested()));
-        return blocks;
-    }
-    let anchor = id.map(|id| format!(" {{#{id}}}")).unwrap_or_default();
-    let heading = format!("{}{anchor}", markdown_text::code(&name));
-    let mut blocks = vec![reader.heading(&heading, scope.definitions + 1)];
-    if signatures.len() > 1 || !name.ends_with(&signatures[0]) {
-        blocks.extend(signatures.iter().map(|signature| markdown_text::code(signature)));
-    }
-    let inner = scope.inside(name);
-    blocks.extend(reader.blocks(&directive.content, &inner));
-    blocks
-}
-
-/// The name in a signature, without parameters, annotations and values of options.
-fn definition_name(signature: &str) -> &str {
-    if signature.starts_with('-') {
-        return signature;
-    }
-    let end = ["(", "=", "[", ": "]
-        .iter()
-        .filter_map(|stop| signature.find(stop))
-        .min();
-    let end = end.unwrap_or(signature.len());
-    let name = signature[..end].trim();
-    if name.is_empty() { signature } else { name }
-}
-
-fn qualified(name: &str, owner: Option<&str>) -> String {
-    match owner {
-        Some(owner) if !name.contains('.') && !name.starts_with('-') && !owner.contains(' ') => {
-            format!("{owner}.{name}")
-        }
-        _ => name.to_owned(),
-    }
-}
-
-/// Whether a heading with the name follows: then the definition is only its anchor.
-fn heading_follows(lines: &[String], signature: &str) -> bool {
-    let name = definition_name(signature);
-    let mut candidates = lines
-        .iter()
-        .filter(|line| !line.is_empty() && !line.starts_with("..") && indentation(line) == 0);
-    let (Some(text), Some(underline)) = (candidates.next(), candidates.next()) else {
-        return false;
-    };
-    let heading = text.trim_matches('`');
-    adornment(underline).is_some() && (text.contains(name) || name.ends_with(heading))
-}
-
-fn container(reader: &mut PageReader, directive: &Directive, scope: &Scope) -> Vec<String> {
-    let argument = directive.argument();
-    let mut blocks = Vec::new();
-    if directive.name.starts_with("auto") {
-        blocks.push(markdown_text::code(&argument));
-    }
+    let mut blocks = vec![format!("Module {name}{}", synopsis.unwrap_or_default())];
     blocks.extend(reader.blocks(&directive.content, &scope.nested()));
     blocks
 }

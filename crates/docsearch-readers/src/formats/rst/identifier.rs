@@ -24,11 +24,7 @@ pub(super) fn of(context: &DefinitionContext, domain: &str, kind: &str, name: &s
             }
         }
         (_, "envvar" | "confval") => format!("{kind}-{name}"),
-        (
-            "" | "py",
-            "function" | "class" | "method" | "attribute" | "data" | "exception" | "property" | "staticmethod"
-            | "classmethod" | "decorator" | "decoratormethod",
-        ) => match &context.module {
+        _ if is_python(domain, kind) => match &context.module {
             Some(module) if name != module && !name.starts_with(&format!("{module}.")) => format!("{module}.{name}"),
             _ => name.to_owned(),
         },
@@ -36,6 +32,25 @@ pub(super) fn of(context: &DefinitionContext, domain: &str, kind: &str, name: &s
     };
     let is_valid = !id.is_empty() && !id.contains(|c: char| c.is_whitespace() || "{}#".contains(c));
     is_valid.then_some(id)
+}
+
+/// Whether a directive describes something of a Python module.
+pub(super) fn is_python(domain: &str, kind: &str) -> bool {
+    let is_kind = matches!(
+        kind,
+        "function"
+            | "class"
+            | "method"
+            | "attribute"
+            | "data"
+            | "exception"
+            | "property"
+            | "staticmethod"
+            | "classmethod"
+            | "decorator"
+            | "decoratormethod"
+    );
+    is_kind && matches!(domain, "" | "py")
 }
 
 /// The identifier that docutils makes (`docutils.nodes.make_id`).

@@ -2,15 +2,17 @@
 
 use super::reference::References;
 use crate::text::markdown_text::code;
+use crate::text::target::mark;
 
-/// Roles whose content is prose; others contain code.
-const PROSE_ROLES: [&str; 16] = [
+/// Roles whose content is prose, also if it is one word.
+const PROSE_ROLES: [&str; 18] = [
     "ref",
     "doc",
     "term",
     "any",
     "numref",
     "abbr",
+    "abbreviation",
     "sup",
     "sub",
     "menuselection",
@@ -21,7 +23,35 @@ const PROSE_ROLES: [&str; 16] = [
     "strong",
     "dfn",
     "download",
+    "eq",
 ];
+/// Roles whose content is code, also if it has several words. So is that of all roles of a domain; that of other roles
+/// is code if it is one word.
+const CODE_ROLES: [&str; 14] = [
+    "code",
+    "literal",
+    "command",
+    "option",
+    "program",
+    "samp",
+    "file",
+    "math",
+    "token",
+    "envvar",
+    "keyword",
+    "regexp",
+    "expr",
+    "mailheader",
+];
+/// Pages that Sphinx makes, and their titles.
+const MADE_PAGES: [(&str, &str); 3] = [
+    ("genindex", "Index"),
+    ("modindex", "Module Index"),
+    ("search", "Search Page"),
+];
+
+/// Longer names of roles and substitutions are text.
+const MAX_NAME: usize = 100;
 
 /// Converts a paragraph or heading to Markdown.
 pub(super) fn to_markdown(text: &str, references: &References) -> String {
@@ -37,7 +67,9 @@ pub(super) fn to_markdown(text: &str, references: &References) -> String {
             ':' if opens => role(rest, references),
             '|' if opens => substitution(rest, references),
             '<' => html_like(rest),
+            '[' if rest.starts_with("[#") => footnote_reference(rest, references),
             ']' if rest.starts_with("]_") => Some((2, "]".to_owned())),
+            '_' if opens && rest.starts_with("_`") => inline_target(rest, references),
             '_' if opens => dunder(rest),
             _ if opens && character.is_alphanumeric() => bare_reference(rest, references),
             _ => None,
@@ -151,21 +183,32 @@ fn titled(content: &str) -> (String, Option<&str>) {
 
 /// `` :role:`content` ``.
 fn role(text: &str, references: &References) -> Option<Piece> {
-    let is_name = |character: char| character.is_ascii_alphanumeric() || "-_.:+".contains(character);
-    let name_end = text.find(|character| !is_name(character))?;
-    let name = text[1..name_end].strip_suffix(':').filter(|name| !name.is_empty())?;
-    if !text[name_end..].starts_with('`') {
-        return None;
-    }
-    let start = 1 + name.len() + 2;
+    let (name, name_end) = role_name(text)?;
+    let start = name_end + 1;
     let end = start + closing_backtick(&text[start..])?;
     let content = &text[start..end];
-    let short = name.rsplit(':').next().unwrap_or(name);
-    Some((end + 1, role_markdown(short, content, references)))
+    Some((end + 1, role_markdown(name, content, references)))
 }
 
-fn role_markdown(role: &str, content: &str, references: &References) -> String {
+pub(super) fn role_markdown(name: &str, content: &str, references: &References) -> String {
+    let role = name.rsplit(':').next().unwrap_or(name);
+    if let Some(base) = references.role(name) {
+        return match base {
+            "" => to_markdown(&single_line(content), references),
+            "raw" => without_tags(content),
+            base if references.role(base).is_none() => role_markdown(base, content, references),
+            _ => code(content),
+        };
+    }
     let (title, target) = titled(content);
+    if let Some(external) = references.external_link(name) {
+        let part = target.unwrap_or(&title);
+        let text = match target {
+            Some(_) => title.clone(),
+            None => external.caption(part),
+        };
+        return link(&text, Some(&external.address(part)));
+    }
     if let Some(target) = target
         && !title.is_empty()
     {
@@ -187,7 +230,10 @@ fn role_markdown(role: &str, content: &str, references: &References) -> String {
     match role {
         "ref" | "numref" => match references.label(&title) {
             Some((Some(heading), address)) => link(&to_markdown(heading, &References::default()), Some(&address)),
-            _ => title.replace(['-', '_'], " "),
+            _ => match MADE_PAGES.iter().find(|(name, _)| *name == title) {
+                Some((_, shown)) => (*shown).to_owned(),
+                None => title.replace(['-', '_'], " "),
+            },
         },
         "doc" => match references.title(&title) {
             Some(name) => link(&to_markdown(name, &References::default()), Some(&title)),
@@ -200,9 +246,22 @@ fn role_markdown(role: &str, content: &str, references: &References) -> String {
         "commit" => title.chars().take(12).collect(),
         "emphasis" => format!("*{title}*"),
         "strong" => format!("**{title}**"),
+        "samp" | "file" => code(&title.replace(['{', '}'], "")),
         _ if PROSE_ROLES.contains(&role) => title,
+        _ if title.contains(' ') && !name.contains(':') && !CODE_ROLES.contains(&role) => {
+            to_markdown(&title, references)
+        }
         _ => code(code_name(&title)),
     }
+}
+
+/// The name in `:name:` before a backtick, and the place of the backtick.
+fn role_name(text: &str) -> Option<(&str, usize)> {
+    let is_name = |character: char| character.is_ascii_alphanumeric() || "-_.:+".contains(character);
+    let mut start = text.char_indices().take(MAX_NAME + 2);
+    let (name_end, _) = start.find(|(_, character)| !is_name(*character))?;
+    let name = text[1..name_end].strip_suffix(':').filter(|name| !name.is_empty())?;
+    text[name_end..].starts_with('`').then_some((name, name_end))
 }
 
 /// Shows `!name` and `~package.name` as Sphinx does.
@@ -214,10 +273,50 @@ fn code_name(name: &str) -> &str {
     }
 }
 
+/// `|name|`, also as a reference: `|name|_`.
 fn substitution(text: &str, references: &References) -> Option<Piece> {
-    let (name, _) = text[1..].split_once('|')?;
-    let replacement = references.substitution(name)?;
-    Some((name.len() + 2, replacement.to_owned()))
+    let (name, after) = text[1..]
+        .split_once('|')
+        .filter(|(name, _)| is_substitution_name(name))?;
+    let shown = references.substituted(name, |text| to_markdown(text, references))?;
+    let underscores = after.bytes().take(2).take_while(|&byte| byte == b'_').count();
+    let address = references.url(name).filter(|_| underscores > 0);
+    Some((name.len() + 2 + underscores, link(&shown, address)))
+}
+
+fn is_substitution_name(name: &str) -> bool {
+    !name.is_empty() && name.len() <= MAX_NAME && !name.contains('\n') && name.trim() == name
+}
+
+/// `` _`text` ``.
+fn inline_target(text: &str, references: &References) -> Option<Piece> {
+    let end = closing_backtick(&text[2..])?;
+    let content = single_line(&text[2..2 + end]);
+    Some((
+        end + 3,
+        format!("{}{}", mark(&content), to_markdown(&content, references)),
+    ))
+}
+
+/// The text of HTML.
+fn without_tags(html: &str) -> String {
+    let mut output = String::new();
+    let mut rest = html;
+    while let Some((before, tag)) = rest.split_once('<') {
+        output.push_str(before);
+        rest = tag.split_once('>').map_or("", |(_, after)| after);
+    }
+    output.push_str(rest);
+    output
+}
+
+/// `[#]_` and `[#name]_`.
+fn footnote_reference(text: &str, references: &References) -> Option<Piece> {
+    let is_label = |character: char| character.is_alphanumeric() || "#-_.:+".contains(character);
+    let end = 1 + text[1..].find(|character| !is_label(character))?;
+    let label = &text[1..end];
+    let is_reference = text[end..].starts_with("]_");
+    is_reference.then(|| (end + 2, format!("[{}]", references.footnote_label(label, true))))
 }
 
 /// Escapes text that Markdown would take for an HTML tag.
@@ -234,15 +333,114 @@ fn dunder(text: &str) -> Option<Piece> {
     (!inner.is_empty()).then(|| (length, code(word)))
 }
 
-/// A reference `name_`, if the page has this target.
+/// A reference `name_` or, with a target without a name, `name__`, if the page has the target.
 fn bare_reference(text: &str, references: &References) -> Option<Piece> {
     let length = word_length(text);
-    let name = text[..length].strip_suffix('_')?.trim_end_matches('_');
-    let url = references.url(name)?;
-    Some((length, link(name, Some(url))))
+    let word = text[..length].strip_suffix('_')?;
+    let name = word.trim_end_matches('_');
+    let is_anonymous = word.len() == name.len() + 1 && references.has_anonymous();
+    match references.url(name) {
+        Some(url) => Some((length, link(name, Some(url)))),
+        None if is_anonymous || word == name && references.is_internal(name) => Some((length, name.to_owned())),
+        None => None,
+    }
 }
 
 fn word_length(text: &str) -> usize {
     text.find(|character: char| !(character.is_alphanumeric() || matches!(character, '_' | '-')))
         .unwrap_or(text.len())
+}
+
+/// The text without its markup, for literal blocks.
+pub(super) fn plain(text: &str, references: &References) -> String {
+    let mut output = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut previous = ' ';
+    while let Some(character) = rest.chars().next() {
+        let opens = !(previous.is_alphanumeric() || previous == '_');
+        let piece = match character {
+            '\\' => rest[1..].chars().next().map(|next| {
+                let shown = if next.is_whitespace() {
+                    String::new()
+                } else {
+                    next.to_string()
+                };
+                (1 + next.len_utf8(), shown)
+            }),
+            '`' if rest.starts_with("``") => {
+                let end = rest[2..].find("``").filter(|&end| end > 0);
+                end.map(|end| (end + 4, rest[2..2 + end].to_owned()))
+            }
+            '`' if opens => plain_interpreted(rest),
+            ':' if opens => plain_role(rest),
+            '|' if opens => plain_substitution(rest, references),
+            '*' if opens => emphasis(rest),
+            _ if opens && character.is_alphanumeric() => {
+                let length = word_length(rest);
+                let reference = bare_reference(rest, references);
+                Some((length, rest[..length - usize::from(reference.is_some())].to_owned()))
+            }
+            _ => None,
+        };
+        let (length, shown) = piece.unwrap_or_else(|| (character.len_utf8(), character.to_string()));
+        output.push_str(&shown);
+        previous = rest[..length].chars().next_back().unwrap_or(' ');
+        rest = &rest[length..];
+    }
+    output
+}
+
+/// The line with its substitutions, which is code otherwise.
+pub(super) fn substituted(line: &str, references: &References) -> String {
+    let mut output = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find('|') {
+        output.push_str(&rest[..at]);
+        let (length, shown) = plain_substitution(&rest[at..], references).unwrap_or((1, "|".to_owned()));
+        output.push_str(&shown);
+        rest = &rest[at + length..];
+    }
+    output.push_str(rest);
+    output
+}
+
+fn plain_substitution(text: &str, references: &References) -> Option<Piece> {
+    let (name, _) = text[1..]
+        .split_once('|')
+        .filter(|(name, _)| is_substitution_name(name))?;
+    let shown = references.substituted(name, |text| plain(text, references))?;
+    Some((name.len() + 2, shown))
+}
+
+fn plain_interpreted(text: &str) -> Option<Piece> {
+    let end = 1 + closing_backtick(&text[1..])?;
+    let (label, target) = titled(&text[1..end]);
+    let underscores = text[end + 1..].bytes().take(2).take_while(|&byte| byte == b'_').count();
+    let shown = if label.is_empty() {
+        target.unwrap_or_default().to_owned()
+    } else {
+        label
+    };
+    Some((end + 1 + underscores, shown))
+}
+
+fn plain_role(text: &str) -> Option<Piece> {
+    let (name, name_end) = role_name(text)?;
+    let end = closing_backtick(&text[name_end + 1..]).filter(|_| !name.is_empty())?;
+    let (label, target) = titled(&text[name_end + 1..name_end + 1 + end]);
+    let shown = match target {
+        Some(_) if !label.is_empty() => label,
+        _ => code_name(&label).to_owned(),
+    };
+    Some((name_end + end + 2, shown))
+}
+
+/// The text between asterisks.
+fn emphasis(text: &str) -> Option<Piece> {
+    let marker = if text.starts_with("**") { "**" } else { "*" };
+    let inner = &text[marker.len()..];
+    let end = inner.find(marker)?;
+    let content = &inner[..end];
+    let is_closed = !content.is_empty() && content.trim() == content && !content.contains('\n');
+    is_closed.then(|| (end + 2 * marker.len(), content.to_owned()))
 }

@@ -65,10 +65,14 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::formats::rst::context::PageContext;
 
     fn folder_labels(page: &str) -> FolderLabels {
         let pages = [
-            ("index.rst", "Top\n===\n\n.. _start here:\n\nStart\n-----\n\nText.\n"),
+            (
+                "index.rst",
+                "Top\n===\n\n.. _start here:\n\n-------\n Start\n-------\n\nText.\n",
+            ),
             (
                 "guide/fire.rst",
                 ".. _kiln-fire:\n\nFire at *night*\n===============\n\n.. _note:\n\nText.\n",
@@ -79,6 +83,14 @@ mod tests {
             labels: Arc::new(labels_of(pages.into_iter())),
             folder: Path::new(page).parent().unwrap().to_owned(),
         }
+    }
+
+    fn shown(text: &str, page: &str) -> String {
+        let context = PageContext {
+            labels: folder_labels(page),
+            ..PageContext::default()
+        };
+        super::super::to_markdown_in(text, context).0
     }
 
     #[test]
@@ -95,7 +107,7 @@ mod tests {
                  gone away.\n",
             ),
         ] {
-            assert_eq!(super::super::to_markdown_in(text, folder_labels(page)), expected);
+            assert_eq!(shown(text, page), expected);
         }
     }
 
@@ -103,7 +115,7 @@ mod tests {
     fn references_to_pages_show_their_titles() {
         let text = "See :doc:`fire`, :doc:`/index`, :doc:`../index`, :doc:`the start <../index>` and :doc:`gone`.";
         assert_eq!(
-            super::super::to_markdown_in(text, folder_labels("guide/glaze.rst")),
+            shown(text, "guide/glaze.rst"),
             "See [Fire at *night*](fire), [Top](/index), [Top](../index), [the start](../index) and [gone](gone).\n"
         );
     }

@@ -29,6 +29,10 @@ pub(super) fn without_tabs(line: &str) -> String {
     output
 }
 
+pub(super) fn is_punctuation(character: char) -> bool {
+    ADORNMENTS.contains(character)
+}
+
 /// Number of leading spaces.
 pub(super) fn indentation(line: &str) -> usize {
     line.bytes().take_while(|&byte| byte == b' ').count()
@@ -37,7 +41,7 @@ pub(super) fn indentation(line: &str) -> usize {
 /// The repeated character of an adornment line; `None` for any other line.
 pub(super) fn adornment(line: &str) -> Option<char> {
     let first = line.chars().next()?;
-    let uniform = ADORNMENTS.contains(first) && line.chars().all(|character| character == first);
+    let uniform = is_punctuation(first) && line.chars().all(|character| character == first);
     (uniform && line.len() >= 2).then_some(first)
 }
 

@@ -1,13 +1,23 @@
 //! Resolves names in a page: link targets, section labels, substitutions.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
+use super::context::PageContext;
 use super::identifier::identifier;
 use super::label::FolderLabels;
-use super::line::adornment;
+use super::line::{adornment, indentation};
+use super::substitution;
+use crate::site::{ExternalLink, SphinxSettings};
 
 /// Maximum lines between a label and its heading.
 const LABEL_REACH: usize = 50;
+/// Maximum depth of substitutions in the text of others.
+const MAX_DEPTH: usize = 3;
+/// Maximum bytes of substitutions in a page, and in addition for each byte of the page.
+const MAX_SUBSTITUTED: usize = 64 << 10;
+const MAX_SUBSTITUTED_FOR_BYTE: usize = 4;
 
 /// The targets of one page, by normalised name.
 #[derive(Debug, Default)]
@@ -18,37 +28,120 @@ pub(super) struct References {
     /// Titles of sections, which are targets, too.
     headings: HashSet<String>,
     substitutions: HashMap<String, String>,
+    /// The roles that the page defines, with the roles that they are based on.
+    roles: HashMap<String, String>,
+    /// Whether there are targets without a name, for references such as `word__`.
+    has_anonymous: bool,
+    /// The numbers of footnotes without a number in the source, by name and in their order.
+    named_footnotes: HashMap<String, usize>,
+    unnamed_footnotes: Vec<usize>,
+    /// References to footnotes without a name, and such footnotes, that were converted.
+    shown_references: Cell<usize>,
+    shown_footnotes: Cell<usize>,
     folder_labels: FolderLabels,
+    sphinx: Arc<SphinxSettings>,
+    /// Open substitutions.
+    depth: Cell<usize>,
+    /// Bytes that substitutions may still add.
+    budget: Cell<usize>,
 }
 
 impl References {
     /// Collects the targets of a page.
     pub(super) fn collect(lines: &[String]) -> Self {
         let mut references = Self::default();
+        let mut footnotes: Vec<&str> = Vec::new();
         for (at, line) in lines.iter().enumerate() {
             let is_title = !line.is_empty() && adornment(line).is_none() && !line.starts_with(' ');
             if is_title && lines.get(at + 1).is_some_and(|next| adornment(next).is_some()) {
                 references.headings.insert(normalise(line));
             }
-            let Some(markup) = line.trim_start().strip_prefix(".. ") else {
+            let explicit = line.trim_start();
+            references.has_anonymous |= explicit.starts_with("__ ") || explicit.starts_with(".. __:");
+            let Some(markup) = explicit.strip_prefix(".. ") else {
                 continue;
             };
+            let markup = markup.trim_start();
             if let Some((name, url)) = markup.strip_prefix('_').and_then(target) {
                 if url.is_empty() {
                     references.labels.insert(normalise(&name), heading_after(lines, at + 1));
                 } else {
                     references.urls.insert(normalise(&name), url);
                 }
-            } else if let Some((name, text)) = substitution(markup) {
-                references.substitutions.insert(name.to_owned(), text.to_owned());
+            } else if let Some((label, _)) = markup.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+                footnotes.push(label);
+            } else if let Some((name, base)) = role(markup) {
+                references.roles.insert(name.to_owned(), base.to_owned());
+            } else if markup.starts_with('|') {
+                let column = indentation(line);
+                let following = lines[at + 1..].iter();
+                let following = following.take_while(|next| !next.is_empty() && indentation(next) > column);
+                if let Some((name, text)) = substitution::definition(markup, following.map(String::as_str)) {
+                    // An exact name is preferred to one in other letters.
+                    references
+                        .substitutions
+                        .entry(normalise(name))
+                        .or_insert_with(|| text.clone());
+                    references.substitutions.insert(name.to_owned(), text);
+                }
             }
         }
+        references.number(&footnotes);
         references
     }
 
-    /// Adds the labels of the other pages of a folder.
-    pub(super) fn with(self, folder_labels: FolderLabels) -> Self {
-        Self { folder_labels, ..self }
+    /// Numbers the footnotes that begin with `#`, as docutils does.
+    fn number(&mut self, labels: &[&str]) {
+        let taken: HashSet<usize> = labels.iter().filter_map(|label| label.parse().ok()).collect();
+        let mut free = (1..).filter(|number| !taken.contains(number));
+        for name in labels.iter().filter_map(|label| label.strip_prefix('#')) {
+            let Some(number) = free.next() else { return };
+            match name {
+                "" => self.unnamed_footnotes.push(number),
+                name => {
+                    self.named_footnotes.insert(name.to_owned(), number);
+                }
+            }
+        }
+    }
+
+    /// The label of a footnote or, if `is_reference`, of a reference to one, as Sphinx shows it.
+    pub(super) fn footnote_label(&self, label: &str, is_reference: bool) -> String {
+        let number = match label.strip_prefix('#') {
+            None => return label.to_owned(),
+            Some("") => {
+                let shown = if is_reference {
+                    &self.shown_references
+                } else {
+                    &self.shown_footnotes
+                };
+                let place = shown.replace(shown.get() + 1);
+                self.unnamed_footnotes.get(place)
+            }
+            Some(name) => self.named_footnotes.get(name),
+        };
+        number.map_or_else(|| label.trim_start_matches('#').to_owned(), usize::to_string)
+    }
+
+    /// The targets of a page, of the text that Sphinx adds to it, and of the other pages of its folder.
+    pub(super) fn of_page(lines: &[String], added: &[String], context: &PageContext) -> Self {
+        let common = Self::collect(added);
+        let own = Self::collect(lines);
+        let configured = context.sphinx.substitutions.clone();
+        let bytes: usize = lines.iter().map(String::len).sum();
+        Self {
+            urls: common.urls.into_iter().chain(own.urls).collect(),
+            roles: common.roles.into_iter().chain(own.roles).collect(),
+            substitutions: configured
+                .into_iter()
+                .chain(common.substitutions)
+                .chain(own.substitutions)
+                .collect(),
+            folder_labels: context.labels.clone(),
+            sphinx: Arc::clone(&context.sphinx),
+            budget: Cell::new(MAX_SUBSTITUTED + MAX_SUBSTITUTED_FOR_BYTE * bytes),
+            ..own
+        }
     }
 
     /// The labels by their normalised names, with the headings after them.
@@ -91,9 +184,39 @@ impl References {
         self.headings.contains(&name).then(|| fragment(&name))
     }
 
-    /// The replacement of `|name|`; `None` if the page does not define it.
-    pub(super) fn substitution(&self, name: &str) -> Option<&str> {
-        self.substitutions.get(name).map(String::as_str)
+    /// Whether a section or a place in the text has this name.
+    pub(super) fn is_internal(&self, name: &str) -> bool {
+        let name = normalise(name);
+        self.headings.contains(&name) || self.labels.contains_key(&name)
+    }
+
+    pub(super) fn has_anonymous(&self) -> bool {
+        self.has_anonymous
+    }
+
+    /// The role that a role of the page is based on; empty for text.
+    pub(super) fn role(&self, name: &str) -> Option<&str> {
+        self.roles.get(name).map(String::as_str)
+    }
+
+    pub(super) fn external_link(&self, role: &str) -> Option<&ExternalLink> {
+        self.sphinx.external_links.get(role)
+    }
+
+    /// What `convert` makes of the replacement of `|name|`; `None` if nothing defines it.
+    pub(super) fn substituted(&self, name: &str, convert: impl FnOnce(&str) -> String) -> Option<String> {
+        let exact = self.substitutions.get(name);
+        let text = exact.or_else(|| self.substitutions.get(&normalise(name)))?;
+        let depth = self.depth.get();
+        let budget = self.budget.get().checked_sub(text.len())?;
+        if depth >= MAX_DEPTH {
+            return None;
+        }
+        self.budget.set(budget);
+        self.depth.set(depth + 1);
+        let shown = convert(text);
+        self.depth.set(depth);
+        Some(shown)
     }
 }
 
@@ -130,9 +253,13 @@ fn target(text: &str) -> Option<(String, String)> {
     Some((name.replace('\\', ""), rest.trim().to_owned()))
 }
 
-fn substitution(markup: &str) -> Option<(&str, &str)> {
-    let (name, rest) = markup.strip_prefix('|')?.split_once('|')?;
-    Some((name, rest.trim_start().strip_prefix("replace::")?.trim()))
+/// The name of a role that a directive defines, and the role that it is based on.
+fn role(markup: &str) -> Option<(&str, &str)> {
+    let definition = markup.strip_prefix("role::")?.trim();
+    match definition.split_once('(') {
+        Some((name, base)) => Some((name.trim(), base.trim_end_matches(')').trim())),
+        None => Some((definition, "")),
+    }
 }
 
 /// The next heading, if only blank lines and explicit markup come before it.
@@ -140,8 +267,8 @@ pub(super) fn heading_after(lines: &[String], start: usize) -> Option<String> {
     let mut candidates = lines[start..]
         .iter()
         .take(LABEL_REACH)
-        .filter(|line| !line.is_empty() && !line.starts_with(".. ") && !line.starts_with(' '));
-    let first = candidates.next()?;
+        .filter(|line| !line.is_empty() && !line.starts_with(".. "));
+    let first = candidates.find(|line| !line.starts_with(' '))?;
     let text = if adornment(first).is_some() {
         candidates.next()?
     } else {

@@ -1,164 +1,110 @@
 //! Converts tables to Markdown tables.
 
+pub(super) mod csv;
+mod grid;
+pub(super) mod list;
+mod simple;
+
+use unicode_width::UnicodeWidthChar;
+
 use super::block::{PageReader, Scope, Step};
-use super::line::{dedent, fence};
+use super::directive::Directive;
+use crate::text::markdown_text;
 
-type Row = Vec<String>;
+/// Maximum places for cells or characters of a table, and in addition for each byte of its source.
+const MAX_PLACES: usize = 4096;
+const MAX_PLACES_FOR_BYTE: usize = 4;
 
-/// A simple table, whose columns are given by rules of `=`. `None` if the lines are not such a table.
-pub(super) fn simple(reader: &mut PageReader, lines: &[String]) -> Option<Step> {
-    let columns = rule_columns(&lines[0])?;
-    let is_rule = |line: &str| rule_columns(line).is_some();
-    let end =
-        (1..lines.len()).find(|&at| is_rule(&lines[at]) && lines.get(at + 1).is_none_or(|next| next.is_empty()))?;
-    let head_end = (1..end).find(|&at| is_rule(&lines[at]));
-    let mut rows: Vec<Row> = Vec::new();
-    let mut head_rows = 0;
-    for (at, line) in lines.iter().enumerate().take(end).skip(1) {
-        if Some(at) == head_end {
-            head_rows = rows.len();
-        }
-        if line.is_empty() || is_rule(line) || is_span_rule(line) {
-            continue;
-        }
-        let cells = cut(line, &columns);
-        match rows.last_mut() {
-            Some(row) if cells[0].is_empty() && head_end != Some(at - 1) => append(row, &cells),
-            _ => rows.push(cells),
-        }
+/// The lines of a cell.
+type Cell = Vec<String>;
+
+/// A table before its cells are converted.
+struct Table {
+    rows: Vec<Vec<Cell>>,
+    /// Whether the first row names the columns. Further rows that do are like others: Markdown has one.
+    has_head: bool,
+}
+
+/// The table that begins with the first of `lines`, if one does.
+pub(super) fn drawn(reader: &mut PageReader, lines: &[String], scope: &Scope) -> Option<Step> {
+    if let Some((extent, table)) = simple::parse(lines) {
+        return Some((extent, blocks(reader, &table, scope)));
     }
-    Some((end + 1, vec![markdown(reader, &rows, head_rows)]))
+    let (extent, table) = grid::parse(lines)?;
+    let blocks = match table {
+        Some(table) => blocks(reader, &table, scope),
+        None => vec![super::line::fence("", &lines[..extent])],
+    };
+    Some((extent, blocks))
 }
 
-/// Start of each column of a rule such as `====  ===`.
-fn rule_columns(line: &str) -> Option<Vec<usize>> {
-    if !line.contains("= ") || !line.bytes().all(|byte| matches!(byte, b'=' | b' ')) || !line.starts_with("==") {
-        return None;
+/// A Markdown table. A table with code blocks or tables in its cells, which Markdown does not allow, is the sequence of
+/// its cells.
+fn blocks(reader: &mut PageReader, table: &Table, scope: &Scope) -> Vec<String> {
+    let scope = scope.item();
+    let mut rows: Vec<Vec<Vec<String>>> = Vec::with_capacity(table.rows.len());
+    for row in &table.rows {
+        rows.push(row.iter().map(|cell| reader.body(cell, &scope)).collect());
     }
-    let bytes = line.as_bytes();
-    let starts = (0..bytes.len()).filter(|&at| bytes[at] == b'=' && (at == 0 || bytes[at - 1] == b' '));
-    Some(starts.collect())
+    let has_blocks = |cell: &Vec<String>| cell.iter().any(|block| is_block(block));
+    if rows.iter().flatten().any(has_blocks) {
+        return rows.into_iter().flatten().flatten().collect();
+    }
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    if !is_dense(columns * rows.len(), table.rows.iter().flatten().flatten()) {
+        return rows.into_iter().flatten().flatten().collect();
+    }
+    let mut lines: Vec<Vec<String>> = Vec::with_capacity(rows.len() + 1);
+    if !table.has_head {
+        lines.push(vec![String::new(); columns]);
+    }
+    lines.extend(
+        rows.iter()
+            .map(|row| row.iter().map(|blocks| blocks.join(" ")).collect()),
+    );
+    match columns {
+        0 => Vec::new(),
+        _ => vec![markdown_text::table(&lines)],
+    }
 }
 
-/// A rule of `-` below header cells that span columns.
-fn is_span_rule(line: &str) -> bool {
-    line.starts_with("--") && line.bytes().all(|byte| matches!(byte, b'-' | b' '))
+fn is_block(markdown: &str) -> bool {
+    markdown.lines().any(|line| line.trim_start().starts_with("```")) || markdown.starts_with("| ")
 }
 
-fn cut(line: &str, starts: &[usize]) -> Row {
-    let characters: Vec<char> = line.chars().collect();
-    (0..starts.len())
-        .map(|column| {
-            let start = starts[column].min(characters.len());
-            let end = starts
-                .get(column + 1)
-                .map_or(characters.len(), |&next| next.min(characters.len()));
-            characters[start..end].iter().collect::<String>().trim().to_owned()
+/// The number of rows that name the columns.
+fn head_rows(directive: &Directive) -> usize {
+    let number = directive.option("header-rows").and_then(|number| number.parse().ok());
+    number.unwrap_or(0)
+}
+
+/// Whether a table with this number of places, most of which may be empty, takes up as much space as its source.
+fn is_dense<'a>(places: usize, lines: impl IntoIterator<Item = &'a String>) -> bool {
+    let bytes: usize = lines.into_iter().map(|line| line.len() + 1).sum();
+    places <= MAX_PLACES + MAX_PLACES_FOR_BYTE * bytes
+}
+
+/// The cells of a row, in the lines of a table, with the indentation that they have in common.
+fn append(row: &mut [Cell], cells: Vec<String>) {
+    for (cell, line) in row.iter_mut().zip(cells) {
+        cell.push(line);
+    }
+}
+
+/// The characters of the lines by their columns: a wide character takes two.
+fn columns_of(line: &str) -> Vec<char> {
+    line.chars()
+        .flat_map(|character| {
+            let is_wide = character.width() == Some(2);
+            std::iter::once(character).chain(is_wide.then_some(WIDE))
         })
         .collect()
 }
 
-fn append(row: &mut Row, cells: &[String]) {
-    for (cell, more) in row.iter_mut().zip(cells) {
-        if !more.is_empty() {
-            cell.push(' ');
-            cell.push_str(more);
-        }
-    }
-}
+/// The second column of a wide character.
+const WIDE: char = '\0';
 
-/// A grid table, drawn with `+`, `-` and `|`. It stays as it is if cells span columns. `None` if the lines are not such
-/// a table.
-pub(super) fn grid(reader: &mut PageReader, lines: &[String]) -> Option<Step> {
-    if !lines[0].starts_with("+-") || !lines[0].ends_with('+') {
-        return None;
-    }
-    let extent = lines.iter().take_while(|line| line.starts_with(['+', '|'])).count();
-    let drawn = &lines[..extent];
-    let rows = grid_rows(drawn);
-    let block = match rows {
-        Some((rows, head_rows)) => markdown(reader, &rows, head_rows),
-        None => fence("", drawn),
-    };
-    Some((extent, vec![block]))
-}
-
-fn grid_rows(lines: &[String]) -> Option<(Vec<Row>, usize)> {
-    let borders: Vec<usize> = lines[0]
-        .char_indices()
-        .filter(|(_, c)| *c == '+')
-        .map(|(at, _)| at)
-        .collect();
-    let starts: Vec<usize> = borders[..borders.len() - 1].iter().map(|at| at + 1).collect();
-    let mut rows: Vec<Row> = Vec::new();
-    let mut head_rows = 0;
-    let mut open = false;
-    for line in lines {
-        if line.starts_with('+') {
-            if line.contains('=') {
-                head_rows = rows.len();
-            }
-            open = false;
-            continue;
-        }
-        let characters: Vec<char> = line.chars().collect();
-        if borders.iter().any(|&at| characters.get(at) != Some(&'|')) {
-            return None;
-        }
-        let cells: Row = cut(line, &starts)
-            .iter()
-            .map(|cell| cell.trim_end_matches('|').trim().to_owned())
-            .collect();
-        match rows.last_mut() {
-            Some(row) if open => append(row, &cells),
-            _ => rows.push(cells),
-        }
-        open = true;
-    }
-    Some((rows, head_rows))
-}
-
-/// The `list-table` directive: a list of rows, each a list of cells.
-pub(super) fn from_lists(reader: &mut PageReader, content: &[String]) -> Vec<String> {
-    let mut rows: Vec<Row> = Vec::new();
-    for line in content {
-        let text = line.trim_start();
-        if let Some(cell) = text.strip_prefix("* -") {
-            rows.push(vec![cell.trim().to_owned()]);
-        } else if let (Some(cell), Some(row)) = (text.strip_prefix("- "), rows.last_mut()) {
-            row.push(cell.trim().to_owned());
-        } else if let Some(cell) = rows
-            .last_mut()
-            .and_then(|row| row.last_mut())
-            .filter(|_| !text.is_empty())
-        {
-            cell.push(' ');
-            cell.push_str(text);
-        }
-    }
-    let width = rows.iter().map(Vec::len).max().unwrap_or(0);
-    if width == 0 {
-        return reader.blocks(&dedent(content), &Scope::page().nested());
-    }
-    rows.iter_mut().for_each(|row| row.resize(width, String::new()));
-    vec![markdown(reader, &rows, 1)]
-}
-
-/// A Markdown table has one header row: several are joined, and it is empty if there is none.
-fn markdown(reader: &PageReader, rows: &[Row], head_rows: usize) -> String {
-    let columns = rows.first().map_or(0, Vec::len);
-    let mut head = vec![String::new(); columns];
-    for row in &rows[..head_rows] {
-        append(&mut head, row);
-    }
-    let line = |cells: &[String]| {
-        let cells: Vec<String> = cells
-            .iter()
-            .map(|cell| reader.inline(cell.trim()).replace('|', "\\|"))
-            .collect();
-        format!("| {} |", cells.join(" | "))
-    };
-    let mut output = vec![line(&head), format!("| {} |", vec!["---"; columns].join(" | "))];
-    output.extend(rows[head_rows..].iter().map(|row| line(row)));
-    output.join("\n")
+fn text_of(columns: &[char]) -> String {
+    let text: String = columns.iter().filter(|&&character| character != WIDE).collect();
+    text.trim_end().to_owned()
 }

@@ -1,11 +1,15 @@
 //! Sphinx, with the themes of Read the Docs, pydata and Furo.
 
+pub(super) mod settings;
+
 use std::path::Path;
+use std::sync::Arc;
 
 use super::{Generator, Routes};
 use crate::site::Site;
 use crate::site::anchor::{AnchorRule, Rule, ascii};
 use crate::site::configuration::{excluded, first_of, is_url, join, patterns, scalar};
+use settings::SphinxSettings;
 
 pub(crate) static GENERATOR: Generator = Generator {
     configuration: Some(configuration),
@@ -76,6 +80,7 @@ fn configuration(folder: &Path, _pages: &Path) -> Option<Site> {
         suffix: Some(scalar(&text, "html_link_suffix").unwrap_or_else(|| ".html".to_owned())),
         anchors: AnchorRule::of(&ANCHORS),
         excluded: excluded(&patterns(&text, "exclude_patterns"), true),
+        sphinx: Some(Arc::new(SphinxSettings::of(&text))),
         ..Site::default()
     })
 }

@@ -1,14 +1,15 @@
 //! Paragraphs and tables as Markdown.
 
+use std::collections::HashSet;
 use std::mem;
 
 use super::inline::{self, Anchored, Inline};
 use super::numbering::{Counters, Label};
 use super::part::Parts;
 use super::style::{self, ListReference, Role};
-use super::{code, table};
+use super::{code, field, table};
 use crate::bytes::xml::Element;
-use crate::text::{fence, markdown_text};
+use crate::text::{fence, markdown_text, target};
 
 const MAX_LIST_LEVEL: usize = 8;
 /// Signs of boxes, and whether they are checked.
@@ -23,8 +24,11 @@ pub(super) struct Page {
 }
 
 pub(super) fn page(body: &Element, parts: &Parts) -> Page {
+    let mut linked = HashSet::new();
+    gather_linked(body, &mut linked);
     let mut writer = Writer {
         parts,
+        linked,
         title: None,
         blocks: Vec::new(),
         pending: None,
@@ -44,6 +48,8 @@ pub(super) fn page(body: &Element, parts: &Parts) -> Page {
 
 struct Writer<'a> {
     parts: &'a Parts,
+    /// Bookmarks to which links of the document lead.
+    linked: HashSet<String>,
     title: Option<String>,
     blocks: Vec<String>,
     /// What the next paragraph continues: a dropped capital, or a paragraph whose end is deleted.
@@ -155,7 +161,7 @@ impl<'a> Writer<'a> {
                 self.end_items();
                 let text = inline.markdown(true);
                 self.title.get_or_insert_with(|| collapsed(&inline.raw()));
-                self.blocks.push(markdown_text::heading(1, &text, anchor(&bookmarks)));
+                self.heading(1, &text, &bookmarks);
             }
             (Role::Heading(level), _) => {
                 self.end_items();
@@ -165,13 +171,16 @@ impl<'a> Writer<'a> {
                     _ => String::new(),
                 };
                 let text = format!("{number}{}", inline.markdown(true));
-                self.blocks
-                    .push(markdown_text::heading(level, &text, anchor(&bookmarks)));
+                self.heading(level, &text, &bookmarks);
             }
-            (_, Some((_, level))) if label != Label::None => self.item(&label, level.min(MAX_LIST_LEVEL), &inline),
+            (_, Some((_, level))) if label != Label::None => {
+                let marks = self.marks(&bookmarks);
+                self.item(&label, level.min(MAX_LIST_LEVEL), &inline, &marks);
+            }
             (role, _) => {
                 self.end_items();
                 let text = markdown_text::paragraph(&inline.markdown(false));
+                let text = format!("{}{text}", self.marks(&bookmarks));
                 self.blocks.push(match role {
                     Role::Quote => format!("> {}", text.replace('\n', "\n> ")),
                     _ => text,
@@ -207,7 +216,22 @@ impl<'a> Writer<'a> {
         Some((list, level))
     }
 
-    fn item(&mut self, label: &Label, level: usize, inline: &Inline<'_>) {
+    /// Writes a heading. Links may lead to other bookmarks than the one that is its anchor.
+    fn heading(&mut self, level: usize, text: &str, bookmarks: &[String]) {
+        let own = anchor(bookmarks);
+        let others = bookmarks.iter().filter(|name| Some(name.as_str()) != own).cloned();
+        let marks = self.marks(&others.collect::<Vec<_>>());
+        self.blocks.extend((!marks.is_empty()).then_some(marks));
+        self.blocks.push(markdown_text::heading(level, text, own));
+    }
+
+    /// Marks of the bookmarks to which links lead.
+    fn marks(&self, bookmarks: &[String]) -> String {
+        let linked = bookmarks.iter().filter(|name| self.linked.contains(*name));
+        linked.map(|name| target::mark(name)).collect()
+    }
+
+    fn item(&mut self, label: &Label, level: usize, inline: &Inline<'_>, marks: &str) {
         let text = markdown_text::paragraph(&inline.markdown(false));
         let (marker, text) = match label {
             Label::Number(number) if is_marker(number) => (format!("{number} "), text),
@@ -215,6 +239,7 @@ impl<'a> Writer<'a> {
             Label::Bullet(sign) => ("- ".to_owned(), task(sign, &text)),
             Label::None => ("- ".to_owned(), text),
         };
+        let text = format!("{marks}{text}");
         // An item without a parent is at the level of its missing parent.
         self.widths.truncate(level);
         let indent: usize = self.widths.iter().sum();
@@ -300,6 +325,10 @@ impl<'a> Writer<'a> {
             Some(Label::Bullet(sign)) => text = task(&sign, &text),
             _ => {}
         }
+        let text = match text.is_empty() {
+            true => text,
+            false => format!("{}{text}", self.marks(&inline.bookmarks)),
+        };
         let (before, after): (Vec<_>, Vec<_>) = mem::take(&mut inline.anchored)
             .into_iter()
             .partition(|(is_after, _)| !is_after);
@@ -365,6 +394,20 @@ impl<'a> Writer<'a> {
         if let Some(rest) = self.pending.take().filter(|rest| !rest.is_blank()) {
             self.blocks.push(markdown_text::paragraph(&rest.markdown(false)));
         }
+    }
+}
+
+/// The bookmarks to which links lead.
+fn gather_linked(element: &Element, linked: &mut HashSet<String>) {
+    for child in element.elements() {
+        let address = match child.name.as_str() {
+            "hyperlink" => child.attribute("anchor").map(str::to_owned),
+            "fldSimple" => child.attribute("instr").and_then(field::target),
+            "instrText" => child.text().as_deref().and_then(field::target),
+            _ => None,
+        };
+        linked.extend(address.map(|address| address.trim_start_matches('#').to_owned()));
+        gather_linked(child, linked);
     }
 }
 

@@ -312,11 +312,12 @@ impl<'a> Inline<'a> {
             for (at, (look, text)) in same.iter().enumerate() {
                 let before = at.checked_sub(1).and_then(|at| same[at].1.chars().next_back());
                 let after = same.get(at + 1).and_then(|(_, text)| text.chars().next());
-                // Emphasis within a word would cut it.
+                // Marks within a word would cut it, but code has endings: `kite`s.
                 let is_within = |neighbour: Option<char>| neighbour.is_some_and(char::is_alphanumeric);
-                let is_cut = is_within(before) && !text.starts_with(char::is_whitespace)
-                    || is_within(after) && !text.ends_with(char::is_whitespace);
-                label.push_str(&marked(look, text, plain || is_cut));
+                let begins_within = is_within(before) && !text.starts_with(char::is_whitespace);
+                let ends_within = is_within(after) && !text.ends_with(char::is_whitespace);
+                let is_code = look.code != Code::No && !begins_within;
+                label.push_str(&marked(look, text, is_code, plain || begins_within || ends_within));
             }
             match &first.address {
                 Some(address) if !label.trim().is_empty() => {
@@ -350,12 +351,11 @@ fn has_content(element: &Element) -> bool {
     })
 }
 
-fn marked(look: &Look, text: &str, plain: bool) -> String {
+fn marked(look: &Look, text: &str, is_code: bool, plain: bool) -> String {
     let inner = text.trim();
     if inner.is_empty() || look.is_markdown {
         return text.to_owned();
     }
-    let is_code = look.code != Code::No;
     let content = match is_code {
         true => markdown_text::code(inner),
         false => markdown_text::escape(inner),

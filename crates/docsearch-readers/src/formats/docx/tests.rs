@@ -261,6 +261,30 @@ fn changes_are_read_as_accepted() {
 }
 
 #[test]
+fn links_lead_to_bookmarks_in_paragraphs() {
+    let text = format!(
+        "<w:p><w:pPr><w:pStyle w:val='berschrift1'/></w:pPr><w:bookmarkStart w:name='_Toc1'/><w:bookmarkStart w:name='start'/>{}</w:p>\
+         <w:p><w:hyperlink w:anchor='knot'>{}</w:hyperlink><w:hyperlink w:anchor='_Toc1'>{}</w:hyperlink></w:p>\
+         <w:p><w:bookmarkStart w:name='knot'/><w:bookmarkStart w:name='OLE_LINK1'/>{}</w:p>",
+        run("Kites"),
+        run("See the knot"),
+        run(" or the start"),
+        run("Tie it.")
+    );
+    let (text, anchors) = crate::text::target::take(&body(&text));
+    assert_eq!(
+        text,
+        "# Kites {#start}\n\n[See the knot](#knot) [or the start](#_Toc1)\n\nTie it.\n"
+    );
+    assert_eq!(
+        anchors,
+        [("_Toc1", "start"), ("knot", "start")]
+            .map(|(name, section)| (name.to_owned(), section.to_owned()))
+            .into()
+    );
+}
+
+#[test]
 fn emphasis_does_not_cut_words() {
     let bold = |text: &str| format!("<w:r><w:rPr><w:b/></w:rPr><w:t xml:space='preserve'>{text}</w:t></w:r>");
     let text = format!(
@@ -272,6 +296,16 @@ fn emphasis_does_not_cut_words() {
         bold("up.")
     );
     assert_eq!(body(&text), "Kites **fly**, **up.**\n");
+    let code = |text: &str| format!("<w:r><w:rPr><w:rFonts w:ascii='Consolas'/></w:rPr><w:t>{text}</w:t></w:r>");
+    let text = format!(
+        "<w:p>{}{}{}{}{}</w:p>",
+        code("Kite"),
+        run("s and micro"),
+        code("ser"),
+        run("vice, "),
+        code("fly()")
+    );
+    assert_eq!(body(&text), "`Kite`s and microservice, `fly()`\n");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{events, heading, plain};
 use pulldown_cmark::{Event, Tag, TagEnd};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Longest heading in a heading path, in bytes. Real headings are far shorter. The bound prevents a heading of
@@ -24,6 +24,8 @@ pub struct Section {
     /// The fragment that GitHub gives the heading, or the author's own (`{#id}`, `{: #id}`, `{/*id*/}`); unique in the document, and empty for
     /// the text before the first heading.
     pub anchor: String,
+    /// Whether the author chose the anchor.
+    pub is_named: bool,
     /// Byte range in the source, with the heading line and without subsections.
     pub range: Range<usize>,
     /// Start of the text after the heading line, in bytes of the source.
@@ -36,15 +38,17 @@ pub struct Section {
 /// Text before the first heading is a section of level 0 unless it is blank.
 pub fn sections(markdown: &str) -> Vec<Section> {
     let mut path: Vec<(u8, String)> = Vec::new();
-    let mut anchors = Anchors::default();
+    let headings: Vec<Heading> = headings(markdown).into_iter().take(MAX_SECTIONS).collect();
+    let mut anchors = Anchors::reserving(headings.iter().filter_map(|heading| heading.id.as_deref()));
     let mut sections = vec![Section {
         heading_path: Vec::new(),
         level: 0,
         anchor: String::new(),
+        is_named: false,
         range: 0..markdown.len(),
         body_start: 0,
     }];
-    for heading in headings(markdown).into_iter().take(MAX_SECTIONS) {
+    for heading in headings {
         let start = line_start(markdown, heading.range.start);
         if let Some(previous) = sections.last_mut() {
             previous.range.end = start;
@@ -55,7 +59,11 @@ pub fn sections(markdown: &str) -> Vec<Section> {
         sections.push(Section {
             heading_path: path.iter().map(|(_, title)| title.clone()).collect(),
             level: heading.level,
-            anchor: anchors.unique(heading.id.unwrap_or_else(|| slug(clipped(title)))),
+            is_named: heading.id.is_some(),
+            anchor: match heading.id {
+                Some(id) => anchors.own(id),
+                None => anchors.unique(slug(clipped(title))),
+            },
             range: start..markdown.len(),
             body_start: heading.range.end,
         });
@@ -143,29 +151,40 @@ fn slug(title: &str) -> String {
 }
 
 /// Numbers repeated anchors `-1`, `-2`, ... as GitHub does. The empty anchor belongs to the text before all headings.
-struct Anchors(HashMap<String, usize>);
-
-impl Default for Anchors {
-    fn default() -> Self {
-        Self(HashMap::from([(String::new(), 0)]))
-    }
+struct Anchors {
+    taken: HashSet<String>,
+    /// Identifiers of authors whose headings come later: no anchor that is made from a heading is one of them.
+    reserved: HashSet<String>,
+    /// The last number of each repeated anchor.
+    numbers: HashMap<String, usize>,
 }
 
 impl Anchors {
-    fn unique(&mut self, slug: String) -> String {
-        let Some(mut count) = self.0.get(&slug).copied() else {
-            self.0.insert(slug.clone(), 0);
-            return slug;
-        };
-        let anchor = loop {
-            count += 1;
-            let candidate = format!("{slug}-{count}");
-            if !self.0.contains_key(&candidate) {
-                break candidate;
+    fn reserving<'a>(ids: impl Iterator<Item = &'a str>) -> Self {
+        Self {
+            taken: HashSet::from([String::new()]),
+            reserved: ids.map(str::to_owned).collect(),
+            numbers: HashMap::new(),
+        }
+    }
+
+    /// The anchor for an identifier of the author.
+    fn own(&mut self, id: String) -> String {
+        self.reserved.remove(&id);
+        self.unique(id)
+    }
+
+    fn unique(&mut self, wanted: String) -> String {
+        let is_free = |anchor: &str| !self.taken.contains(anchor) && !self.reserved.contains(anchor);
+        let mut anchor = wanted.clone();
+        if !is_free(&anchor) {
+            let number = self.numbers.entry(wanted.clone()).or_default();
+            while !is_free(&anchor) {
+                *number += 1;
+                anchor = format!("{wanted}-{number}");
             }
-        };
-        self.0.insert(slug, count);
-        self.0.insert(anchor.clone(), 0);
+        }
+        self.taken.insert(anchor.clone());
         anchor
     }
 }

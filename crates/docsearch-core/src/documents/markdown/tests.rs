@@ -51,6 +51,16 @@ fn anchors_are_those_of_github() {
 }
 
 #[test]
+fn an_identifier_of_the_author_is_never_renamed_by_an_anchor_that_is_made_from_a_heading() {
+    assert_eq!(
+        anchors(
+            "# Berths\n## Berths\n## Where to moor {#berths}\n## Berths\n## Other {#berths}\n## Part-1 {#berths-1}\n"
+        ),
+        ["berths-2", "berths-3", "berths", "berths-4", "berths-5", "berths-1"]
+    );
+}
+
+#[test]
 fn plain_text_has_the_words_a_reader_sees() {
     for (markdown, expected) in [
         ("**bold** and [text](http://target)", "bold and text"),

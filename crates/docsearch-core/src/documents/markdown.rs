@@ -24,6 +24,7 @@ pub(crate) use block::{Block, BlockKind, blocks, spans};
 pub use enumeration::entry_share;
 pub(crate) use events::events;
 pub use fence::close_fences;
+pub use heading::written_identifier;
 pub(crate) use introduction::introductions;
 pub(crate) use lead::lead;
 pub use lead::{lead_paragraph, says_something};

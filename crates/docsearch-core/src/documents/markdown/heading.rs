@@ -94,14 +94,61 @@ fn attribute(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(key.len() + 1 + length))
 }
 
-/// An identifier that HTML allows, without characters that are special around it and without backslashes of Markdown.
+/// An identifier that HTML allows, without backslashes of Markdown. Characters that are special around it are written
+/// as numeric references: `&#60;init&#62;`.
 fn identifier(text: &str) -> Option<Cow<'_, str>> {
-    let id: Cow<'_, str> = match text.contains('\\') {
-        true => text.replace('\\', "").into(),
-        false => text.into(),
-    };
     let valid = |c: char| !c.is_whitespace() && !c.is_control() && !"{}<>\"'`*".contains(c);
-    (!id.is_empty() && id.len() <= MAX_ID_BYTES && id.chars().all(valid)).then_some(id)
+    let is_plain = !text.contains(['\\', '&']);
+    let id: Cow<'_, str> = match is_plain {
+        true => text.into(),
+        false => unescaped(text, valid)?.into(),
+    };
+    let is_valid = !is_plain || id.chars().all(valid);
+    (is_valid && !id.is_empty() && id.len() <= MAX_ID_BYTES).then_some(id)
+}
+
+/// `text` without backslashes, its numeric references replaced by their characters. `None` if another character is not
+/// `valid`.
+fn unescaped(text: &str, valid: impl Fn(char) -> bool) -> Option<String> {
+    let mut id = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if let Some((meant, after)) = reference(rest) {
+            id.push(meant);
+            rest = after;
+            continue;
+        }
+        match c {
+            '\\' => {}
+            c if valid(c) => id.push(c),
+            _ => return None,
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    Some(id)
+}
+
+/// The character of the numeric reference at the beginning, and the rest.
+fn reference(text: &str) -> Option<(char, &str)> {
+    let (digits, after) = text.strip_prefix("&#")?.split_once(';')?;
+    let character = char::from_u32(digits.parse().ok()?)?;
+    (!character.is_control()).then_some((character, after))
+}
+
+/// `id` as [`attributes`] reads it in `{#id}`; `None` if it cannot be an identifier of a heading.
+pub fn written_identifier(id: &str) -> Option<String> {
+    let mut written = String::with_capacity(id.len());
+    for c in id.chars() {
+        match c {
+            _ if c.is_control() => return None,
+            '{' | '}' | '<' | '>' | '"' | '\'' | '`' | '*' | '[' | ']' | '|' | '~' | '&' | '\\' => {
+                written.push_str(&format!("&#{};", u32::from(c)));
+            }
+            _ if c.is_whitespace() => written.push_str(&format!("&#{};", u32::from(c))),
+            _ => written.push(c),
+        }
+    }
+    (!id.is_empty() && id.len() <= MAX_ID_BYTES).then_some(written)
 }
 
 #[cfg(test)]
@@ -134,6 +181,9 @@ mod tests {
             ("# p {#page=12}", "page=12"),
             ("# p {#a.B.c(int)}", "a.B.c(int)"),
             ("# p {#über}", "über"),
+            ("# p {#&#60;init&#62;(a.B,int)}", "<init>(a.B,int)"),
+            ("# p {#a&#32;&#123;b&#125;&#92;}", "a {b}\\"),
+            ("# p {#a&b&amp;c}", "a&b&amp;c"),
         ] {
             assert_eq!(read(heading), Some(("# p", Some(id.to_owned()))), "{heading}");
         }
@@ -158,6 +208,16 @@ mod tests {
             "",
         ] {
             assert_eq!(read(heading), None, "{heading}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_identifier_of_a_page_can_be_written(title in "[a-z]{1,8}", id in "\\PC{1,40}") {
+            let heading = format!("## {title} {{#{}}}", written_identifier(&id).expect("no control character"));
+            let section = crate::documents::markdown::sections(&heading).remove(0);
+            proptest::prop_assert_eq!(section.heading_path, [title]);
+            proptest::prop_assert_eq!(section.anchor, id);
         }
     }
 }

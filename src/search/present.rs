@@ -31,6 +31,7 @@ use crate::tables::document::{self, addressed_pages, pages_column};
 use crate::tables::document_list::as_iso;
 use crate::tables::keys::{self, WANTED_CHUNKS, WANTED_DOCUMENTS};
 use crate::tables::project::{self, Project};
+use crate::tables::schema::Part;
 
 /// Bytes of documents that one search reads to count the tokens of loading them: 4 MB take some 80 ms.
 const MAX_COUNTED_BYTES: usize = 4 << 20;
@@ -103,7 +104,7 @@ pub(crate) fn present(
             title: document.title.clone(),
             section: section.path,
             category: document.category.clone(),
-            url: url_at(&document.pages, document.url.as_deref(), &section.anchor),
+            url: url_at(&document.pages, document.url.as_deref(), &section.anchor, true),
             score: result.score,
             similarity: result.similarity,
             keyword_score: result.keyword_score,
@@ -134,6 +135,12 @@ pub(crate) fn present(
     for (rank, result) in (first..).zip(&mut results) {
         result.rank = rank;
     }
+    for place in unpublished(caller, &results)? {
+        let result = &mut results[place];
+        if let Some(document) = documents.get(&document_id(result)) {
+            result.url = url_at(&document.pages, document.url.as_deref(), &result.anchor, false);
+        }
+    }
     if detail == Detail::Sections {
         let bytes: HashMap<DocumentId, usize> = documents.iter().map(|(id, document)| (*id, document.bytes)).collect();
         count_load_tokens(caller, &mut results, &bytes)?;
@@ -142,6 +149,33 @@ pub(crate) fn present(
     let mut with_duplicates: Vec<DocumentId> = with_duplicates.map(|(id, _)| *id).collect();
     with_duplicates.sort_unstable();
     Ok((results, with_duplicates))
+}
+
+/// The places of results whose anchors their pages do not have, see [`is_published`].
+///
+/// [`is_published`]: docsearch_core::documents::grouped_page::is_published
+fn unpublished(caller: &Caller, results: &[SearchResult]) -> Result<Vec<usize>> {
+    let sections: Vec<(usize, &SearchResult)> = (0..)
+        .zip(results)
+        .filter(|(_, result)| result.url.is_some() && !result.anchor.is_empty())
+        .collect();
+    if sections.is_empty() || !Part::EntryShare.exists() {
+        return Ok(Vec::new());
+    }
+    let documents: Vec<DocumentId> = sections.iter().map(|(_, result)| document_id(result)).collect();
+    let anchors: Vec<&str> = sections.iter().map(|(_, result)| result.anchor.as_str()).collect();
+    let [projects, ids] = keys::document_arguments(&documents);
+    let places: Vec<i64> = statement::lookup(
+        caller,
+        "SELECT wanted.place
+         FROM unnest($1::bigint[], $2::bigint[], $3::text[]) WITH ORDINALITY AS wanted(project_id, id, anchor, place)
+              JOIN docsearch.document d USING (project_id, id)
+         WHERE d.anchors ->> wanted.anchor <> wanted.anchor",
+        &[projects, ids, DatumWithOid::from(anchors)],
+        |row| row.required(1),
+    )?;
+    let found = places.into_iter().filter_map(|place| usize::try_from(place).ok()?.checked_sub(1));
+    Ok(found.filter_map(|place| Some(sections.get(place)?.0)).collect())
 }
 
 /// Counts the tokens of loading each result.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::documents::grouped_page::{GroupedPage, page_at, url_at};
+use crate::documents::grouped_page::{GroupedPage, is_published, page_at, url_at};
 use crate::documents::markdown;
 use crate::documents::outline::{Neighbours, Outline};
 use crate::text::token_estimate::estimated_tokens;
@@ -84,7 +84,8 @@ impl Document {
 
     /// URL to show, of a section if it has an anchor.
     fn url(&self, anchor: &str) -> Option<String> {
-        url_at(&self.pages, self.url.as_deref().filter(|url| !url.is_empty()), anchor)
+        let url = self.url.as_deref().filter(|url| !url.is_empty());
+        url_at(&self.pages, url, anchor, is_published(&self.anchors, anchor))
     }
 
     /// URLs where it is published, the one to show first. A section that was a page has that of its page alone.

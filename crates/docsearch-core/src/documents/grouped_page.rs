@@ -1,5 +1,7 @@
 //! Pages that are grouped into one document, each as a section of it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::values::address::section_url;
@@ -44,12 +46,22 @@ pub fn page_at<'p, 'a>(pages: &'p [GroupedPage], anchor: &'a str) -> Option<(&'p
 }
 
 /// The URL of a section: of its page if the document groups pages, or else of the document. `document` is the URL of
-/// the whole document.
-pub fn url_at(pages: &[GroupedPage], document: Option<&str>, anchor: &str) -> Option<String> {
+/// the whole document. It has no fragment unless the page has the anchor, see [`is_published`].
+pub fn url_at(pages: &[GroupedPage], document: Option<&str>, anchor: &str, is_published: bool) -> Option<String> {
+    let fragment_of = |anchor| if is_published { anchor } else { "" };
     match page_at(pages, anchor) {
-        Some((page, fragment)) => page.source_url.as_deref().map(|url| section_url(url, fragment)),
-        None => document.map(|url| section_url(url, anchor)),
+        Some((page, fragment)) => page
+            .source_url
+            .as_deref()
+            .map(|url| section_url(url, fragment_of(fragment))),
+        None => document.map(|url| section_url(url, fragment_of(anchor))),
     }
+}
+
+/// Whether the page has the anchor of a section, judging by the further anchors of its document. If the anchor is among
+/// them, it leads elsewhere on the page: mostly to the beginning, as a browser does if a page lacks it.
+pub fn is_published(anchors: &BTreeMap<String, String>, anchor: &str) -> bool {
+    anchors.get(anchor).is_none_or(|leads_to| leads_to == anchor)
 }
 
 /// Why the pages of a document are refused.
@@ -105,9 +117,21 @@ mod tests {
             ("slider.range", None),
             ("", whole),
         ] {
-            assert_eq!(url_at(&pages, whole, anchor).as_deref(), expected, "{anchor}");
+            assert_eq!(url_at(&pages, whole, anchor, true).as_deref(), expected, "{anchor}");
         }
-        assert_eq!(url_at(&[], None, "button"), None);
+        assert_eq!(url_at(&[], None, "button", true), None);
+    }
+
+    #[test]
+    fn an_anchor_that_the_page_does_not_have_is_no_fragment() {
+        let leads = |fragment: &str, anchor: &str| BTreeMap::from([(fragment.to_owned(), anchor.to_owned())]);
+        assert!(is_published(&BTreeMap::new(), "styling") && is_published(&leads("styling", "styling"), "styling"));
+        assert!(!is_published(&leads("styling", ""), "styling") && !is_published(&leads("styling", "b"), "styling"));
+        let pages = [page("button", Some("https://kit.test/button"))];
+        let whole = Some("https://kit.test/controls");
+        let url = |anchor| url_at(&pages, whole, anchor, false);
+        assert_eq!(url("button.styling").as_deref(), Some("https://kit.test/button"));
+        assert_eq!(url("styling").as_deref(), whole);
     }
 
     #[test]

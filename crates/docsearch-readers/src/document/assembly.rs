@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use docsearch_core::documents::markdown::sections;
 use serde_json::json;
 
 use super::{Document, Origin, ReadOptions, ReaderOutput, exclusion};
@@ -46,11 +47,18 @@ pub(super) fn assemble(
     }
     let rule = origin.anchors();
     let body = match format.anchors {
-        SiteAnchors::None => body,
+        SiteAnchors::None | SiteAnchors::Identifiers => body,
         SiteAnchors::Headings => rule.apply(&body),
         SiteAnchors::HeadingsAndQuotations => rule.apply(&rule.mark_quoted(&body)),
     };
-    let (body, anchors) = target::take(&body);
+    let (body, mut anchors) = target::take(&body);
+    if format.anchors == SiteAnchors::Identifiers {
+        let made = sections(&body)
+            .into_iter()
+            .filter(|section| section.level > 0 && !section.is_named);
+        // As in a browser, they lead to the beginning.
+        anchors.extend(made.map(|section| (section.anchor, String::new())));
+    }
     let title_of = origin
         .generator()
         .map_or(heading::first_heading as fn(&str) -> Option<String>, |generator| {

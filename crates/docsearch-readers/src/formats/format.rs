@@ -143,6 +143,8 @@ pub enum LinkSyntax {
 pub(crate) enum SiteAnchors {
     /// None: the text has anchors of its own, or is not part of a site.
     None,
+    /// None: headings without an identifier have no fragment in the URL of their page.
+    Identifiers,
     Headings,
     /// Also headings in quotations, which open no sections.
     HeadingsAndQuotations,

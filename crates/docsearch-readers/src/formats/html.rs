@@ -1,13 +1,18 @@
 //! HTML pages: their main content as Markdown.
 
+mod block;
 mod code_block;
+mod control;
 mod definition_list;
 pub(crate) mod exclusion;
 mod frame;
 mod head;
 mod heading;
+mod landmark;
 mod main_content;
+mod measure;
 mod noise;
+mod preformatted;
 mod table;
 mod target;
 mod tree;
@@ -24,7 +29,7 @@ use crate::bytes::encoding;
 use crate::draft::front_matter::FrontMatter;
 use crate::draft::{Draft, Unreadable};
 use crate::file::extension;
-use crate::formats::format::{Format, LinkSyntax, Reader, TextSource, TextTest};
+use crate::formats::format::{Format, LinkSyntax, Reader, SiteAnchors, TextSource, TextTest};
 #[cfg(test)]
 use crate::formats::growth;
 pub(crate) use frame::Frame;
@@ -40,6 +45,7 @@ pub(crate) static FORMAT: Format = Format {
     }),
     decode: Some(encoding::decode_html),
     links: Some(LinkSyntax::Html),
+    anchors: SiteAnchors::Identifiers,
     is_linked: true,
     is_built: true,
     marks_parts: false,
@@ -105,15 +111,18 @@ pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame
         return Err(Unreadable::NoDocumentation(reason));
     }
     let vocabulary = Vocabulary::of(&page);
-    let main = main_content::find(&page, &vocabulary, content, frame);
-    noise::remove(&main, &vocabulary);
+    let main = main_content::find(&page, &vocabulary, content, head.title.as_deref(), frame);
+    noise::simplify(&main, &vocabulary);
+    heading::name_by_role(&main);
+    preformatted::mark(&main, &vocabulary);
+    table::unwrap_layouts(&main);
     heading::unwrap_layout_lists(&main);
     heading::append_anchors(&main);
     target::mark_all(&main);
     code_block::normalise(&main);
     table::normalise(&main);
     definition_list::normalise(&main);
-    name_typewriter_text(&main);
+    block::normalise(&main);
     let own_title = head.full_title.as_deref().map(|full| frame.own_title(full));
     let title = match own_title {
         // The name of the site is removed already.
@@ -156,14 +165,6 @@ fn repeats(text: &str, title: Option<&str>) -> bool {
     };
     let (text, title) = (letters(text), title.map(letters).unwrap_or_default());
     text == title || title.contains(&text) && text.chars().count() * 2 > title.chars().count()
-}
-
-/// `<tt>` is code in old pages.
-fn name_typewriter_text(main: &NodeRef<'_>) {
-    let typed: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| node.has_name("tt")).collect();
-    for node in typed {
-        node.rename("code");
-    }
 }
 
 /// The heading takes precedence over the title in the head, unless it only opens the first section.

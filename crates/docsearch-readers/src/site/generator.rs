@@ -79,6 +79,8 @@ pub struct Generator {
     pub(crate) containers: &'static [&'static str],
     /// Selectors of navigation, controls and marks.
     pub(crate) noise: &'static [&'static str],
+    /// Selectors of blocks of code that are in no `pre`.
+    pub(crate) code: &'static [&'static str],
     /// Selectors of headings of notes and warnings.
     pub(crate) admonition_titles: &'static [&'static str],
     /// The beginning of a description that only lists names.
@@ -189,6 +191,7 @@ impl Generator {
             exclusion: |_| None,
             containers: &[],
             noise: &[],
+            code: &[],
             admonition_titles: &[],
             description_of_names: None,
         }

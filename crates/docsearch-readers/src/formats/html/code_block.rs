@@ -2,7 +2,7 @@
 
 use dom_query::{NodeRef, Selection};
 
-use super::escape;
+use super::{escape, preformatted};
 
 /// Elements around a block that may name its language.
 const MAX_WRAPPERS: usize = 6;
@@ -29,8 +29,12 @@ pub(super) fn normalise(main: &NodeRef<'_>) {
             continue;
         }
         let language = language(pre);
-        end_lines(pre);
-        let text = pre.text();
+        let text = if pre.has_attr(preformatted::LINES) {
+            preformatted::lines(pre)
+        } else {
+            end_lines(pre);
+            pre.text().to_string()
+        };
         let code = text.trim_matches('\n').trim_end();
         if code.is_empty() {
             pre.remove_from_parent();
@@ -48,14 +52,6 @@ pub(super) fn normalise(main: &NodeRef<'_>) {
             code.set_text(super::collapse(&text));
         }
     }
-    // A table with line numbers beside the code.
-    for table in main.select("table").nodes() {
-        let is_listing = table.has_class("highlighttable") || table.has_class("rouge-table");
-        let blocks: Vec<NodeRef<'_>> = table.descendants_it().filter(|inner| inner.has_name("pre")).collect();
-        if let (true, [block]) = (is_listing, blocks.as_slice()) {
-            table.replace_with(&block.id);
-        }
-    }
 }
 
 /// Replaces line breaks and line elements by line feeds.
@@ -67,8 +63,10 @@ fn end_lines(pre: &NodeRef<'_>) {
         node.rename("span");
     }
     for node in inner {
-        let is_line = node.has_name("div") || node.has_name("li") || node.has_name("p");
-        if is_line && !node.text().ends_with('\n') {
+        let is_line = ["div", "li", "p", "tr"].iter().any(|name| node.has_name(name));
+        let is_marked =
+            || preformatted::is_line(&node) && !node.next_sibling().is_some_and(|next| next.text().starts_with('\n'));
+        if (is_line || is_marked()) && !node.text().ends_with('\n') {
             node.append_html("\n");
         }
     }

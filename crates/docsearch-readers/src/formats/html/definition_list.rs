@@ -3,7 +3,7 @@
 
 use dom_query::{NodeRef, Selection};
 
-use super::{collapse, heading, set_code};
+use super::{block, collapse, heading, set_code};
 use crate::text::target;
 use crate::text::term::opens_section;
 
@@ -116,6 +116,7 @@ fn is_enclosed(list: &NodeRef<'_>, main: &NodeRef<'_>) -> bool {
 
 fn term(term: &NodeRef<'_>, level: Option<usize>) {
     let id = anchor(term);
+    block::flatten(term);
     let text = collapse(&term.text());
     if text.is_empty() {
         term.remove_from_parent();

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use dom_query::{Document, NodeRef};
 
+use super::measure::Measure;
 use super::{collapse, head, heading, tree};
 use crate::bytes::encoding;
 use crate::file::{self, Links};
@@ -129,16 +130,25 @@ impl Frame {
         }
     }
 
+    /// Whether `node` is a block that most pages of the site have.
+    pub(super) fn has(&self, node: &NodeRef<'_>) -> bool {
+        !self.blocks.is_empty() && node.is_element() && self.blocks.contains(&hash(node, &collapse(&node.text())))
+    }
+
+    /// Whether blocks of the frame may be among the children of `node`.
+    pub(super) fn may_be_inside(&self, node: &NodeRef<'_>) -> bool {
+        !self.blocks.is_empty() && is_container(node) && !has_text_of_its_own(node)
+    }
+
     fn collect<'a>(&self, node: &NodeRef<'a>, blocks: &mut Vec<Block<'a>>) {
         for child in node.children_it(false).filter(NodeRef::is_element) {
             let text = collapse(&child.text());
             if text.is_empty() {
                 continue;
             }
-            let is_container = CONTAINERS.iter().any(|name| child.has_name(name));
             let is_shared = self.blocks.contains(&hash(&child, &text));
             let leads_elsewhere = leads_elsewhere(&child, &text);
-            if is_shared || leads_elsewhere || !is_container || has_text_of_its_own(&child) {
+            if is_shared || leads_elsewhere || !is_container(&child) || has_text_of_its_own(&child) {
                 blocks.push(Block {
                     node: child,
                     is_shared,
@@ -157,12 +167,17 @@ struct Block<'a> {
     leads_elsewhere: bool,
 }
 
+fn is_container(node: &NodeRef<'_>) -> bool {
+    CONTAINERS.iter().any(|name| node.has_name(name))
+}
+
 fn has_text_of_its_own(node: &NodeRef<'_>) -> bool {
     node.children_it(false).any(|child| child.is_nonempty_text())
 }
 
 fn leads_elsewhere(node: &NodeRef<'_>, text: &str) -> bool {
-    if heading::level(node).is_some() {
+    let is_title = |node: &NodeRef<'_>| heading::level(node) == Some(1) && Measure::of(node).stays();
+    if heading::level(node).is_some() || node.descendants_it().any(|inner| is_title(&inner)) {
         return false;
     }
     let linked: usize = node

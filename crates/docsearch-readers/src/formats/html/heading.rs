@@ -1,8 +1,9 @@
 //! Headings; Markdown has their anchors as `{#id}`.
 
-use dom_query::NodeRef;
+use docsearch_core::documents::markdown::written_identifier;
+use dom_query::{NodeRef, Selection};
 
-use super::{collapse, set_code};
+use super::{block, collapse, set_code, unwrap};
 use crate::text::target;
 
 /// Maximum elements between a heading and the section that it opens.
@@ -14,6 +15,16 @@ pub(super) fn level(node: &NodeRef<'_>) -> Option<usize> {
     match (*name.local).as_bytes() {
         [b'h', digit @ b'1'..=b'6'] => Some(usize::from(digit - b'0')),
         _ => None,
+    }
+}
+
+/// Makes headings of elements with that role.
+pub(super) fn name_by_role(main: &NodeRef<'_>) {
+    for node in Selection::from(*main).select("[role='heading']").nodes() {
+        let level = node.attr("aria-level").and_then(|level| level.parse().ok());
+        if self::level(node).is_none() {
+            node.rename(&format!("h{}", level.unwrap_or(2usize).clamp(1, 6)));
+        }
     }
 }
 
@@ -58,6 +69,7 @@ pub(super) fn append_anchors(main: &NodeRef<'_>) {
     let headings: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| level(node).is_some()).collect();
     for heading in headings {
         let id = anchor(&heading, main);
+        block::flatten(&heading);
         let text = collapse(&heading.text());
         if text.is_empty() {
             heading.remove_from_parent();
@@ -67,11 +79,16 @@ pub(super) fn append_anchors(main: &NodeRef<'_>) {
             set_code(&heading, &text);
         }
         unwrap_links(&heading);
-        // A heading in a quotation opens no section.
-        let is_quoted = heading
+        let around: Vec<NodeRef<'_>> = heading
             .ancestors_it(None)
             .take_while(|outer| outer.id != main.id)
-            .any(|outer| ["blockquote", "td", "th"].iter().any(|name| outer.has_name(name)));
+            .collect();
+        for link in around.iter().filter(|outer| outer.has_name("a")) {
+            unwrap(link);
+        }
+        // A heading in a quotation opens no section.
+        let mut around = around.iter();
+        let is_quoted = around.any(|outer| ["blockquote", "td", "th"].iter().any(|name| outer.has_name(name)));
         match id {
             Some(id) if is_quoted => heading.append_html(target::mark(&id)),
             id => append_anchor(&heading, id.as_deref()),
@@ -79,23 +96,17 @@ pub(super) fn append_anchors(main: &NodeRef<'_>) {
     }
 }
 
-/// Appends ` {#id}` if the chunker reads it as an id.
+/// Appends ` {#id}`, as the chunker reads it.
 pub(super) fn append_anchor(heading: &NodeRef<'_>, id: Option<&str>) {
-    let valid = |id: &&str| {
-        !id.is_empty()
-            && id
-                .chars()
-                .all(|character| character.is_alphanumeric() || "-_.:".contains(character))
-    };
-    if let Some(id) = id.filter(valid) {
-        heading.append_html(format!(" {{#{id}}}"));
+    if let Some(id) = id.and_then(written_identifier) {
+        heading.append_child(&heading.tree.new_text(format!(" {{#{id}}}")).id);
     }
 }
 
 fn unwrap_links(heading: &NodeRef<'_>) {
     let links: Vec<NodeRef<'_>> = heading.descendants_it().filter(|node| node.has_name("a")).collect();
     for link in links {
-        super::unwrap(&link);
+        unwrap(&link);
     }
 }
 

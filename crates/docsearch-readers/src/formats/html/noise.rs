@@ -1,13 +1,14 @@
 //! Removes navigation, controls and other elements that are not text of the page.
 
-use dom_query::NodeRef;
+use dom_query::{NodeRef, Selection};
 
-use super::escape;
+use super::measure::Measure;
 use super::vocabulary::Vocabulary;
+use super::{control, escape, heading, landmark};
 use crate::site::GENERATORS;
 
 /// Navigation, controls, marks, and elements that only a browser can show.
-const NOISE: [&str; 60] = [
+const NOISE: [&str; 56] = [
     ".footnote-ref",
     "script",
     "style",
@@ -24,18 +25,14 @@ const NOISE: [&str; 60] = [
     "audio",
     "canvas",
     "input",
-    "button",
-    "select",
-    "textarea",
-    "dialog",
+    "dialog:not([open])",
     "nav",
-    "footer",
     "[role='navigation']",
     "[role='search']",
     "[role='contentinfo']",
     "[role='banner']",
     "[aria-hidden='true']",
-    "[hidden]:not([role='tabpanel'])",
+    "[hidden]:not([role='tabpanel']):not([hidden='until-found'])",
     ".visually-hidden",
     ".sr-only",
     ".screen-reader-text",
@@ -49,6 +46,8 @@ const NOISE: [&str; 60] = [
     ".lineno",
     ".linenodiv",
     ".gutter",
+    ".blob-num",
+    ".hljs-ln-numbers",
     ".copy-button",
     ".breadcrumb",
     ".breadcrumbs",
@@ -59,10 +58,8 @@ const NOISE: [&str; 60] = [
     ".edit-page-link",
     ".edit-on-github",
     ".last-updated",
-    "#toc",
     ".on-this-page",
     ".sidebar-menu",
-    "#sidebar",
     ".feedback",
     "img[src^='data:']",
     "img:not([alt])",
@@ -70,22 +67,52 @@ const NOISE: [&str; 60] = [
     "annotation-xml",
 ];
 
+/// Common names of navigation that a section of the text may have, too: these are navigation if they are mostly links.
+const AMBIGUOUS: [&str; 2] = ["#toc", "#sidebar"];
+
 /// Texts of permalinks.
 const MARKS: [&str; 7] = ["¶", "#", "§", "🔗", "\u{f0c1}", "Permalink", "Link to this heading"];
 
 /// Minimum characters besides a table of contents for the table to be redundant.
 const MIN_CHARACTERS_BESIDE_CONTENTS: usize = 200;
 
-/// Removes the noise from `main`. Anchors of permalinks move to their headings.
-pub(super) fn remove(main: &NodeRef<'_>, vocabulary: &Vocabulary) {
-    let main = dom_query::Selection::from(*main);
-    show_formulas(&main);
-    remove_permalinks(&main);
+/// Removes the noise from `body`. Anchors of permalinks move to their headings.
+pub(super) fn remove(body: &NodeRef<'_>, vocabulary: &Vocabulary) {
+    let all = Selection::from(*body);
+    show_formulas(&all);
+    remove_permalinks(&all);
     let of_generators = GENERATORS.iter().flat_map(|generator| generator.noise).copied();
     if let Some(noise) = vocabulary.selector(NOISE.into_iter().chain(of_generators)) {
-        main.select(&noise).remove();
+        all.select(&noise).remove();
     }
-    remove_header(&main);
+    remove_menus(&all, vocabulary, AMBIGUOUS);
+    landmark::remove(body);
+    control::show(body);
+}
+
+/// Removes what matches `selectors` and is mostly links.
+pub(super) fn remove_menus(
+    body: &Selection<'_>,
+    vocabulary: &Vocabulary,
+    selectors: impl IntoIterator<Item = &'static str>,
+) {
+    let Some(selector) = vocabulary.selector(selectors) else {
+        return;
+    };
+    for menu in body.select(&selector).nodes() {
+        let says_something = |node: &NodeRef<'_>| heading::level(node).is_some() || node.has_name("p");
+        let is_text = says_something(menu)
+            || menu.has_name("dt")
+            || menu.descendants_it().any(|inner| says_something(&inner)) && !Measure::of(menu).is_mostly_links();
+        if !is_text {
+            menu.remove_from_parent();
+        }
+    }
+}
+
+/// Simplifies what the text says of itself.
+pub(super) fn simplify(main: &NodeRef<'_>, vocabulary: &Vocabulary) {
+    let main = Selection::from(*main);
     remove_contents(&main);
     label_admonitions(&main, vocabulary);
     simplify_links(&main);
@@ -93,7 +120,7 @@ pub(super) fn remove(main: &NodeRef<'_>, vocabulary: &Vocabulary) {
 
 /// Simplifies links: the text says where they lead. Code in a link is often a name, which Markdown of the link would
 /// hide from search.
-fn simplify_links(main: &dom_query::Selection<'_>) {
+fn simplify_links(main: &Selection<'_>) {
     for link in main.select("a").nodes() {
         link.remove_attr("title");
         let leads_on = link.attr("href").is_some_and(|href| !href.starts_with("javascript:"));
@@ -111,7 +138,7 @@ fn simplify_links(main: &dom_query::Selection<'_>) {
 }
 
 /// Removes permalinks; a heading without an id gets the target of its permalink.
-fn remove_permalinks(main: &dom_query::Selection<'_>) {
+fn remove_permalinks(main: &Selection<'_>) {
     for link in main.select("a[href*='#']").nodes() {
         let text = link.text();
         // Docusaurus uses a zero-width space as the text of permalinks.
@@ -120,7 +147,7 @@ fn remove_permalinks(main: &dom_query::Selection<'_>) {
             continue;
         }
         if let (Some(parent), Some(href)) = (link.parent(), link.attr("href"))
-            && super::heading::level(&parent).is_some()
+            && heading::level(&parent).is_some()
             && !parent.has_attr("id")
             && let Some((_, id)) = href.split_once('#')
         {
@@ -130,17 +157,8 @@ fn remove_permalinks(main: &dom_query::Selection<'_>) {
     }
 }
 
-/// Removes headers in the text, unless they contain the title.
-fn remove_header(main: &dom_query::Selection<'_>) {
-    for header in main.select("header").nodes() {
-        if !header.descendants_it().any(|inner| inner.has_name("h1")) {
-            header.remove_from_parent();
-        }
-    }
-}
-
 /// Removes a table of contents, unless it is most of the page.
-fn remove_contents(main: &dom_query::Selection<'_>) {
+fn remove_contents(main: &Selection<'_>) {
     let contents = main.select("div.toc, ul.toc, div.list-of-figures, div.list-of-tables");
     let length = |text: &str| text.chars().filter(|character| !character.is_whitespace()).count();
     let inside: usize = contents.iter().map(|part| length(&part.text())).sum();
@@ -149,7 +167,7 @@ fn remove_contents(main: &dom_query::Selection<'_>) {
     }
 }
 
-fn label_admonitions(main: &dom_query::Selection<'_>, vocabulary: &Vocabulary) {
+fn label_admonitions(main: &Selection<'_>, vocabulary: &Vocabulary) {
     let titles = GENERATORS.iter().flat_map(|generator| generator.admonition_titles);
     let Some(titles) = vocabulary.selector(titles.copied()) else {
         return;
@@ -162,9 +180,9 @@ fn label_admonitions(main: &dom_query::Selection<'_>, vocabulary: &Vocabulary) {
 }
 
 /// Replaces formulas by their TeX source, if the page has it.
-fn show_formulas(main: &dom_query::Selection<'_>) {
+fn show_formulas(main: &Selection<'_>) {
     for formula in main.select(".katex, math").nodes() {
-        let source = dom_query::Selection::from(*formula)
+        let source = Selection::from(*formula)
             .select_single("annotation[encoding='application/x-tex']")
             .text();
         if !source.trim().is_empty() {

@@ -1,11 +1,20 @@
-//! Tables: data tables become Markdown tables, layout tables are unwrapped.
+//! Tables: data tables become Markdown tables, or lists if their cells have blocks; layout tables are unwrapped.
+
+mod grid;
+mod records;
 
 use dom_query::{NodeRef, Selection};
 
+use super::heading;
+use grid::Grid;
+
 /// Maximum cells that a spanning cell covers.
 const MAX_SPAN: usize = 50;
+/// Maximum tables around a table that is one itself: a list indents each line once more.
+const MAX_DEPTH: usize = 2;
 
-pub(super) fn normalise(main: &NodeRef<'_>) {
+/// Takes tables apart that only arrange the page.
+pub(super) fn unwrap_layouts(main: &NodeRef<'_>) {
     let main = Selection::from(*main);
     for grid in main.select(".summary-table, .details-table").nodes() {
         tabulate(grid);
@@ -13,9 +22,37 @@ pub(super) fn normalise(main: &NodeRef<'_>) {
     for table in main.select("table").nodes() {
         if is_layout(table) {
             take_apart(table);
+        }
+    }
+}
+
+/// Gives every table one row of names and rows of equal length. Tables with blocks in their cells become lists.
+pub(super) fn normalise(main: &NodeRef<'_>) {
+    let tables = Selection::from(*main).select("table");
+    let tables: Vec<(&NodeRef<'_>, bool)> = tables.nodes().iter().map(|table| (table, has_blocks(table))).collect();
+    // What is in a cell comes before its table.
+    for (table, has_blocks) in tables.into_iter().rev() {
+        if is_layout(table) {
+            take_apart(table);
+            continue;
+        }
+        lift_caption(table);
+        let rows = rows(table);
+        let head = head_rows(&rows);
+        simplify_names(&rows[..head]);
+        let mut grid = Grid::of(&rows);
+        let is_list = has_blocks || is_in_table(table);
+        if grid.width > MAX_SPAN && !grid.is_even() || is_list && head == 0 && !names_rows(&rows) {
+            take_apart(table);
+            continue;
+        }
+        let head = grid.lift_titles(table, head);
+        if is_list {
+            records::write(table, grid, head);
         } else {
-            lift_caption(table);
-            fill_spans(table);
+            simplify_cells(table);
+            grid.join_head(head);
+            grid.fill();
         }
     }
 }
@@ -38,26 +75,95 @@ fn tabulate(grid: &NodeRef<'_>) {
     grid.rename("table");
 }
 
-/// Whether cells have content that is not possible in a Markdown table.
+/// Whether a table only arranges the page: its cells have content that no table of names and values has.
 fn is_layout(table: &NodeRef<'_>) -> bool {
-    let is_presentation = table.attr("role").is_some_and(|role| &*role == "presentation");
-    is_presentation
-        || table.descendants_it().any(|inner| {
-            inner.has_name("table")
-                || inner.has_name("pre")
-                || inner.has_name("dl")
-                || super::heading::level(&inner).is_some()
+    let role = table.attr("role").unwrap_or_default();
+    if matches!(&*role, "presentation" | "none") || depth(table) > MAX_DEPTH {
+        return true;
+    }
+    let rows = rows(table);
+    if head_rows(&rows) == 0 {
+        let has_blocks = has_blocks(table) || table.descendants_it().any(|inner| inner.has_name("dl"));
+        return has_blocks && !names_rows(&rows);
+    }
+    let headings = |cell: &NodeRef<'_>| {
+        cell.descendants_it()
+            .filter(|inner| heading::level(inner).is_some())
+            .count()
+    };
+    let mut cells = rows
+        .iter()
+        .flat_map(|row| row.children_it(false).filter(is_cell).collect::<Vec<_>>());
+    cells.any(|cell| headings(&cell) > 1) || table.descendants_it().any(|inner| heading::level(&inner) == Some(1))
+}
+
+/// Whether cells have content that is not possible in a Markdown table.
+fn has_blocks(table: &NodeRef<'_>) -> bool {
+    table
+        .descendants_it()
+        .any(|inner| ["table", "pre"].iter().any(|name| inner.has_name(name)) || heading::level(&inner).is_some())
+}
+
+/// The tables around a table.
+fn depth(table: &NodeRef<'_>) -> usize {
+    table.ancestors_it(None).filter(|outer| outer.has_name("table")).count()
+}
+
+/// The rows of a table, without those of tables in it.
+fn rows<'a>(table: &NodeRef<'a>) -> Vec<NodeRef<'a>> {
+    let is_row = |node: &NodeRef<'_>| node.has_name("tr");
+    table
+        .children_it(false)
+        .flat_map(|child| match is_row(&child) {
+            true => vec![child],
+            false => child.children_it(false).filter(is_row).collect(),
         })
+        .filter(is_row)
+        .collect()
+}
+
+/// Whether every row begins with its name.
+fn names_rows(rows: &[NodeRef<'_>]) -> bool {
+    rows.iter().all(|row| {
+        let mut cells = row.children_it(false).filter(is_cell);
+        cells.next().is_none_or(|first| first.has_name("th")) && cells.all(|cell| cell.has_name("td"))
+    })
+}
+
+/// How many rows name the columns.
+fn head_rows(rows: &[NodeRef<'_>]) -> usize {
+    let is_head = |row: &&NodeRef<'_>| {
+        let is_in_head = row.parent().is_some_and(|parent| parent.has_name("thead"));
+        let mut cells = row.children_it(false).filter(is_cell).peekable();
+        cells.peek().is_none() || is_in_head || cells.all(|cell| cell.has_name("th"))
+    };
+    let found = rows.iter().take_while(is_head).count();
+    let has_cells = |row: &NodeRef<'_>| row.children_it(false).any(|cell| is_cell(&cell));
+    match found {
+        // Rows of only names say something, too.
+        all if all == rows.len() => usize::from(rows.iter().take(1).any(has_cells)),
+        some => {
+            if rows[..some].iter().any(has_cells) {
+                some
+            } else {
+                0
+            }
+        }
+    }
 }
 
 fn take_apart(table: &NodeRef<'_>) {
+    // Rows of a nested table belong to that table.
+    let is_own = |part: &NodeRef<'_>| {
+        let around = part.ancestors_it(None).find(|outer| outer.has_name("table"));
+        around.is_some_and(|outer| outer.id == table.id)
+    };
+    let parts: Vec<NodeRef<'_>> = table.descendants_it().filter(is_own).collect();
     table.rename("div");
-    let parts: Vec<NodeRef<'_>> = table.descendants_it().collect();
     for part in parts {
         let name = part.node_name().unwrap_or_default();
         match &*name {
-            // Rows of a nested table belong to that table.
-            "tbody" | "thead" | "tfoot" | "tr" | "td" | "th" | "caption" if !is_in_table(&part) => part.rename("div"),
+            "tbody" | "thead" | "tfoot" | "tr" | "td" | "th" | "caption" => part.rename("div"),
             "colgroup" | "col" => part.remove_from_parent(),
             _ => {}
         }
@@ -76,65 +182,27 @@ fn lift_caption(table: &NodeRef<'_>) {
     }
 }
 
-/// In a Markdown table, each row has as many cells as there are columns.
-fn fill_spans(table: &NodeRef<'_>) {
-    let rows: Vec<NodeRef<'_>> = table.descendants_it().filter(|inner| inner.has_name("tr")).collect();
-    // Cells that span into this row: column and remaining rows.
-    let mut reaching: Vec<(usize, usize)> = Vec::new();
-    let mut widths = Vec::with_capacity(rows.len());
-    for row in &rows {
-        let mut column = 0;
-        let mut below = Vec::new();
-        for cell in row.children_it(false).filter(is_cell).collect::<Vec<_>>() {
-            while let Some(index) = reaching.iter().position(|(at, _)| *at == column) {
-                cell.insert_before(&empty_cell(&cell).id);
-                let (at, left) = reaching.swap_remove(index);
-                if left > 1 {
-                    below.push((at, left - 1));
-                }
-                column += 1;
-            }
-            let (wide, high) = (span(&cell, "colspan"), span(&cell, "rowspan"));
-            for offset in 0..wide {
-                if high > 1 {
-                    below.push((column + offset, high - 1));
-                }
-                if offset > 0 {
-                    cell.insert_after(&empty_cell(&cell).id);
-                }
-            }
-            column += wide;
-        }
-        below.extend(
-            reaching
-                .drain(..)
-                .filter_map(|(at, left)| (left > 1).then_some((at, left - 1))),
-        );
-        reaching = below;
-        widths.push(row.children_it(false).filter(is_cell).count());
+/// A heading in the name of a column is only the name.
+fn simplify_names(rows: &[NodeRef<'_>]) {
+    for row in rows {
+        let inner: Vec<NodeRef<'_>> = row
+            .descendants_it()
+            .filter(|inner| heading::level(inner).is_some())
+            .collect();
+        inner.iter().for_each(|name| name.rename("span"));
     }
-    let width = widths.iter().copied().max().unwrap_or(0).min(MAX_SPAN);
-    for (row, own) in rows.iter().zip(widths) {
-        let name = if row.children_it(false).any(|cell| cell.has_name("td")) {
-            "td"
-        } else {
-            "th"
-        };
-        if own > 0 {
-            row.append_html(format!("<{name}></{name}>").repeat(width.saturating_sub(own)));
+}
+
+/// Replaces what a cell of a Markdown table cannot have.
+fn simplify_cells(table: &NodeRef<'_>) {
+    for node in Selection::from(*table).select("blockquote, hr").nodes() {
+        match node.has_name("hr") {
+            true => node.remove_from_parent(),
+            false => node.rename("div"),
         }
     }
 }
 
 fn is_cell(node: &NodeRef<'_>) -> bool {
     node.has_name("td") || node.has_name("th")
-}
-
-fn span(cell: &NodeRef<'_>, name: &str) -> usize {
-    let number = cell.attr(name).and_then(|value| value.trim().parse().ok());
-    number.unwrap_or(1).clamp(1, MAX_SPAN)
-}
-
-fn empty_cell<'a>(beside: &NodeRef<'a>) -> NodeRef<'a> {
-    beside.tree.new_element(if beside.has_name("th") { "th" } else { "td" })
 }

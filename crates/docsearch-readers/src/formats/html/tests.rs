@@ -1,5 +1,10 @@
 //! Pages in the form that generators write.
 
+mod conservation;
+mod containers;
+mod pieces;
+mod tables;
+
 use super::*;
 
 fn read_page(path: &Path, html: &str) -> Result<Draft, Unreadable> {

@@ -4,8 +4,6 @@ use super::{BuiltPage, Generator};
 
 pub(crate) static GENERATOR: Generator = Generator {
     exclusion,
-    // Of older versions.
-    containers: &[".contentContainer"],
     noise: &[".topNav", ".bottomNav", ".subNav", ".skipNav", ".skip-nav", ".sub-nav"],
     // Followed by the names that the page declares.
     description_of_names: Some("declaration: "),

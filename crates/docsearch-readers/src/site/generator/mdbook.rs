@@ -21,6 +21,8 @@ pub(crate) static GENERATOR: Generator = Generator {
         "a[href^='#fr-']",
         ".boring",
         ".clip-button",
+        "#menu-bar",
+        "#mdbook-menu-bar",
         ".nav-wrapper",
         ".nav-wide-wrapper",
         ".mobile-nav-chapters",

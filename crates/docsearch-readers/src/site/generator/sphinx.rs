@@ -23,6 +23,7 @@ pub(crate) static GENERATOR: Generator = Generator {
     asset_folders: &["_sources", "_static", "_modules", "_images", "_downloads"],
     root_files: &["genindex.html", "objects.inv", "searchindex.js"],
     is_index_of_names: |stem| stem.starts_with("genindex") || stem.ends_with("-modindex"),
+    exclusion: |page| page.has(".viewcode-block, .viewcode-back").then_some("listing of code"),
     containers: &[
         // The themes of pydata.
         "article.bd-article",
@@ -38,8 +39,6 @@ pub(crate) static GENERATOR: Generator = Generator {
         "[role='doc-noteref']",
         "a.footnote-reference",
         ".viewcode-link",
-        ".viewcode-block",
-        ".viewcode-back",
         ".copybtn",
         ".wy-breadcrumbs",
         ".rst-footer-buttons",

@@ -9,9 +9,9 @@ COMMENT ON FUNCTION @extschema@.search_docs_text(text, text, text, docsearch.jso
     'returns the answer of search_docs as text for a terminal or a language model';
 COMMENT ON FUNCTION docsearch.search_answer(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text, bigint, bigint, text[]) IS
     'returns the text of search_docs_text with the number of results, the confidence and the codes of notices';
-COMMENT ON FUNCTION @extschema@.load_doc(text, boolean, boolean, text, text, bigint) IS
+COMMENT ON FUNCTION @extschema@.load_doc(text, boolean, boolean, text, text, bigint, bigint) IS
     'returns a document, or one section of it, as Markdown. slug is a slug or a reference such as project/slug#anchor';
-COMMENT ON FUNCTION @extschema@.load_doc_json(text, boolean, boolean, text, text, bigint) IS
+COMMENT ON FUNCTION @extschema@.load_doc_json(text, boolean, boolean, text, text, bigint, bigint) IS
     'returns the document of load_doc as a JSON object';
 COMMENT ON FUNCTION @extschema@.load_docs(text[], boolean, boolean, text, bigint) IS
     'returns several documents as Markdown, one row for each slug. A document that cannot be loaded has an error in its row';

@@ -452,7 +452,7 @@ def test_a_restarting_or_missing_database_does_not_end_the_server(new_database: 
 
 def test_nothing_can_be_written(documented: Database) -> None:
     documented.execute("CREATE SCHEMA evil; CREATE FUNCTION evil.load_doc(slug text, include_sections bool, "
-                       "include_metadata bool, project text, section text, max_tokens int) RETURNS text LANGUAGE sql "
+                       "include_metadata bool, project text, section text, max_tokens int, skip int) RETURNS text LANGUAGE sql "
                        "AS 'DELETE FROM docsearch.document; SELECT NULL::text'")
     pipe = Pipe(documented, PGOPTIONS="-c search_path=evil,public")
     answer = pipe.ask({"id": 1, "method": "tools/call", "params": {"name": "load_doc", "arguments": {"slug": "long"}}})

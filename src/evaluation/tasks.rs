@@ -179,6 +179,7 @@ impl Documentation for Searched<'_> {
         let shape = Shape {
             sections: true,
             metadata: true,
+            skip: 0,
             max_chars: Some(MCP_LOAD_TOKENS * CHARS_PER_TOKEN),
         };
         let loaded =

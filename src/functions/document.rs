@@ -27,10 +27,14 @@ fn load_doc(
     project: default!(Option<Text<'_>>, "NULL"),
     section: default!(Option<Text<'_>>, "NULL"),
     max_tokens: default!(Option<Whole>, "NULL"),
+    skip: default!(Option<Whole>, 0),
 ) -> Result<String> {
-    arguments!(slug, project, section, max_tokens);
+    arguments!(slug, project, section, max_tokens, skip);
     let caller = &mut Caller::of_call()?;
-    let shape = shape(include_sections, include_metadata, max_tokens)?;
+    let shape = Shape {
+        skip: checked_skip(skip, CHARACTERS)?,
+        ..shape(include_sections, include_metadata, max_tokens)?
+    };
     let _limit = LockLimit::begin()?;
     let requested = Requested {
         reference: slug,
@@ -53,10 +57,14 @@ fn load_doc_json(
     project: default!(Option<Text<'_>>, "NULL"),
     section: default!(Option<Text<'_>>, "NULL"),
     max_tokens: default!(Option<Whole>, "NULL"),
+    skip: default!(Option<Whole>, 0),
 ) -> Result<JsonB> {
-    arguments!(slug, project, section, max_tokens);
+    arguments!(slug, project, section, max_tokens, skip);
     let caller = &mut Caller::of_call()?;
-    let shape = shape(include_sections, include_metadata, max_tokens)?;
+    let shape = Shape {
+        skip: checked_skip(skip, CHARACTERS)?,
+        ..shape(include_sections, include_metadata, max_tokens)?
+    };
     let _limit = LockLimit::begin()?;
     let requested = Requested {
         reference: slug,
@@ -148,7 +156,7 @@ fn list_docs(
 > {
     arguments!(project, category, kind, sort_by, max_tokens, skip);
     let caller = &mut Caller::of_call()?;
-    let (skip, max_chars) = (checked_skip(skip)?, max_chars(max_tokens)?);
+    let (skip, max_chars) = (checked_skip(skip, DOCUMENTS)?, max_chars(max_tokens)?);
     let _limit = LockLimit::begin()?;
     let mut rows = document_list::listed(caller, project, category, kind, sort_by)?;
     let total = rows.len();
@@ -191,7 +199,7 @@ fn list_docs_json(
 ) -> Result<JsonB> {
     arguments!(project, category, kind, sort_by, max_tokens, skip);
     let caller = &mut Caller::of_call()?;
-    let (skip, max_chars) = (checked_skip(skip)?, max_chars(max_tokens)?);
+    let (skip, max_chars) = (checked_skip(skip, DOCUMENTS)?, max_chars(max_tokens)?);
     let _limit = LockLimit::begin()?;
     let documents: Vec<_> = document_list::listed(caller, project, category, kind, sort_by)?
         .into_iter()
@@ -211,14 +219,13 @@ fn list_docs_json(
         .map_err(internal)
 }
 
-fn checked_skip(skip: Option<i32>) -> Result<usize> {
+/// What `skip` counts.
+const CHARACTERS: &str = "skip is the number of characters to skip, as the note of a shortened text says.";
+const DOCUMENTS: &str = "skip is the number of documents to skip, such as skip => 20.";
+
+fn checked_skip(skip: Option<i32>, hint: &'static str) -> Result<usize> {
     let skip = skip.unwrap_or_default();
-    usize::try_from(skip).map_err(|_| {
-        invalid(
-            format!("skip is {skip}, and must be at least 0"),
-            "skip is the number of documents to skip, such as skip => 20.",
-        )
-    })
+    usize::try_from(skip).map_err(|_| invalid(format!("skip is {skip}, and must be at least 0"), hint))
 }
 
 /// Which parts of a document to load.
@@ -226,6 +233,7 @@ fn shape(sections: Option<bool>, metadata: Option<bool>, max_tokens: Option<i32>
     Ok(Shape {
         sections: sections.unwrap_or(true),
         metadata: metadata.unwrap_or(true),
+        skip: 0,
         max_chars: max_chars(max_tokens)?,
     })
 }

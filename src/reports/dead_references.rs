@@ -79,6 +79,7 @@ fn leads_somewhere(caller: &mut Caller, reference: &str) -> bool {
     let shape = Shape {
         sections: false,
         metadata: false,
+        skip: 0,
         max_chars: None,
     };
     match document::load(caller, Some(reference), None, None, shape) {

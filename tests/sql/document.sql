@@ -16,6 +16,19 @@ FROM list_docs(project => 'swiftui') WHERE description ~ '^[A-Za-z ,.]+$' GROUP 
 SELECT load_doc('manual/guides/install#linux', include_metadata => false);
 SELECT load_doc('guides/install', include_metadata => false, section => 'Windows');
 SELECT load_doc('guides/install', include_metadata => false, max_tokens => 10);
+-- s3_54: following the notes gives every word once.
+SELECT docsearch.index_doc('manual', 'long', 'Long', E'# Long\n\n' || (SELECT string_agg('word' || n, ' ') FROM generate_series(1, 9000) AS n) || E'\n\n## Short\n\nAfter it.');
+SELECT right(load_doc('long', max_tokens => 6000), 90) AS note;
+WITH RECURSIVE part(number, content) AS (
+    SELECT 1, load_doc('manual/long', max_tokens => 6000)
+    UNION ALL SELECT number + 1, load_doc('manual/long', max_tokens => 6000, skip => substring(content FROM 'skip (\d+) to read on')::bigint)
+    FROM part WHERE content ~ 'skip \d+ to read on'),
+word AS (SELECT w[1] AS word, count(*) AS times FROM part, regexp_matches(content, 'word\d+', 'g') AS w GROUP BY 1)
+SELECT (SELECT count(*) FROM part) AS calls, count(*) AS words, max(times) AS times FROM word;
+SELECT d ->> 'content' AS content, d -> 'truncated' AS truncated FROM load_doc_json('long', skip => 79887) AS d;
+SELECT load_doc('long', skip => 1000000);
+SELECT load_doc('long', skip => -1);
+SELECT docsearch.delete_doc('manual', 'long');
 -- A slug of two projects, and one of none (s3_28).
 SELECT load_doc('button');
 SELECT load_doc('button', project => 'manual', include_metadata => false);

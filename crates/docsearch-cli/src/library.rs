@@ -83,6 +83,8 @@ pub(crate) struct LoadRequest {
     pub(crate) sections: bool,
     pub(crate) metadata: bool,
     pub(crate) max_tokens: Option<i32>,
+    /// Characters of the text to skip.
+    pub(crate) skip: i32,
 }
 
 impl LoadRequest {
@@ -95,17 +97,18 @@ impl LoadRequest {
             sections: true,
             metadata: true,
             max_tokens: None,
+            skip: 0,
         }
     }
 
     fn statement(&self, function: &str) -> String {
         format!(
             "SELECT {function}($1, include_sections => $2, include_metadata => $3, project => $4, section => $5,
-                 max_tokens => $6)"
+                 max_tokens => $6, skip => $7)"
         )
     }
 
-    fn arguments(&self) -> [&dyn Argument; 6] {
+    fn arguments(&self) -> [&dyn Argument; 7] {
         [
             &self.slug,
             &self.sections,
@@ -113,6 +116,7 @@ impl LoadRequest {
             &self.project,
             &self.section,
             &self.max_tokens,
+            &self.skip,
         ]
     }
 }

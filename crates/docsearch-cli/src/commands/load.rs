@@ -15,6 +15,7 @@ Examples:
   docsearch load swiftui/button#overview
   docsearch load guides/install --project handbook --section 'Install > Linux'
   docsearch load swiftui/button --max-tokens 500
+  docsearch load swiftui/button --max-tokens 500 --skip 1893
   docsearch load swiftui/button --format json | jq -r '.sections[].anchor'
 
 Exit codes:
@@ -44,6 +45,9 @@ pub(crate) struct LoadArgs {
     /// Maximum length of the text, in tokens of 4 characters
     #[arg(long, value_name = "N")]
     max_tokens: Option<i32>,
+    /// Characters of the text to skip, as the note of a shortened text says
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    skip: i32,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -56,6 +60,7 @@ pub(crate) fn run(args: &LoadArgs, connection: &ConnectionArgs) -> Result<Outcom
         sections: !args.summary,
         metadata: !args.no_metadata,
         max_tokens: args.max_tokens,
+        skip: args.skip,
     };
     match args.output.format {
         OutputFormat::Json => {

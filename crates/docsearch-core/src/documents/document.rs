@@ -15,6 +15,8 @@ use crate::text::token_estimate::estimated_tokens;
 
 pub use json::to_json;
 
+/// Heading before the summary of a document.
+const SUMMARY: &str = "\n## Summary\n\n";
 /// Heading before the text of a document.
 const SECTIONS: &str = "\n## Sections\n\n";
 
@@ -113,6 +115,8 @@ pub struct Shape {
     pub sections: bool,
     /// Category, sources and date.
     pub metadata: bool,
+    /// Characters of the text to skip, as the note of a shortened text says. Then only the title is above the rest.
+    pub skip: usize,
     /// Greatest length in characters, if any.
     pub max_chars: Option<usize>,
 }
@@ -161,7 +165,7 @@ fn find(document: &Document, outline: &Outline<'_>, section: Option<&str>) -> Re
 fn write(document: &Document, outline: &Outline<'_>, section: Option<usize>, shape: Shape) -> Rendering {
     // One line each, whatever rows that were written by hand contain.
     let mut text = format!("# {}\n", in_one_line(&document.title));
-    if shape.metadata {
+    if shape.metadata && shape.skip == 0 {
         if let Some(category) = &document.category {
             text.push_str(&format!("\n**Category:** {}", in_one_line(category)));
         }
@@ -180,12 +184,19 @@ fn write(document: &Document, outline: &Outline<'_>, section: Option<usize>, sha
     match section {
         Some(found) => {
             let around = around(document, outline.neighbours(found));
-            let cut = outline.cut(
-                outline.range(found),
-                room(&text).saturating_sub(around.chars().count() + 2),
-            );
-            is_cut = matches!(cut, Cow::Owned(_));
-            text.push_str(&format!("\n{}\n{around}", cut.trim()));
+            let room = room(&text).saturating_sub(around.chars().count() + 2);
+            let cut = outline.cut(outline.range(found), shape.skip, room);
+            is_cut = cut.is_cut;
+            text.push_str(&format!("\n{}\n{around}", cut.text.trim_matches('\n').trim_end()));
+        }
+        None if shape.skip > 0 => {
+            let range = match shape.sections {
+                true => markdown::without_title(&document.body, &document.title),
+                false => 0..0,
+            };
+            let cut = outline.cut(range, shape.skip, room(&text).saturating_sub(2));
+            is_cut = cut.is_cut;
+            text.push_str(&format!("\n{}\n", cut.text));
         }
         None => {
             let summary = document.summary.as_deref().filter(|summary| !summary.is_empty());
@@ -197,11 +208,23 @@ fn write(document: &Document, outline: &Outline<'_>, section: Option<usize>, sha
                 false => SummaryPlace::Apart,
             };
             if let Some(summary) = summary.filter(|_| index == SummaryPlace::Apart) {
-                text.push_str(&format!("\n## Summary\n\n{summary}\n"));
+                // A long one leaves room for the text, or at least for half of it.
+                let heads = SUMMARY.len() + SECTIONS.len() + 2;
+                let rest = document.body[rest.clone()].chars().count() + heads;
+                let most = match shape.sections {
+                    true => (room(&text) / 2).max(room(&text).saturating_sub(rest)),
+                    false => usize::MAX,
+                };
+                is_cut = summary.chars().nth(most).is_some();
+                let summary = match is_cut {
+                    true => Cow::Owned(shortened(summary, most)),
+                    false => Cow::Borrowed(summary),
+                };
+                text.push_str(&format!("{SUMMARY}{summary}\n"));
             }
             if shape.sections {
                 let head = match index {
-                    SummaryPlace::Beginning(_) => "\n## Summary\n\n",
+                    SummaryPlace::Beginning(_) => SUMMARY,
                     SummaryPlace::Apart | SummaryPlace::Within => SECTIONS,
                 };
                 text.push_str(head);
@@ -213,8 +236,9 @@ fn write(document: &Document, outline: &Outline<'_>, section: Option<usize>, sha
                     SummaryPlace::Beginning(end) => &document.body[rest.start..rest.start + end],
                     SummaryPlace::Apart | SummaryPlace::Within => "",
                 };
-                let cut = outline.cut(rest, room(&text).saturating_sub(1 + second));
-                is_cut = matches!(cut, Cow::Owned(_));
+                let cut = outline.cut(rest, 0, room(&text).saturating_sub(1 + second));
+                is_cut |= cut.is_cut;
+                let cut = cut.text;
                 match cut.strip_prefix(beginning).map(str::trim_start) {
                     Some(sections) if !beginning.is_empty() && !sections.is_empty() => {
                         text.push_str(&format!("{beginning}\n{SECTIONS}{sections}"));
@@ -287,6 +311,7 @@ impl<'a> LoadCost<'a> {
         let shape = Shape {
             sections: true,
             metadata: true,
+            skip: 0,
             max_chars: None,
         };
         let loaded = write(self.document, &self.outline, section, shape);

@@ -1,16 +1,16 @@
 //! The sections of a document, as `load_doc` finds and cuts them.
 
+mod cut;
 mod left_out;
 mod target;
 
-use std::borrow::Cow;
 use std::iter;
 use std::ops::Range;
 
-use crate::documents::markdown::{Block, BlockKind, Section, blocks, sections};
+use crate::documents::markdown::{Section, sections};
 use crate::values::address::decoded;
-use crate::values::interrupt::Interruptible;
-use left_out::LeftOut;
+
+pub use cut::Cut;
 
 /// The sections of a markdown document.
 #[derive(Clone, Debug)]
@@ -166,62 +166,6 @@ impl<'a> Outline<'a> {
         let rest = self.sections.get(section + 1..)?;
         rest.iter().find(|next| next.level <= level || level == 0)
     }
-
-    /// The part of the document in `range` (bytes), in at most `max_chars` characters.
-    ///
-    /// The end is cut at the border of a section or block (paragraph, list, table, code). If not even the first block
-    /// fits, it is cut at the end of a line or word, and a code block is closed. A note at the end says how much was
-    /// left out and names the sections. Below some 60 characters the note is only `[…]`.
-    pub fn cut(&self, range: Range<usize>, max_chars: usize) -> Cow<'a, str> {
-        let Some(text) = self.markdown.get(range.clone()) else {
-            return Cow::Borrowed("");
-        };
-        let Some((limit, _)) = text.char_indices().nth(max_chars) else {
-            return Cow::Borrowed(text);
-        };
-        let blocks: Vec<Block> = blocks(text).into_iter().filter(|block| block.depth == 0).collect();
-        let left_out = LeftOut::new(self.markdown, &range, &self.sections);
-        let fits = |end: usize| {
-            let shown = text[..end].trim_end();
-            let note = left_out.note(end, max_chars);
-            let gap = if shown.is_empty() { 0 } else { 2 };
-            (left_out.characters_to(shown.len()) + gap + note.chars().count() <= max_chars)
-                .then(|| joined(shown, &note))
-        };
-        let borders = blocks.iter().rev().filter(|block| block.range.end <= limit);
-        for block in borders.interruptible() {
-            if !self.is_heading(range.start + block.range.start)
-                && let Some(cut) = fits(block.range.end)
-            {
-                return Cow::Owned(cut);
-            }
-        }
-        // All positions within white space give the same output, and all in a block are closed the same way.
-        let mut tried = 0..=0;
-        let mut fence = (0..0, String::new());
-        let inside = breaks(&text[..limit]).interruptible().find_map(|end| {
-            if tried.contains(&end) {
-                return None;
-            }
-            let shown = text[..end].trim_end();
-            tried = shown.len()..=end;
-            if !fence.0.contains(&end) {
-                let block = block_at(&blocks, end);
-                fence = block.map_or_else(Default::default, |block| (block.range.clone(), closing(text, block)));
-            }
-            let note = left_out.note(end, max_chars);
-            // Fences are ASCII.
-            let length = left_out.characters_to(shown.len()) + fence.1.len() + 2 + note.chars().count();
-            (length <= max_chars).then(|| joined(&format!("{shown}{}", fence.1), &note))
-        });
-        Cow::Owned(inside.unwrap_or_else(|| left_out.note(0, max_chars)))
-    }
-
-    fn is_heading(&self, at: usize) -> bool {
-        let before = self.sections.partition_point(|section| section.range.start <= at);
-        let section = before.checked_sub(1).and_then(|index| self.sections.get(index));
-        section.is_some_and(|section| section.level > 0 && at < section.body_start)
-    }
 }
 
 /// Letters and digits alone, in lower case.
@@ -236,47 +180,6 @@ fn letters(text: &str) -> String {
 fn only(are_so: impl Iterator<Item = bool>) -> Option<usize> {
     let mut places = are_so.enumerate().filter_map(|(index, is_so)| is_so.then_some(index));
     places.next().filter(|_| places.next().is_none())
-}
-
-fn joined(shown: &str, note: &str) -> String {
-    if shown.is_empty() {
-        note.to_owned()
-    } else {
-        format!("{shown}\n\n{note}")
-    }
-}
-
-/// Where a text may be cut, last first: ends of lines in its second half, then ends of words.
-fn breaks(text: &str) -> impl Iterator<Item = usize> {
-    let half = text.len() / 2;
-    let lines = text
-        .rmatch_indices('\n')
-        .map(|(at, _)| at)
-        .take_while(move |at| *at > half);
-    let words = text
-        .rmatch_indices(char::is_whitespace)
-        .map(|(at, _)| at)
-        .filter(|at| *at > 0);
-    let characters = text.char_indices().rev().map(|(at, _)| at).filter(|at| *at > 0);
-    lines.chain(words).chain(characters)
-}
-
-/// The block at byte `end`.
-fn block_at(blocks: &[Block], end: usize) -> Option<&Block> {
-    let before = blocks.partition_point(|block| block.range.start <= end);
-    blocks[..before].last().filter(|block| block.range.contains(&end))
-}
-
-/// The line that closes a block of code, with the line break before it.
-fn closing(text: &str, block: &Block) -> String {
-    let code = &text[block.range.clone()];
-    let mark = code.chars().next().filter(|mark| matches!(mark, '`' | '~'));
-    match (&block.kind, mark) {
-        (BlockKind::Code { .. }, Some(mark)) => iter::once('\n')
-            .chain(code.chars().take_while(|c| *c == mark))
-            .collect(),
-        _ => String::new(),
-    }
 }
 
 #[cfg(test)]
@@ -385,27 +288,6 @@ mod tests {
         assert_eq!(of("see-also"), (None, Some("styling"), None));
     }
 
-    #[test]
-    fn a_long_document_is_cut_at_paragraphs() {
-        let words = ["word"; 40].join(" ");
-        let page = format!("# One\n\n{words}\n\n{words}\n\n# Two\n\n{words}\n");
-        let outline = Outline::new(&page);
-        let cut = outline.cut(0..page.len(), 560);
-        let shown = format!("# One\n\n{words}\n\n{words}\n\n");
-        assert_eq!(
-            cut.strip_prefix(&shown),
-            Some("[52 of 154 tokens left out; load a section: #two]")
-        );
-        assert_eq!(outline.cut(0..page.len(), page.len()), page);
-    }
-
-    #[test]
-    fn cut_code_is_closed() {
-        let page = format!("```swift\n{}```\n", "let x = 1\n".repeat(40));
-        let cut = Outline::new(&page).cut(0..page.len(), 200);
-        assert!(cut.contains("let x = 1\n```\n\n["), "{cut}");
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1_000))]
 
@@ -444,20 +326,5 @@ mod tests {
             prop_assert_eq!(Outline::new(&page).find("target"), Some(meant), "{}", page);
         }
 
-        #[test]
-        fn a_cut_keeps_its_length_and_says_so(
-            parts in proptest::collection::vec("# \\PC{0,12}\n\n|\\PC{0,60}\n\n|```\n[a-z \n]{0,60}\n```\n|- \\PC{0,20}\n|[\\s\\S]{0,20}", 0..12),
-            max_chars in 0usize..400,
-        ) {
-            let page = parts.concat();
-            let outline = Outline::new(&page);
-            for section in 0..outline.sections().len() {
-                let range = outline.range(section);
-                let cut = outline.cut(range.clone(), max_chars);
-                prop_assert!(cut.chars().count() <= max_chars);
-                let whole = &page[range];
-                prop_assert!(cut == whole || cut.ends_with(']') || max_chars < 3, "{}", cut);
-            }
-        }
     }
 }

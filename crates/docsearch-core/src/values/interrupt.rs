@@ -77,6 +77,7 @@ mod tests {
             let shape = Shape {
                 sections: true,
                 metadata: true,
+                skip: 0,
                 max_chars: Some(100_000),
             };
             drop(render(&document, Some("no-such-place"), shape));

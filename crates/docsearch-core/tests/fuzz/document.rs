@@ -77,7 +77,7 @@ pub(crate) fn outline(input: &[u8]) {
             let range = outline.range(section);
             assert!(text.get(range.clone()).is_some());
             outline.neighbours(section);
-            let _ = outline.cut(range, 200);
+            let _ = outline.cut(range, 0, 200);
         }
     }
     for section in (0..outline.sections().len()).take(20) {
@@ -85,7 +85,7 @@ pub(crate) fn outline(input: &[u8]) {
         outline.neighbours(section);
     }
     for max_chars in [0, LEAST_CUT, 1000, text.len()] {
-        let cut = outline.cut(0..text.len(), max_chars);
+        let cut = outline.cut(0..text.len(), 0, max_chars).text;
         assert!(cut.chars().count() <= max_chars.max(LEAST_CUT), "cut to {max_chars}");
     }
 }

@@ -94,6 +94,8 @@ struct LoadQuery {
     include_sections: Option<bool>,
     include_metadata: Option<bool>,
     max_tokens: Option<i32>,
+    #[serde(default)]
+    skip: i32,
 }
 
 async fn search(Extension(library): Extension<Library>, uri: Uri) -> Result<Response, HttpError> {
@@ -156,6 +158,7 @@ async fn load(
         sections: query.include_sections.unwrap_or(true),
         metadata: query.include_metadata.unwrap_or(true),
         max_tokens: query.max_tokens,
+        skip: query.skip,
         ..LoadRequest::new(slug)
     };
     Ok(Json(library.load_json(&request).await?))

@@ -271,7 +271,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_content_is_what_is_rendered(most in proptest::option::of(0usize..400), section in proptest::option::of(0usize..3), sections in any::<bool>(), metadata in any::<bool>()) {
-            let shape = Shape { sections, metadata, max_chars: most };
+            let shape = Shape { sections, metadata, skip: 0, max_chars: most };
             let section = section.map(|section| ["on-linux", "debian", "on-macos"][section]);
             let document = to_json(&guide(), section, shape).expect("a section that is there");
             let rendering = render(&guide(), section, shape).expect("a section that is there");

@@ -5,6 +5,7 @@ use super::*;
 pub(super) const WHOLE: Shape = Shape {
     sections: true,
     metadata: true,
+    skip: 0,
     max_chars: None,
 };
 
@@ -206,9 +207,9 @@ fn no_note_names_the_section_that_was_loaded() {
     let words = "word ".repeat(200);
     let page = format!("# Install\n\nFirst.\n\n## Linux\n\n{words}\n\n### Apt\n\n{words}\n\n## Mac\n\n{words}\n");
     for (section, named) in [
-        (None, "; load a section: #linux, #apt, #mac]"),
-        (Some("linux"), "; load a section: #apt]"),
-        (Some("apt"), " tokens left out]"),
+        (None, " to read on, or load a section: #linux, #apt, #mac]"),
+        (Some("linux"), " to read on, or load a section: #apt]"),
+        (Some("apt"), " to read on]"),
     ] {
         let note = note(&page, section).expect("it is cut");
         assert!(note.ends_with(named), "{note}");
@@ -257,12 +258,122 @@ proptest! {
     #[test]
     fn nothing_is_longer_than_asked(most in 0usize..400, section in proptest::option::of(0usize..4), sections in any::<bool>(), metadata in any::<bool>()) {
         let names = ["install", "on-linux", "debian", "on-macos"];
-        let shape = Shape { sections, metadata, max_chars: Some(most) };
+        let shape = Shape { sections, metadata, skip: 0, max_chars: Some(most) };
         let Rendering { markdown: text, is_cut } = rendered(section.map(|section| names[section]), shape);
         prop_assert!(text.chars().count() <= most);
         let whole = loaded(section.map(|section| names[section]), Shape { max_chars: None, ..shape });
         // White space at the end of a section takes room and is not shown.
         prop_assert!(whole.chars().count() + 4 > most || whole == text);
         prop_assert!(is_cut || whole == text);
+    }
+}
+
+/// The texts of a document that is read on as each one advises, and the advice that was followed.
+fn read_on(document: &Document, section: Option<&str>, shape: Shape) -> (Vec<String>, Vec<usize>) {
+    let (mut texts, mut skips) = (Vec::new(), vec![shape.skip]);
+    loop {
+        let skip = skips[skips.len() - 1];
+        let text = render(document, section, Shape { skip, ..shape })
+            .expect("a section that is there")
+            .markdown;
+        let note = text
+            .lines()
+            .rev()
+            .find(|line| line.starts_with('[') && line.contains("to read on"));
+        let advised = note.and_then(|note| note.split("skip ").nth(1)?.split(' ').next()?.parse().ok());
+        texts.push(text);
+        let Some(next) = advised else { return (texts, skips) };
+        skips.push(next);
+    }
+}
+
+#[test]
+fn s3_54_a_very_long_paragraph_can_be_read_to_its_end() {
+    let words: Vec<String> = (0..20_000).map(|number| format!("word{number}")).collect();
+    let paragraph = words.join(" ");
+    let body = format!("# Install\n\n{paragraph}\n");
+    let summary = crate::documents::markdown::lead_paragraph(&body);
+    let shape = Shape {
+        max_chars: Some(24_000),
+        ..WHOLE
+    };
+    for (page, section) in [
+        (of(summary.as_deref(), &body), None),
+        (of(Some("Another summary."), &body), None),
+        (of(Some(&"Another summary. ".repeat(3_000)), &body), None),
+        (of(summary.as_deref(), &body), Some("install")),
+    ] {
+        let (texts, skips) = read_on(&page, section, shape);
+        assert!(skips.is_sorted_by(|a, b| a < b), "{skips:?}");
+        assert!(texts.len() < 12, "{} calls", texts.len());
+        let read: Vec<&str> = texts.iter().flat_map(|text| text.split_whitespace()).collect();
+        let read: Vec<&str> = read.into_iter().filter(|word| word.starts_with("word")).collect();
+        assert_eq!(read, words);
+    }
+}
+
+#[test]
+fn code_that_is_read_on_is_code_in_both_parts() {
+    let code: String = (0..200).map(|number| format!("    line{number}\n\n")).collect();
+    let page = of(None, &format!("```py\n{code}```\n\nThe end.\n"));
+    let shape = Shape {
+        metadata: false,
+        max_chars: Some(500),
+        ..WHOLE
+    };
+    let (texts, _) = read_on(&page, None, shape);
+    assert!(texts.len() > 2);
+    let parts = texts.iter().filter_map(|text| {
+        let (_, code) = text.split_once("```py\n")?;
+        Some(code.split_once("\n```").expect("it is closed").0)
+    });
+    assert_eq!(parts.collect::<Vec<_>>().join("\n").trim_end(), code.trim_end());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn s3_54_reading_on_gives_every_word_once(
+        parts in proptest::collection::vec(prop_oneof![
+            "#{1,3} [a-f]{1,9}\n\n",
+            "([a-zäß日]{1,9} ){1,200}\n\n",
+            "[a-z日]{1,700}\n\n",
+            "```\n(  [a-z]{1,9}\n){1,60}```\n\n",
+            "(- [a-z]{1,9} [a-z]{1,9}\n){1,20}\n",
+            "\\| [a-z]{1,5} \\| b \\|\n\\|---\\|---\\|\n(\\| [a-z]{1,9} \\| [a-z]{1,9} \\|\n){1,20}\n",
+            "> ([a-z]{1,9} ){1,80}\n\n",
+        ], 0..12),
+        max_chars in 700usize..3_000,
+        section in proptest::option::of(any::<proptest::sample::Index>()),
+        metadata in any::<bool>(),
+    ) {
+        let body = parts.concat();
+        let summary = crate::documents::markdown::lead_paragraph(&body).filter(|_| section.is_none());
+        let page = Document { title: "T".to_owned(), ..of(summary.as_deref().filter(|_| metadata), &body) };
+        let sections = crate::documents::markdown::sections(&body);
+        let anchors: Vec<&str> = sections.iter().map(|section| section.anchor.as_str()).filter(|anchor| !anchor.is_empty()).collect();
+        let section = section.filter(|_| !anchors.is_empty()).map(|section| anchors[section.index(anchors.len())]);
+        let shape = Shape { metadata, max_chars: Some(max_chars), ..WHOLE };
+        let (texts, skips) = read_on(&page, section, shape);
+        prop_assert!(skips.is_sorted_by(|a, b| a < b), "{:?}", skips);
+        let outline = Outline::new(&body);
+        let whole = match section {
+            Some(anchor) => outline.text(outline.find(anchor).expect("an anchor of the page")),
+            None => body.as_str(),
+        };
+        prop_assert!(texts.len() <= 4 + whole.chars().count() / 40, "{} calls for {}", texts.len(), whole.chars().count());
+        let is_said = |line: &&str| {
+            let own = line.trim_end();
+            let is_frame = own == "# T" || own == "## Summary" || own == "## Sections" || own.starts_with("```");
+            let is_note = own.starts_with('[') && own.ends_with(']');
+            !is_frame && !is_note && !own.starts_with("**")
+        };
+        let letters = |text: &str| -> String {
+            let lines = text.lines().filter(is_said);
+            lines.flat_map(str::chars).filter(|c| !c.is_whitespace()).collect()
+        };
+        let read: String = texts.iter().map(|text| letters(text)).collect();
+        prop_assert!(read == letters(whole), "{} is not {}", read, letters(whole));
     }
 }

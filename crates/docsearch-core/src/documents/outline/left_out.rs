@@ -18,13 +18,15 @@ pub(super) struct LeftOut<'a> {
     counts: Vec<usize>,
     /// End of the text without white space.
     end: usize,
-    /// End of the text of each section without white space, and the section's anchor.
+    /// Where each section that is not blank begins in the text, and the section's anchor.
     sections: Vec<(usize, &'a str)>,
+    /// Characters at the beginning that the reader has.
+    skipped: usize,
 }
 
 impl<'a> LeftOut<'a> {
-    /// For the text in `range` of a document with these sections.
-    pub(super) fn new(markdown: &'a str, range: &Range<usize>, sections: &'a [Section]) -> Self {
+    /// For the text in `range` of a document with these sections, without its first `skipped` characters.
+    pub(super) fn new(markdown: &'a str, range: &Range<usize>, sections: &'a [Section], skipped: usize) -> Self {
         let text = &markdown[range.clone()];
         let mut counts = vec![0];
         for step in text.as_bytes().chunks(STEP) {
@@ -40,15 +42,16 @@ impl<'a> LeftOut<'a> {
             // Loading a section with all of this text would give the same again.
             .filter(|(index, section)| section.level > 0 && !covers(*index, section))
             .filter_map(|(_, section)| {
-                let start = section.range.start.max(range.start);
-                let part = markdown.get(start..section.range.end.min(range.end))?.trim_end();
-                (!part.is_empty()).then(|| (start + part.len() - range.start, section.anchor.as_str()))
+                let start = section.range.start.checked_sub(range.start)?;
+                let part = markdown.get(section.range.start..section.range.end.min(range.end))?;
+                (!part.trim().is_empty()).then_some((start, section.anchor.as_str()))
             });
         Self {
             text,
             counts,
             end: text.trim_end().len(),
             sections: sections.collect(),
+            skipped,
         }
     }
 
@@ -66,24 +69,33 @@ impl<'a> LeftOut<'a> {
             estimated_tokens(self.characters_to(start + rest.len()) - self.characters_to(start))
         };
         let counts = format!("{} of {} tokens left out", tokens(at), tokens(0));
-        let left_out = &self.sections[self.sections.partition_point(|(end, _)| *end <= at)..];
-        let shown = left_out.len().min(NAMED_SECTIONS);
-        let anchors: Vec<&str> = left_out[..shown].iter().map(|(_, anchor)| *anchor).collect();
-        let named = anchors.join(", #");
-        let more = match left_out.len() - shown {
+        let following = &self.sections[self.sections.partition_point(|(start, _)| *start < at)..];
+        let named: Vec<&str> = following
+            .iter()
+            .take(NAMED_SECTIONS)
+            .map(|(_, anchor)| *anchor)
+            .collect();
+        let more = match following.len() - named.len() {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let short = format!("[{counts}]");
-        let long = format!("[{counts}; load a section: #{named}{more}]");
-        let fitting = |note: &String| 3 * note.chars().count() <= max_chars;
-        if !left_out.is_empty() && fitting(&long) {
-            long
-        } else if fitting(&short) {
-            short
-        } else {
-            "[…]".chars().take(max_chars).collect()
-        }
+        let sections = format!("load a section: #{}{more}", named.join(", #"));
+        let read_on = Some(self.characters_to(at)).filter(|skip| *skip > self.skipped);
+        let read_on = read_on.map(|skip| format!("skip {skip} to read on"));
+        let notes = match (&read_on, named.is_empty()) {
+            (Some(read_on), false) => vec![
+                format!("{counts}; {read_on}, or {sections}"),
+                format!("{counts}; {read_on}"),
+            ],
+            (Some(read_on), true) => vec![format!("{counts}; {read_on}")],
+            (None, false) => vec![format!("{counts}; {sections}"), counts],
+            (None, true) => vec![counts],
+        };
+        let notes = notes.into_iter().chain(read_on).map(|note| format!("[{note}]"));
+        let mut fitting = notes.filter(|note| 3 * note.chars().count() <= max_chars);
+        fitting
+            .next()
+            .unwrap_or_else(|| "[…]".chars().take(max_chars).collect())
     }
 }
 
@@ -108,21 +120,22 @@ mod tests {
             let page = parts.concat();
             let sections = sections(&page);
             let start = page.floor_char_boundary((page.len() as f64 * from) as usize);
-            let left_out = LeftOut::new(&page, &(start..page.len()), &sections);
+            let left_out = LeftOut::new(&page, &(start..page.len()), &sections, 0);
             let text = &page[start..];
             let tokens = |text: &str| estimated_tokens(text.trim().chars().count());
             for (at, _) in text.char_indices() {
                 prop_assert_eq!(left_out.characters_to(at), text[..at].chars().count());
                 let note = left_out.note(at, max_chars);
                 let counted = format!("[{} of {} tokens", tokens(&text[at..]), tokens(text));
-                prop_assert!(note.starts_with(&counted), "{} at {}: {}", counted, at, note);
+                let read_on = format!("skip {} to read on", text[..at].chars().count());
+                prop_assert!(note.starts_with(&counted) || note == format!("[{read_on}]"), "{} at {}: {}", counted, at, note);
+                prop_assert!(note.contains(&read_on) != (at == 0), "{} at {}: {}", read_on, at, note);
                 let named = sections.iter().enumerate().filter(|(index, section)| {
-                    let rest = section.range.start.max(start + at)..section.range.end;
-                    let is_rest = page.get(rest).is_some_and(|rest| !rest.trim().is_empty());
+                    let is_blank = page[section.range.clone()].trim().is_empty();
                     // A section with the whole text is no part of it.
                     let holds_all = section.range.start <= start
                         && sections[index + 1..].iter().all(|next| next.level > section.level);
-                    section.level > 0 && is_rest && !holds_all
+                    section.level > 0 && section.range.start >= start + at && !is_blank && !holds_all
                 });
                 let named = named.map(|(_, section)| section);
                 if note.contains('#') && named.clone().count() <= NAMED_SECTIONS {

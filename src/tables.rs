@@ -1,5 +1,6 @@
 //! The tables of schema `docsearch`: their rows, and the statements that read and write them.
 
+pub(crate) mod chunk_sections;
 pub(crate) mod confirmation;
 pub(crate) mod document;
 pub(crate) mod document_input;

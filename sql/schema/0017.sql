@@ -463,3 +463,7 @@ BEGIN
     END LOOP;
 END
 $$;
+
+ALTER TABLE docsearch.chunk ADD COLUMN sections jsonb;
+COMMENT ON COLUMN docsearch.chunk.sections IS
+    'path and anchor of the sections whose headings are in the text, in order, or of the section of the summary; NULL: none, or stored by version 16 or before';

@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use docsearch_core::answer::chunk_match::{MatchesAbove, best_section, section_snippet};
 use docsearch_core::answer::delivery::{Confidence, Dedup, SearchResult, SectionMatch};
 use docsearch_core::answer::hit::{Hit, SECTION_MATCHES};
-use docsearch_core::answer::snippet::{Match, snippet};
+use docsearch_core::answer::snippet::Match;
+use docsearch_core::documents::chunk_section::{ChunkText, SectionEntry};
 use docsearch_core::documents::document::LoadCost;
 use docsearch_core::documents::grouped_page::{GroupedPage, url_at};
-use docsearch_core::documents::markdown;
 use docsearch_core::postgres::tsvector::{TsVector, Weight};
 use docsearch_core::query::lookup::LookupTerm;
-use docsearch_core::ranking::fusion::SectionEntry;
-use docsearch_core::text::title::is_repeated_by;
+use docsearch_core::ranking::fusion::SectionPlace;
 use docsearch_core::text::token_estimate::estimated_tokens;
 use docsearch_core::values::id::{ChunkId, DocumentId};
 use pgrx::datum::DatumWithOid;
@@ -27,6 +27,7 @@ use crate::postgres::tsvector::TsVectorBytes;
 use crate::search::config::SearchConfig;
 use crate::search::duplicates::has_duplicates_column;
 use crate::search::retrieval::{Detail, Retrieval};
+use crate::tables::chunk_sections;
 use crate::tables::document::{self, addressed_pages, pages_column};
 use crate::tables::document_list::as_iso;
 use crate::tables::keys::{self, WANTED_CHUNKS, WANTED_DOCUMENTS};
@@ -58,6 +59,10 @@ pub(crate) fn present(
         let further = result.sections.iter().map(|(chunk, _)| *chunk);
         wanted.extend(further.filter(|chunk| *chunk != result.chunk));
     }
+    let places: HashMap<ChunkId, SectionPlace> = chosen
+        .iter()
+        .map(|result| (result.chunk, result.place.clone()))
+        .collect();
     let terms = |id: &ChunkId| {
         let wording = wordings.get(&id.document).copied().unwrap_or_default();
         let mut groups = retrieval.groups_of(wording).iter();
@@ -77,16 +82,22 @@ pub(crate) fn present(
         let visible = chunks
             .iter()
             .filter(|chunk| visible_documents.contains_key(&chunk.document));
-        sections.extend(section_views(caller, visible, terms, config.snippet_length())?);
+        let wanted = |id: &ChunkId| WantedSection {
+            title: visible_documents
+                .get(&id.document)
+                .map_or("", |document| &document.title),
+            terms: terms(id),
+            place: places.get(id).cloned().unwrap_or_default(),
+        };
+        sections.extend(section_views(caller, visible, wanted, config.snippet_length())?);
         documents.extend(visible_documents);
     }
     let results = chosen.into_iter().filter_map(|result| {
         let document = documents.get(&result.chunk.document)?;
         let mut section = sections.get(&result.chunk).cloned().unwrap_or_default();
         let question = result.question.and_then(|question| sections.get(&question));
-        if let Some(entry) = &result.entry {
-            section.narrow(entry, &document.title);
-        } else if let Some(question) = question.filter(|question| !question.anchor.is_empty()) {
+        let is_named = matches!(result.place, SectionPlace::Entry(_));
+        if let Some(question) = question.filter(|question| !is_named && !question.anchor.is_empty()) {
             // Of several small sections in the chunk, the one that answers the question.
             section.path.clone_from(&question.path);
             section.anchor.clone_from(&question.anchor);
@@ -174,7 +185,9 @@ fn unpublished(caller: &Caller, results: &[SearchResult]) -> Result<Vec<usize>> 
         &[projects, ids, DatumWithOid::from(anchors)],
         |row| row.required(1),
     )?;
-    let found = places.into_iter().filter_map(|place| usize::try_from(place).ok()?.checked_sub(1));
+    let found = places
+        .into_iter()
+        .filter_map(|place| usize::try_from(place).ok()?.checked_sub(1));
     Ok(found.filter_map(|place| Some(sections.get(place)?.0)).collect())
 }
 
@@ -301,22 +314,63 @@ struct SectionView {
 }
 
 impl SectionView {
-    /// Points to one of several small sections of the chunk.
-    fn narrow(&mut self, entry: &SectionEntry, title: &str) {
-        let path = match entry.path.split_first() {
-            Some((first, rest)) if is_repeated_by(title, first) => rest,
-            _ => entry.path.as_slice(),
-        };
-        self.path = path.join(" > ");
-        self.anchor.clone_from(&entry.anchor);
-    }
-
     fn as_match(&self, score: f32) -> SectionMatch {
         SectionMatch {
             id: self.anchor.clone(),
             title: self.path.clone(),
             snippet: self.snippet.clone(),
             score,
+        }
+    }
+}
+
+/// The section that is wanted of a chunk.
+struct WantedSection<'a> {
+    title: &'a str,
+    /// The terms to highlight.
+    terms: &'a [LookupTerm],
+    place: SectionPlace,
+}
+
+impl WantedSection<'_> {
+    /// Its heading path, anchor and snippet.
+    fn of(self, row: SectionRow, length: usize) -> SectionView {
+        let start = SectionEntry {
+            path: row.path,
+            anchor: row.anchor,
+        };
+        let text = ChunkText::of(&row.body, start, chunk_sections::read(row.sections));
+        let vector = TsVector::new(row.terms.as_bytes());
+        let found = |weight| {
+            vector
+                .map(|vector| matches(vector, self.terms, weight))
+                .unwrap_or_default()
+        };
+        let in_text = found(Weight::D);
+        let is_shared = text.sections.len() > 1;
+        let index = match &self.place {
+            SectionPlace::ByWords if is_shared => {
+                let last = text.sections[0].entry.path.last().map(String::as_str);
+                let above = MatchesAbove::of(self.title, &found(Weight::A), last, &found(Weight::B));
+                best_section(&text, &in_text, &above)
+            }
+            SectionPlace::ByWords | SectionPlace::Beginning => 0,
+            SectionPlace::Entry(entry) => {
+                let mut sections = text.sections.iter();
+                sections
+                    .position(|section| section.entry.anchor == entry.anchor)
+                    .unwrap_or_default()
+            }
+        };
+        let snippet = section_snippet(&text, index, &in_text, length);
+        let SectionEntry { path, anchor } = match self.place {
+            SectionPlace::Entry(entry) => entry.without_title(self.title),
+            SectionPlace::ByWords | SectionPlace::Beginning => text.sections[index].entry.clone(),
+        };
+        SectionView {
+            path: path.join(" > "),
+            anchor,
+            snippet,
         }
     }
 }
@@ -330,14 +384,15 @@ row_type! {
         anchor: String = "c.anchor",
         body: String = "c.body",
         terms: TsVectorBytes = "c.terms",
+        sections: StoredJson = chunk_sections::column(),
     }
 }
 
-/// Heading path and snippet of sections of visible documents. `terms` returns the terms to highlight in a section.
+/// Heading path and snippet of sections of visible documents.
 fn section_views<'a, 't>(
     caller: &mut Caller,
     chunks: impl Iterator<Item = &'a ChunkId>,
-    terms: impl Fn(&ChunkId) -> &'t [LookupTerm],
+    wanted: impl Fn(&ChunkId) -> WantedSection<'t>,
     length: usize,
 ) -> Result<HashMap<ChunkId, SectionView>> {
     let owner = &caller.as_owner()?;
@@ -357,30 +412,25 @@ fn section_views<'a, 't>(
                 },
                 chunk: row.chunk,
             };
-            let matches = body_matches(row.terms.as_bytes(), terms(&id));
-            let section = SectionView {
-                path: row.path.join(" > "),
-                anchor: row.anchor,
-                snippet: snippet(&markdown::plain_text(&row.body), &matches, length),
-            };
-            Ok((id, section))
+            Ok((id, wanted(&id).of(row, length)))
         },
     )?;
     Ok(rows.into_iter().collect())
 }
 
-/// The positions of the query's words in the body.
-fn body_matches(terms_of_chunk: &[u8], terms: &[LookupTerm]) -> Vec<Match> {
-    let Some(vector) = TsVector::new(terms_of_chunk) else {
-        return Vec::new();
-    };
+/// The positions of the query's words in one part of a chunk.
+fn matches(chunk: TsVector<'_>, terms: &[LookupTerm], part: Weight) -> Vec<Match> {
     let mut matches = Vec::new();
     for (term, wanted) in terms.iter().enumerate() {
         // Longer words are rarer, which is good enough to choose a window.
         let weight = wanted.weight * wanted.lexemes.first().map_or(0, String::len) as f32;
-        for (lexeme, _) in wanted.looked_up() {
-            let body = vector.positions(lexeme).filter(|&(_, weight)| weight == Weight::D);
-            matches.extend(body.map(|(position, _)| Match { position, term, weight }));
+        for (lexeme, closeness) in wanted.looked_up() {
+            let found = chunk.positions(lexeme).filter(|&(_, weight)| weight == part);
+            matches.extend(found.map(|(position, _)| Match {
+                position,
+                term,
+                weight: weight * closeness,
+            }));
         }
     }
     matches

@@ -1,12 +1,12 @@
 //! The section of a document that a query asks for: the target of an address, or the definition of a name.
 
+use docsearch_core::documents::chunk_section::{ChunkText, SectionEntry};
 use docsearch_core::documents::definition::{anchor_names, defines, heading_defines};
 use docsearch_core::documents::grouped_page::GroupedPage;
-use docsearch_core::documents::markdown::{Section, sections};
 use docsearch_core::documents::outline::Outline;
 use docsearch_core::index::question::FIRST;
 use docsearch_core::query::understanding::NameRole;
-use docsearch_core::ranking::fusion::{SectionEntry, TargetSection};
+use docsearch_core::ranking::fusion::{SectionPlace, TargetSection};
 use docsearch_core::ranking::page::Page;
 use docsearch_core::ranking::rank::ScoredDocument;
 use docsearch_core::ranking::rerank::RankedDocument;
@@ -15,12 +15,13 @@ use docsearch_core::values::address::{Address, address_key};
 use docsearch_core::values::id::{ChunkId, DocumentId, Map};
 use pgrx::datum::DatumWithOid;
 
+use crate::postgres::jsonb::StoredJson;
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::search::group::Group;
-use crate::tables::document;
 use crate::tables::keys::{self, WANTED_CHUNKS};
+use crate::tables::{chunk_sections, document};
 
 /// The best documents whose sections are looked up, however many results are requested: readers look at few of them.
 const MAX_DOCUMENTS: usize = 20;
@@ -28,8 +29,6 @@ const MAX_DOCUMENTS: usize = 20;
 const MAX_OUTLINED: usize = 3;
 /// Bytes of such a document, at most.
 const MAX_OUTLINED_BYTES: i32 = 4 << 20;
-/// Bytes of a document that is parsed for the section of a name, which a search can do without: 270 kB took 5 ms.
-const MAX_ENTRY_BYTES: i32 = 1 << 20;
 /// Small sections of one chunk that are searched, at most.
 const MAX_SECTIONS_OF_CHUNK: usize = 32;
 /// Chunks whose text is read, at most.
@@ -126,19 +125,8 @@ pub(crate) fn target_sections(
     let commanded = shown().filter(|shown| !options.is_empty() && role(&shown.document) == Some(NameRole::Subject));
     let commanded = commanded.map(|shown| DefiningDocument::of(shown, pages, options.clone()));
     let defines: Vec<DefiningDocument> = defines.chain(anchored).chain(commanded).collect();
-    let (mut found, mut outlined) = (definitions(caller, &defines)?, 0);
-    // Best document first: repeated searches have to parse the same documents.
-    for document in shown().map(|shown| shown.document) {
-        let Some(found) = found.remove(&document) else { continue };
-        let mut entry = None;
-        if let Some(within) = found.within.filter(|_| outlined < MAX_OUTLINED) {
-            outlined += 1;
-            entry = entry_in_chunk(caller, document, &within)?;
-        }
-        sections.entry(document).or_insert(TargetSection {
-            chunk: found.chunk,
-            entry,
-        });
+    for (document, found) in definitions(caller, &defines)? {
+        sections.entry(document).or_insert(found.section);
     }
     Ok(sections)
 }
@@ -150,25 +138,39 @@ fn sections_with_anchor(
     documents: &[DocumentId],
 ) -> Result<Map<DocumentId, TargetSection>> {
     let owner = &caller.as_owner()?;
+    let sections = chunk_sections::column();
     let found = statement::lookup(
         owner,
-        "SELECT DISTINCT ON (c.project_id, c.document_id) c.project_id, c.document_id, c.chunk_no
-         FROM unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, document_id)
-              JOIN docsearch.chunk c USING (project_id, document_id)
-         WHERE lower(c.anchor) = lower($3)
-         ORDER BY c.project_id, c.document_id, c.anchor <> $3, c.chunk_no",
+        &format!(
+            "SELECT DISTINCT ON (c.project_id, c.document_id) c.project_id, c.document_id, c.chunk_no, s.section
+             FROM unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, document_id)
+                  JOIN docsearch.chunk c USING (project_id, document_id)
+                  CROSS JOIN LATERAL (
+                      SELECT c.anchor, NULL::jsonb UNION ALL SELECT e ->> 'anchor', e FROM jsonb_array_elements({sections}) AS e
+                  ) AS s(anchor, section)
+             WHERE lower(s.anchor) = lower($3)
+             ORDER BY c.project_id, c.document_id, s.anchor <> $3, c.chunk_no, s.section IS NOT NULL"
+        ),
         &[
             DatumWithOid::from(documents.iter().map(|id| id.project).collect::<Vec<i64>>()),
             DatumWithOid::from(documents.iter().map(|id| id.document).collect::<Vec<i64>>()),
             DatumWithOid::from(anchor),
         ],
-        keys::chunk_id,
+        |row| {
+            let section: Option<StoredJson> = row.optional(4)?;
+            let entry: Option<SectionEntry> =
+                section.and_then(|StoredJson(section)| serde_json::from_value(section).ok());
+            Ok((keys::chunk_id(row)?, entry))
+        },
     )?;
-    let whole = |id: ChunkId| TargetSection {
+    let target = |(id, entry): (ChunkId, Option<SectionEntry>)| TargetSection {
         chunk: id.chunk,
-        entry: None,
+        place: entry.map_or(SectionPlace::Beginning, SectionPlace::Entry),
     };
-    Ok(found.into_iter().map(|id| (id.document, whole(id))).collect())
+    Ok(found
+        .into_iter()
+        .map(|found| (found.0.document, target(found)))
+        .collect())
 }
 
 /// The sections that hold the grouped page with this address, or the target of the anchor in that page.
@@ -207,7 +209,7 @@ fn section_of_fragment(caller: &mut Caller, fragment: &str, id: DocumentId) -> R
     let Some(index) = outline.find_with(fragment, alias) else {
         return Ok(None);
     };
-    // A chunk of several small sections has the anchor of the first.
+    // A section without a chunk of its own is in that of one before it, or else in the first, which may hold all.
     let before = outline.sections()[..=index]
         .iter()
         .rev()
@@ -215,75 +217,67 @@ fn section_of_fragment(caller: &mut Caller, fragment: &str, id: DocumentId) -> R
     let anchors: Vec<String> = before.take(MAX_SECTIONS_OF_CHUNK).collect();
     let found = {
         let owner = &caller.as_owner()?;
+        let sections = chunk_sections::column();
         statement::one(
             owner,
-            "SELECT c.chunk_no, c.anchor FROM unnest($3::text[]) WITH ORDINALITY AS wanted(anchor, place)
-                  JOIN docsearch.chunk c ON c.anchor = wanted.anchor
-             WHERE c.project_id = $1 AND c.document_id = $2 ORDER BY wanted.place, c.chunk_no LIMIT 1",
+            &format!(
+                "SELECT c.chunk_no FROM docsearch.chunk c
+                      LEFT JOIN unnest($3::text[]) WITH ORDINALITY AS wanted(anchor, place)
+                      ON wanted.anchor = c.anchor
+                         OR EXISTS (SELECT FROM jsonb_array_elements({sections}) AS e WHERE e ->> 'anchor' = wanted.anchor)
+                 WHERE c.project_id = $1 AND c.document_id = $2 AND (wanted.place IS NOT NULL OR c.chunk_no = 0)
+                 ORDER BY wanted.place, c.chunk_no LIMIT 1"
+            ),
             &[
                 DatumWithOid::from(id.project),
                 DatumWithOid::from(id.document),
                 DatumWithOid::from(anchors),
             ],
-            |row| Ok((row.required::<i32>(1)?, row.required::<String>(2)?)),
+            |row| row.required::<i32>(1),
         )?
     };
     let section = &outline.sections()[index];
-    Ok(found.map(|(chunk, anchor)| TargetSection {
-        chunk,
-        entry: entry(section).filter(|entry| entry.anchor != anchor),
-    }))
-}
-
-/// The small section with a heading in a chunk, as an entry.
-fn entry_in_chunk(caller: &Caller, id: DocumentId, within: &SmallSection) -> Result<Option<SectionEntry>> {
-    let Some(body) = document::body(caller, id, MAX_ENTRY_BYTES)? else {
-        return Ok(None);
-    };
-    let outline = Outline::new(&body);
-    let mut of_chunk = outline
-        .sections()
-        .iter()
-        .skip_while(|section| section.anchor != within.chunk_anchor)
-        .take(MAX_SECTIONS_OF_CHUNK);
-    let found = of_chunk.find(|section| section.heading_path.last() == Some(&within.heading));
-    Ok(found.and_then(entry))
-}
-
-/// A section as an entry; `None` for the text before the first heading.
-fn entry(section: &Section) -> Option<SectionEntry> {
-    (!section.heading_path.is_empty()).then(|| SectionEntry {
+    let entry = SectionEntry {
         path: section.heading_path.clone(),
         anchor: section.anchor.clone(),
-    })
+    };
+    Ok(found.map(|chunk| TargetSection {
+        chunk,
+        place: match entry.path.is_empty() {
+            true => SectionPlace::Beginning,
+            false => SectionPlace::Entry(entry),
+        },
+    }))
 }
 
 /// Where a document defines a name.
 struct Definition {
     /// Index of the key.
     key: usize,
-    chunk: i32,
-    /// The small section in the chunk, if the heading of the chunk does not define the name.
-    within: Option<SmallSection>,
+    section: TargetSection,
 }
 
-/// One of several small sections in a chunk.
-struct SmallSection {
-    /// The anchor of the chunk.
-    chunk_anchor: String,
-    heading: String,
+/// A chunk that may define a name.
+struct NamedChunk {
+    id: ChunkId,
+    /// The section in which it starts.
+    start: SectionEntry,
+    sections: Vec<SectionEntry>,
+    body: String,
 }
 
-impl SmallSection {
-    /// The first section of a chunk whose heading defines the name.
-    fn find(body: &str, chunk_anchor: String, key: &str, title: &str) -> Option<Self> {
-        let mut headings = sections(body).into_iter().filter_map(|section| {
-            let first = section.heading_path.first().cloned().unwrap_or_default();
-            Some((first, section.heading_path.into_iter().last()?))
-        });
-        let defines = |(first, heading): &(String, String)| heading_defines([title, first], heading, key);
-        let (_, heading) = headings.find(defines)?;
-        Some(Self { chunk_anchor, heading })
+impl NamedChunk {
+    /// The section whose heading defines a name, or else the one with the words of the query.
+    fn place(&self, key: &str, title: &str) -> SectionPlace {
+        let text = ChunkText::of(&self.body, self.start.clone(), self.sections.clone());
+        let defines = |entry: &SectionEntry| {
+            let (Some(first), Some(heading)) = (entry.path.first(), entry.path.last()) else {
+                return false;
+            };
+            heading_defines([title, first], heading, key)
+        };
+        let mut entries = text.sections.into_iter().map(|section| section.entry);
+        entries.find(defines).map_or(SectionPlace::ByWords, SectionPlace::Entry)
     }
 }
 
@@ -317,7 +311,11 @@ fn definitions(caller: &mut Caller, wanted: &[DefiningDocument]) -> Result<Map<D
         for of in wanted.iter().filter(|of| of.document == id.document) {
             let owners = [of.title.as_str(), &first];
             if let Some(key) = of.first_key(|key| heading_defines(owners, &heading, key)) {
-                record(&mut found, of, key, id.chunk, None);
+                let section = TargetSection {
+                    chunk: id.chunk,
+                    place: SectionPlace::Beginning,
+                };
+                record(&mut found, of, key, section);
             }
         }
     }
@@ -326,26 +324,34 @@ fn definitions(caller: &mut Caller, wanted: &[DefiningDocument]) -> Result<Map<D
         .flat_map(|of| of.sections.iter().copied())
         .take(MAX_CHUNKS_READ)
         .collect();
-    let bodies = statement::lookup(
+    let chunks = statement::lookup(
         owner,
         &format!(
-            "SELECT c.project_id, c.document_id, c.chunk_no, c.body, c.anchor
-             FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"
+            "SELECT c.project_id, c.document_id, c.chunk_no, c.body, c.anchor, c.heading_path, {}
+             FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)",
+            chunk_sections::column()
         ),
         &keys::chunk_arguments(&read),
         |row| {
-            Ok((
-                keys::chunk_id(row)?,
-                row.required::<String>(4)?,
-                row.required::<String>(5)?,
-            ))
+            Ok(NamedChunk {
+                id: keys::chunk_id(row)?,
+                body: row.required(4)?,
+                start: SectionEntry {
+                    anchor: row.required(5)?,
+                    path: row.required(6)?,
+                },
+                sections: chunk_sections::read(row.required(7)?),
+            })
         },
     )?;
-    for (id, body, anchor) in bodies {
-        for of in wanted.iter().filter(|of| of.document == id.document) {
-            if let Some(key) = of.first_key(|key| defines(&body, key)) {
-                let within = SmallSection::find(&body, anchor.clone(), &of.keys[key], &of.title);
-                record(&mut found, of, key, id.chunk, within);
+    for chunk in chunks {
+        for of in wanted.iter().filter(|of| of.document == chunk.id.document) {
+            if let Some(key) = of.first_key(|key| defines(&chunk.body, key)) {
+                let section = TargetSection {
+                    chunk: chunk.id.chunk,
+                    place: chunk.place(&of.keys[key], &of.title),
+                };
+                record(&mut found, of, key, section);
             }
         }
     }
@@ -353,14 +359,8 @@ fn definitions(caller: &mut Caller, wanted: &[DefiningDocument]) -> Result<Map<D
 }
 
 /// Records where a document defines a name, unless a likelier name is recorded.
-fn record(
-    found: &mut Map<DocumentId, Definition>,
-    of: &DefiningDocument,
-    key: usize,
-    chunk: i32,
-    within: Option<SmallSection>,
-) {
+fn record(found: &mut Map<DocumentId, Definition>, of: &DefiningDocument, key: usize, section: TargetSection) {
     if found.get(&of.document).is_none_or(|known| key < known.key) {
-        found.insert(of.document, Definition { key, chunk, within });
+        found.insert(of.document, Definition { key, section });
     }
 }

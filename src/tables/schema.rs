@@ -51,6 +51,8 @@ pub(crate) enum Part {
     TextDigest,
     /// Whether indexing chose the keywords of a document.
     KeywordsChosen,
+    /// The sections that share a chunk.
+    ChunkSections,
 }
 
 impl Part {
@@ -84,6 +86,7 @@ impl Part {
             Self::Tunings => (c"tuning", None),
             Self::TextDigest => (c"document", Some(c"text_digest")),
             Self::KeywordsChosen => (c"document", Some(c"keywords_chosen")),
+            Self::ChunkSections => (c"chunk", Some(c"sections")),
         }
     }
 

@@ -75,6 +75,19 @@ SELECT q, slug, section, url FROM unnest(ARRAY['kiln --glaze=red pot', 'kiln -q 
      search_docs(q, 'manual', max_results => 1) ORDER BY n;
 SELECT r ->> 'anchor' AS anchor FROM search_docs_json('kiln --glaze', 'manual', max_results => 1) AS j, jsonb_array_elements(j -> 'results') AS r;
 
+-- s3_53: sections of a short page, and small sections that share a chunk, are found by name, words and address.
+SELECT docsearch.index_doc('manual', 'faults', 'Faults of the wheel', E'What the numbers mean.\n\n## F-0117\n\nThe lid is open.\n\n## F-0118\n\nThe lid is open too long.\n\n## F-0231\n\nThe clay has cracked.\n\n## ..<\n\nA range without its end.\n\n## Notes {#own}\n\nMore about faults.');
+SELECT q, section, url FROM unnest(ARRAY['F-0117', '0231', 'cracked clay', 'open too long', 'a range without its end', 'faults of the wheel', 'notes', 'manual/faults#f-0118', 'https://manual.test/faults#own', 'manual/faults#f0231']) WITH ORDINALITY AS t(q, n),
+     search_docs(q, 'manual', max_results => 1) ORDER BY n;
+SELECT docsearch.index_doc('manual', 'codes', 'Codes', E'## Throwing\n\nCentre the clay.\n\n## Turning\n\n' || repeat('The wheel turns and turns. ', 60)
+    || E'\n\n## List\n\n' || (SELECT string_agg(format(E'### E%s\n\nThe glaze of number %s has run.', 1000 + n, n), E'\n\n') FROM generate_series(1, 60) AS n));
+SELECT count(*) FILTER (WHERE found.section = 'List > ' || name AND found.url = 'https://manual.test/codes#' || lower(name)) AS by_name,
+       count(*) FILTER (WHERE by_address.section = 'List > ' || name) AS by_address
+FROM generate_series(1001, 1060) AS n, LATERAL (SELECT 'E' || n AS name) AS named, search_docs(name, 'manual', max_results => 1) AS found,
+     LATERAL (SELECT a.section FROM search_docs('manual/codes#e' || n, 'manual', max_results => 1) AS a) AS by_address;
+SELECT section, url FROM search_docs('centre the clay', 'manual', max_results => 1);
+SELECT m ->> 'id' AS id FROM search_docs_json('cracked clay', 'manual', max_results => 1) AS j, jsonb_array_elements(j -> 'results' -> 0 -> 'section_matches') AS m;
+
 -- s3_50: sections that were pages have the URLs of their pages, and chunks of their own.
 SELECT docsearch.index_doc('manual', 'controls', 'Controls', E'# Button {#button}\n\nStarts an action.\n\n## Styling {#button.styling}\n\nIt may be round.\n\n# Slider {#slider}\n\nChooses a value.\n\n# Knob {#knob}\n\nTurns.',
     source_urls => '{https://manual.test/all,https://manual.test/button}', pages => '[{"anchor": "button", "slug": "controls/button", "source_url": "https://manual.test/button#top"},

@@ -1,6 +1,7 @@
 //! Documents: chunks, definitions, keywords, outlines and their output. They do not depend on queries.
 
 pub mod chunk;
+pub mod chunk_section;
 pub mod definition;
 pub mod document;
 pub mod grouped_page;

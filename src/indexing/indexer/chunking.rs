@@ -33,6 +33,7 @@ impl Indexer<'_> {
             heading_path: Vec::new(),
             also_under: Vec::new(),
             anchor: String::new(),
+            sections: Vec::new(),
             body: body[..end].to_owned(),
             token_count: self.limits.max_tokens,
         }

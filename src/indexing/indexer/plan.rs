@@ -1,6 +1,7 @@
 //! The plan of how to write a document.
 
 use docsearch_core::documents::chunk::{Chunk, ChunkKind};
+use docsearch_core::documents::chunk_section::SectionEntry;
 use docsearch_core::documents::markdown;
 use docsearch_core::values::id::DocumentId;
 use pgrx::pg_sys::panic::ErrorReport;
@@ -77,6 +78,7 @@ pub(super) struct ChunkPlan {
     pub(super) heading_path: Vec<String>,
     pub(super) also_under: Vec<Vec<String>>,
     pub(super) anchor: String,
+    pub(super) sections: Vec<SectionEntry>,
     pub(super) body: String,
     pub(super) token_count: usize,
     pub(super) plain: String,
@@ -96,6 +98,7 @@ impl ChunkPlan {
             heading_path: chunk.heading_path,
             also_under: chunk.also_under,
             anchor: chunk.anchor,
+            sections: chunk.sections,
             body: chunk.body,
             token_count: chunk.token_count,
             input_hash,

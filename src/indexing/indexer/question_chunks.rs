@@ -71,6 +71,7 @@ impl Indexer<'_> {
                 true => question.anchor.clone(),
                 false => String::new(),
             },
+            sections: Vec::new(),
             body: question.question.clone(),
             token_count: self
                 .tokenizer

@@ -43,6 +43,7 @@ struct ChunkRows<'a> {
     first_headings: Vec<i32>,
     last_headings: Vec<i32>,
     anchors: Vec<&'a str>,
+    sections: Vec<Option<String>>,
     bodies: Vec<&'a str>,
     tokens: Vec<i32>,
     words: Vec<i32>,
@@ -74,6 +75,8 @@ impl<'a> ChunkRows<'a> {
             rows.numbers.push(chunk.number);
             rows.kinds.push(chunk.kind);
             rows.anchors.push(&chunk.anchor);
+            let sections = Some(&chunk.sections).filter(|sections| !sections.is_empty());
+            rows.sections.push(sections.map(|sections| json!(sections).to_string()));
             rows.bodies.push(&chunk.body);
             rows.tokens.push(i32::try_from(chunk.token_count).map_err(internal)?);
             rows.hashes.push(&chunk.input_hash);
@@ -297,13 +300,18 @@ impl Indexer<'_> {
                 ],
             )?;
         }
+        let (column, value, set) = match Part::ChunkSections.exists() {
+            true => (", sections", ", c.sections::jsonb", ", sections = excluded.sections"),
+            false => ("", "", ""),
+        };
         let written = statement::change(
             owner,
             // The body comes first, so that positions count its own tokens.
-            "WITH title AS MATERIALIZED (SELECT setweight(to_tsvector($4::regconfig, $5), 'A') AS terms)
+            &format!(
+                "WITH title AS MATERIALIZED (SELECT setweight(to_tsvector($4::regconfig, $5), 'A') AS terms)
              INSERT INTO docsearch.chunk
                  (project_id, document_id, chunk_no, kind, heading_path, anchor, body, token_count,
-                  term_count, input_hash, document_term_count, terms)
+                  term_count, input_hash, document_term_count, terms{column})
              SELECT $1, $2, c.chunk_no, c.kind, ($6::text[])[c.first_heading:c.last_heading], c.anchor, c.body,
                     c.token_count, c.term_count, c.input_hash, $3,
                     CASE c.kind WHEN 'question' THEN setweight(to_tsvector($4::regconfig, c.plain), 'A')
@@ -311,17 +319,18 @@ impl Indexer<'_> {
                          || title.terms
                          || setweight(to_tsvector($4::regconfig, c.headings), 'B')
                          || setweight(to_tsvector($4::regconfig, CASE c.chunk_no WHEN 0 THEN $7 ELSE '' END), 'C')
-                    END
+                    END{value}
              FROM title, unnest($8::int[], $9::text[], $10::int[], $11::int[], $12::text[], $13::text[], $14::int[],
-                                $15::int[], $16::text[], $17::text[], $18::text[])
+                                $15::int[], $16::text[], $17::text[], $18::text[], $19::text[])
                   AS c(chunk_no, kind, first_heading, last_heading, anchor, body, token_count,
-                       term_count, input_hash, plain, headings)
+                       term_count, input_hash, plain, headings, sections)
              ON CONFLICT (project_id, document_id, chunk_no) DO UPDATE
              SET kind = excluded.kind, heading_path = excluded.heading_path, anchor = excluded.anchor,
                  body = excluded.body, token_count = excluded.token_count, term_count = excluded.term_count,
                  document_term_count = excluded.document_term_count, input_hash = excluded.input_hash,
-                 terms = excluded.terms
-             RETURNING chunk_no, term_count, terms",
+                 terms = excluded.terms{set}
+             RETURNING chunk_no, term_count, terms"
+            ),
             &[
                 DatumWithOid::from(self.project.id),
                 DatumWithOid::from(id),
@@ -345,6 +354,7 @@ impl Indexer<'_> {
                 DatumWithOid::from(rows.hashes),
                 DatumWithOid::from(rows.plain),
                 DatumWithOid::from(rows.headings),
+                DatumWithOid::from(rows.sections),
             ],
             |row| {
                 let terms: TsVectorBytes = row.required(3)?;

@@ -3,7 +3,7 @@
 
 use crate::answer::delivery::{Deduplication, Notice};
 use crate::answer::grade::OfText;
-use crate::ranking::fusion::{RankedDocuments, SectionEntry, TargetSection};
+use crate::ranking::fusion::{RankedDocuments, SectionPlace, TargetSection};
 use crate::ranking::rank::{ScoredChunk, ScoredDocument};
 use crate::ranking::rerank::RankedDocument;
 use crate::ranking::score::{EVIDENCE_CAP, Step};
@@ -27,8 +27,8 @@ const HEADING_BONUS: f32 = 0.5;
 pub struct Hit {
     /// The section.
     pub chunk: ChunkId,
-    /// The named part of the section, if that is not its beginning.
-    pub entry: Option<SectionEntry>,
+    /// Which section of the chunk.
+    pub place: SectionPlace,
     /// Final score, 0 to 1.
     pub score: f32,
     /// Lead of its score over the next document, if this is the first.
@@ -217,7 +217,8 @@ fn of_document(
     document.chunks.sort_by(|a, b| by_heading(b).total_cmp(&by_heading(a)));
     // A query for a page by its name gets the beginning of the page, not the section that has the name most often.
     let beginning = (score > EVIDENCE_CAP).then_some(0);
-    let (target, entry) = target.map_or((beginning, None), |target| (Some(target.chunk), target.entry));
+    let by_words = (beginning, SectionPlace::ByWords);
+    let (target, place) = target.map_or(by_words, |target| (Some(target.chunk), target.place));
     if let Some(target) = target {
         match document.chunks.iter().position(|chunk| chunk.id.chunk == target) {
             Some(index) => document.chunks[..=index].rotate_right(1),
@@ -241,7 +242,7 @@ fn of_document(
             document: document.document,
             chunk: best.map_or(0, |best| best.id.chunk),
         },
-        entry,
+        place,
         score,
         similarity: document.similarity,
         keyword_score: document.lexical,
@@ -262,7 +263,7 @@ fn of_document(
     let rest = (1..).zip(further).take(wanted);
     let rest = rest.map(|(index, chunk)| Hit {
         chunk: chunk.id,
-        entry: None,
+        place: SectionPlace::ByWords,
         score: section_score(chunk),
         similarity: chunk.similarity,
         keyword_score: chunk.lexical,

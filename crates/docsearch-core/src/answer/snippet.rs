@@ -28,7 +28,7 @@ pub fn snippet(text: &str, matches: &[Match], max_chars: usize) -> String {
 }
 
 /// Byte ranges of the matches, in order.
-fn match_spans(text: &str, matches: &[Match]) -> Vec<(Range<usize>, Match)> {
+pub(super) fn match_spans(text: &str, matches: &[Match]) -> Vec<(Range<usize>, Match)> {
     let mut ordered = matches.to_vec();
     ordered.sort_by_key(|found| found.position);
     let mut wanted = ordered.into_iter().peekable();

@@ -6,6 +6,7 @@ mod pack;
 mod prose;
 mod unit;
 
+use crate::documents::chunk_section::SectionEntry;
 use crate::documents::markdown::{self, HEADING_MAX_BYTES, Section};
 use crate::text::title::is_repeated_by;
 use measure::Measure;
@@ -85,6 +86,9 @@ pub struct Chunk {
     pub also_under: Vec<Vec<String>>,
     /// Anchor of the section in which it starts; empty before the first heading and for the summary.
     pub anchor: String,
+    /// Beside the section in which it starts, those whose headings are in `body`, in order. Of a summary that is a
+    /// paragraph of a section with a heading, that section. See [`ChunkText`](crate::documents::chunk_section::ChunkText).
+    pub sections: Vec<SectionEntry>,
     /// Markdown in which every fence is closed.
     pub body: String,
     /// Tokens of `body`, as the sum over its pieces.
@@ -145,13 +149,16 @@ pub fn chunk_pages(
     let mut chunks = Collector::default();
     let summary = summary.map(str::trim).filter(|summary| !summary.is_empty());
     if let Some(whole) = document.whole(summary).filter(|_| pages.is_empty()) {
-        chunks.push(ChunkKind::Summary, Vec::new(), String::new(), whole);
+        let headed = sections.iter().filter(|section| section.level > 0);
+        chunks.push(Content {
+            sections: headed.map(|section| document.entry(section)).collect(),
+            ..Content::of(ChunkKind::Summary, whole)
+        });
         return chunks.finish();
     }
     // The lead paragraph is that of one page only.
     let contents = (!pages.is_empty()).then(|| document.contents(&sections));
-    let summary = document.summary(summary.or(contents.as_deref()));
-    chunks.push(ChunkKind::Summary, Vec::new(), String::new(), summary);
+    chunks.push(document.summary(summary.or(contents.as_deref()), &sections));
     for group in merge::grouped(document.parts(sections), limits.min_tokens) {
         document.push_group(group, &mut chunks);
     }
@@ -183,13 +190,29 @@ impl<'a> Document<'a> {
         (body.tokens <= self.limits.budget(self.title_tokens)).then_some(body)
     }
 
-    fn summary(&self, given: Option<&str>) -> pack::Body {
+    fn summary(&self, given: Option<&str>, sections: &[Section]) -> Content {
         let budget = self.limits.budget(self.title_tokens);
         if let Some(given) = given {
-            return self.beginning(&markdown::close_fences(given), budget);
+            let body = self.beginning(&markdown::close_fences(given), budget);
+            return Content::of(ChunkKind::Summary, body);
         }
-        let lead = markdown::lead(self.source.text).map_or("", |(range, _)| &self.source.text[range]);
-        self.beginning(lead, (budget / 2).max(1))
+        let Some((lead, _)) = markdown::lead(self.source.text) else {
+            return Content::of(ChunkKind::Summary, pack::Body::default());
+        };
+        let before = sections.partition_point(|section| section.range.start <= lead.start);
+        let section = before.checked_sub(1).map(|index| self.entry(&sections[index]));
+        let body = self.beginning(&self.source.text[lead], (budget / 2).max(1));
+        Content {
+            sections: section.into_iter().filter(|section| !section.path.is_empty()).collect(),
+            ..Content::of(ChunkKind::Summary, body)
+        }
+    }
+
+    fn entry(&self, section: &Section) -> SectionEntry {
+        SectionEntry {
+            path: self.path(section),
+            anchor: section.anchor.clone(),
+        }
     }
 
     /// The titles of the pages.
@@ -290,19 +313,51 @@ impl<'a> Document<'a> {
 
     fn push_group(&self, mut group: merge::Group<'a>, chunks: &mut Collector) {
         if group.parts.len() > 1 {
-            let (path, body) = group.merged();
-            return chunks.push(ChunkKind::Body, path, group.parts.swap_remove(0).anchor, body);
+            let merged = group.merged();
+            return chunks.push(Content {
+                heading_path: merged.path,
+                anchor: group.parts.swap_remove(0).anchor,
+                sections: merged.headed,
+                ..Content::of(ChunkKind::Body, merged.body)
+            });
         }
         let part = group.parts.swap_remove(0);
-        if part.units.is_empty() && !part.heading.is_empty() {
-            let body = pack::Body {
+        let bodies = if part.units.is_empty() && !part.heading.is_empty() {
+            vec![pack::Body {
                 text: part.heading.trim().to_owned(),
                 tokens: part.heading_tokens,
-            };
-            return chunks.push(ChunkKind::Body, part.path, part.anchor, body);
+            }]
+        } else {
+            pack::pack(part.units, part.budget, self.limits, self.measure)
+        };
+        for body in bodies {
+            chunks.push(Content {
+                heading_path: part.path.clone(),
+                anchor: part.anchor.clone(),
+                ..Content::of(ChunkKind::Body, body)
+            });
         }
-        for body in pack::pack(part.units, part.budget, self.limits, self.measure) {
-            chunks.push(ChunkKind::Body, part.path.clone(), part.anchor.clone(), body);
+    }
+}
+
+/// A chunk before it has a number.
+struct Content {
+    kind: ChunkKind,
+    heading_path: Vec<String>,
+    anchor: String,
+    sections: Vec<SectionEntry>,
+    body: pack::Body,
+}
+
+impl Content {
+    /// Without headings and anchors.
+    fn of(kind: ChunkKind, body: pack::Body) -> Self {
+        Self {
+            kind,
+            heading_path: Vec::new(),
+            anchor: String::new(),
+            sections: Vec::new(),
+            body,
         }
     }
 }
@@ -316,7 +371,14 @@ struct Collector {
 }
 
 impl Collector {
-    fn push(&mut self, kind: ChunkKind, heading_path: Vec<String>, anchor: String, body: pack::Body) {
+    fn push(&mut self, content: Content) {
+        let Content {
+            kind,
+            heading_path,
+            anchor,
+            sections,
+            body,
+        } = content;
         match self.by_body.entry(body.text) {
             Entry::Occupied(known) => {
                 let chunk = &mut self.chunks[*known.get()];
@@ -330,15 +392,15 @@ impl Collector {
                 let chunk_no = u32::try_from(self.chunks.len()).unwrap_or(u32::MAX);
                 let body_text = place.key().clone();
                 place.insert(self.chunks.len());
-                let (also_under, token_count) = (Vec::new(), body.tokens);
                 self.chunks.push(Chunk {
                     chunk_no,
                     kind,
                     heading_path,
-                    also_under,
+                    also_under: Vec::new(),
                     anchor,
+                    sections,
                     body: body_text,
-                    token_count,
+                    token_count: body.tokens,
                 });
             }
         }

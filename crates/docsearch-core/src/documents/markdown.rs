@@ -30,6 +30,7 @@ pub(crate) use lead::lead;
 pub use lead::{lead_paragraph, says_something};
 pub(crate) use link::links;
 pub use plain::plain_text;
+pub(crate) use plain::plain_text_with;
 pub(crate) use section::HEADING_MAX_BYTES;
 pub use section::{Section, sections};
 

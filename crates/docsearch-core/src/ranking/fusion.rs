@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::documents::chunk_section::SectionEntry;
 use crate::query::transformation::fused;
 use crate::ranking::rerank::RankedDocument;
 use crate::ranking::score::{EVIDENCE_CAP, Step};
@@ -30,17 +31,20 @@ pub struct RankedDocuments {
 pub struct TargetSection {
     /// Its number, or that of the chunk that holds it with its neighbours.
     pub chunk: i32,
-    /// The named part of the chunk, if that is not its beginning.
-    pub entry: Option<SectionEntry>,
+    /// Which section of the chunk it is.
+    pub place: SectionPlace,
 }
 
-/// One of several small sections of a chunk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SectionEntry {
-    /// The headings above it, outermost first, and its own.
-    pub path: Vec<String>,
-    /// Its anchor.
-    pub anchor: String,
+/// A section in a chunk that may hold several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SectionPlace {
+    /// The one with the words of the query.
+    #[default]
+    ByWords,
+    /// The one in which the chunk starts.
+    Beginning,
+    /// This one.
+    Entry(SectionEntry),
 }
 
 /// A second search that is fused with the first.

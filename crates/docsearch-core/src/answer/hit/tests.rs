@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::answer::delivery::Dedup;
+use crate::documents::chunk_section::SectionEntry;
 use crate::ranking::rank::TextScore;
 
 fn ranked(number: i64, score: f32, bases: &[f32]) -> RankedDocument {
@@ -74,7 +75,7 @@ fn a_named_section_represents_its_document() {
     };
     let asked = TargetSection {
         chunk: 1,
-        entry: Some(entry.clone()),
+        place: SectionPlace::Entry(entry.clone()),
     };
     let ranked = vec![ranked(1, 0.99, &[0.6, 0.4, 0.3])];
     let document = ranked[0].document.document;
@@ -85,8 +86,8 @@ fn a_named_section_represents_its_document() {
     };
     let found = hits(found, 5, 5);
     assert_eq!(shown(&found)[0], (1, 1));
-    assert_eq!(found[0].entry, Some(entry));
-    assert!(found[1..].iter().all(|hit| hit.entry.is_none()));
+    assert_eq!(found[0].place, SectionPlace::Entry(entry));
+    assert!(found[1..].iter().all(|hit| hit.place == SectionPlace::ByWords));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::pack::{Body, joined};
 use super::unit::Unit;
+use crate::documents::chunk_section::SectionEntry;
 
 /// A section before it becomes chunks.
 pub(super) struct Part<'a> {
@@ -63,19 +64,37 @@ impl<'a> Group<'a> {
     }
 
     /// The one chunk of a group of several sections: bodies under their heading lines.
-    pub(super) fn merged(&self) -> (Vec<String>, Body) {
-        let mut body = Body::default();
+    pub(super) fn merged(&self) -> Merged {
+        let mut merged = Merged {
+            path: self.parts[0].path[..self.common].to_vec(),
+            ..Merged::default()
+        };
+        let body = &mut merged.body;
         for part in &self.parts {
             let own = joined(&part.units);
             if part.path.len() > self.common && !part.heading.is_empty() {
                 push_block(&mut body.text, part.heading.trim());
                 body.tokens += part.heading_tokens;
+                merged.headed.push(SectionEntry {
+                    path: part.path.clone(),
+                    anchor: part.anchor.clone(),
+                });
             }
             push_block(&mut body.text, &own.text);
             body.tokens += own.tokens;
         }
-        (self.parts[0].path[..self.common].to_vec(), body)
+        merged
     }
+}
+
+/// The chunk of a group of several sections.
+#[derive(Default)]
+pub(super) struct Merged {
+    /// The common path of the sections.
+    pub(super) path: Vec<String>,
+    /// The sections whose headings are in the body.
+    pub(super) headed: Vec<SectionEntry>,
+    pub(super) body: Body,
 }
 
 fn push_block(text: &mut String, block: &str) {

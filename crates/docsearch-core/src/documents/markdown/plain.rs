@@ -10,12 +10,30 @@ use std::ops::Range;
 /// newline, table cells with tabs, lines of one paragraph with spaces. The same input always gives the same output,
 /// so that positions in it can be recomputed.
 pub fn plain_text(markdown: &str) -> String {
+    plain_text_with(markdown, &[]).0
+}
+
+/// [`plain_text`], and the offsets in it of the blocks that begin at or after each of `starts`, bytes of the source in
+/// order.
+pub(crate) fn plain_text_with(markdown: &str, starts: &[usize]) -> (String, Vec<usize>) {
     let mut renderer = Renderer::new(markdown);
+    let mut starts = starts.iter().copied().peekable();
+    let mut places = Vec::new();
     for (event, range) in events(markdown) {
+        while renderer.depth == 0
+            && let Some(start) = starts.next_if(|start| *start <= range.start)
+        {
+            renderer.definitions(start);
+            renderer.block_ended(start);
+            places.push(renderer.out.len());
+        }
         renderer.event(&event, &range);
     }
     renderer.definitions(markdown.len());
-    renderer.finish()
+    let text = renderer.finish();
+    places.extend(starts.map(|_| text.len()));
+    places.iter_mut().for_each(|place| *place = (*place).min(text.len()));
+    (text, places)
 }
 
 /// Turns parser events into plain text.
@@ -227,7 +245,7 @@ impl<'a> Renderer<'a> {
 
     fn block_ended(&mut self, end: usize) {
         if let Some(block_end) = &mut self.block_end {
-            *block_end = end;
+            *block_end = end.max(*block_end);
         }
     }
 

@@ -96,7 +96,7 @@ fn read<'a>(rest: &'a str, fonts: &mut Fonts, output: &mut Text, depth: usize) -
         // Thin spaces, movements, ends of words and of lines. `\z` only keeps its place for the character after it.
         'a' | 'c' | 'd' | 'p' | 'r' | 'u' | 'z' => after,
         '&' | '|' | '^' | '%' | '/' | ',' | ':' | ')' | '{' | '}' | '!' | '?' => after,
-        // `\-`, `\.`, `\'`, and escapes that nobody defines, which show their character.
+        // `\-`, `\.`, `\'`, and unknown escapes, which show their character.
         other => {
             say(other.encode_utf8(&mut [0; 4]));
             after

@@ -67,8 +67,10 @@ help:
 ##                             wordings, in sets that have wordings; [PAGES=1] stores the questions that
 ##                             pages answer, and compares with searches that ignore them
 ## make bench-share DATA=dirs   whether another share of the vector score, for all or for each query, would rank better
-## make check-sources          counts pages, code, anchors and links in documentation of packages, against expected counts
-##                             [SETS="git flask"] [SHOW=1] print broken links; [UPDATE=1] write the counts as expected;
+## make check-sources          counts pages, code, anchors and links in documentation of packages, against expected counts, and
+##                             measures which share of its words is kept, against independent renderers
+##                             [SETS="git flask"] only counts, of these; [FORMATS="man rst"] only words, of these formats;
+##                             [SHOW=1] print broken links; [UPDATE=1] write the counts as expected;
 ##                             [AGAIN=1] time a run without changes, with the development server
 ## make check-sites             starter sites of generators must read the same from their sources and as built
 ##                             [GENERATORS="sphinx mdbook"] [UPDATE=1] write the built pages for the tests
@@ -255,8 +257,12 @@ bench-share:
 .PHONY: check-sources check-sites
 check-sources: cli
 	@$(if $(AGAIN),$(server) start --create-extension)
-	PYTHONPATH=scripts $(PYTHON) bench/sources.py --program $(docsearch) $(if $(SETS),--sets $(SETS)) \
-		$(if $(SHOW),--show) $(if $(UPDATE),--update) $(if $(AGAIN),--url "$$($(server) url)")
+	failed=0
+	$(if $(FORMATS),,PYTHONPATH=scripts $(PYTHON) bench/sources.py --program $(docsearch) $(if $(SETS),--sets $(SETS)) \
+		$(if $(SHOW),--show) $(if $(UPDATE),--update) $(if $(AGAIN),--url "$$($(server) url)") || failed=1)
+	$(if $(SETS)$(UPDATE)$(AGAIN),,PYTHONPATH="$$($(toolchain) path rendering):scripts" $(PYTHON) bench/kept_words.py \
+		--program $(docsearch) $(if $(FORMATS),--formats $(FORMATS)) || failed=1)
+	exit $$failed
 check-sites: cli
 	@PYTHONPATH=scripts $(PYTHON) bench/sites.py --program $(docsearch) \
 		$(if $(GENERATORS),--generators $(GENERATORS)) $(if $(UPDATE),--update)

@@ -7,89 +7,18 @@ needed. A package is reported as not checked if its release or its client is mis
 """
 
 import argparse
-import hashlib
 import json
-import os
-import shutil
 import subprocess
 import sys
-import tarfile
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+from packages import CACHE, Missing, documentation
 from reading import Reading, Unreadable, differences, read
 
 HERE = Path(__file__).resolve().parent
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pg_docsearch" / "sources"
 EXPECTED = HERE / "sources" / "expected.json"
 COUNTED = ("pages", "code blocks", "anchors", "links", "URLs", "no summary")
-
-
-class Missing(Exception):
-    """A package is not available here."""
-
-
-def fetch(source: dict, folder: Path) -> Path:
-    """The archive with the right hash."""
-    package, version = source["package"], source["version"]
-    command = {
-        "apt": ["apt-get", "-o", "APT::Sandbox::User=root", "download", "--quiet", f"{package}={version}"],
-        "npm": ["npm", "pack", "--silent", "--pack-destination", str(folder), f"{package}@{version}"],
-        "pip": [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-                "--no-binary", package, "--dest", str(folder), f"{package}=={version}"],
-    }[source["client"]]
-    if not shutil.which(command[0]):
-        raise Missing(f"there is no {command[0]} here")
-    done = subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        raise Missing(f"{package} {version} cannot be fetched: {done.stderr.strip().splitlines()[-1:]}")
-    archive, = folder.iterdir()
-    if hashlib.sha256(archive.read_bytes()).hexdigest() != source["sha256"]:
-        raise SystemExit(f"{archive.name} is not the archive that sources.json names: its SHA-256 differs")
-    return archive
-
-
-@contextmanager
-def opened(archive: Path) -> Iterator[tarfile.TarFile]:
-    """The files of an archive. Those of Debian packages are in an inner archive."""
-    if archive.suffix != ".deb":
-        with tarfile.open(archive) as tar:
-            yield tar
-        return
-    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", archive], stdout=subprocess.PIPE) as unpacking:
-        with tarfile.open(fileobj=unpacking.stdout, mode="r|") as tar:
-            yield tar
-        unpacking.stdout.read()
-
-
-def is_below(name: str, folder: str) -> bool:
-    return name.removeprefix("./").startswith(f"{folder}/")
-
-
-def documentation(name: str, source: dict, cache: Path) -> Path:
-    """The folder with the files of a set. Fetches it if necessary."""
-    folder = cache / f"{name}-{source['version'].replace(':', '-')}"
-    if not folder.is_dir():
-        print(f"{name}: fetching {source['package']} {source['version']}", file=sys.stderr, flush=True)
-        cache.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=cache))
-        try:
-            (partial / "archive").mkdir()
-            with opened(fetch(source, partial / "archive")) as tar:
-                # Pythons before 3.11.4 have no filters; the archive's hash is known anyway.
-                tar.extraction_filter = getattr(tarfile, "data_filter", None)
-                for member in tar:
-                    without = source.get("without")
-                    if member.isfile() and is_below(member.name, source["docs"]) \
-                            and not (without and is_below(member.name, without)):
-                        tar.extract(member, partial)
-            (partial / source["docs"]).rename(folder)
-        finally:
-            shutil.rmtree(partial)
-    return folder
 
 
 def row(name: str, counts: dict, wrong: list[str]) -> str:

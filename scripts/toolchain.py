@@ -181,6 +181,13 @@ def driver_packages() -> Path:
                             "Python packages of database drivers", pip_install("drivers"))
 
 
+def rendering_packages() -> Path:
+    """The directory for PYTHONPATH with the renderers that `make check-sources` compares with."""
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return ensure_directory(CACHE / f"rendering-{python}-{lock_digest('rendering')}",
+                            "Python packages of renderers", pip_install("rendering"))
+
+
 def zig() -> Path:
     """The directory for PYTHONPATH with zig and cargo-zigbuild."""
     return ensure_directory(CACHE / f"zig-{lock_digest('zig')}", "zig", pip_install("zig"))
@@ -197,6 +204,13 @@ def node_packages() -> Path:
     """The directory with the MCP clients for Node.js, in the versions that tests/node locks."""
     files = [ROOT / "tests" / "node" / name for name in ("package.json", "package-lock.json")]
     return ensure_directory(CACHE / f"node-{digest(*files)}", "Node.js packages for MCP clients",
+                            functools.partial(npm_install, files))
+
+
+def node_renderers() -> Path:
+    """The directory with the renderers for Node.js, in the versions that bench/renderers locks."""
+    files = [ROOT / "bench" / "renderers" / name for name in ("package.json", "package-lock.json")]
+    return ensure_directory(CACHE / f"renderers-{digest(*files)}", "Node.js packages of renderers",
                             functools.partial(npm_install, files))
 
 
@@ -342,6 +356,7 @@ PATHS: dict[str, Callable[[], Path]] = {
     "xdist": xdist_packages,
     "drivers": driver_packages,
     "pgspot": pgspot_packages,
+    "rendering": rendering_packages,
     "node": node_packages,
     "zig": zig,
     "onnxruntime": onnxruntime,

@@ -2,6 +2,7 @@
 
 pub(crate) mod address;
 pub(crate) mod cache;
+mod canonical;
 pub(crate) mod crawl_questions;
 pub(crate) mod crawler;
 pub(crate) mod delivery;

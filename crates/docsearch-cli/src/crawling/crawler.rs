@@ -8,6 +8,7 @@ use ureq::http::StatusCode;
 use url::Url;
 
 use super::cache::{Cache, CacheEntry};
+use super::canonical::{self, CanonicalLinks, IgnoredLink, Verdict, Waiting};
 use super::fetch::Fetcher;
 use super::frontier::{Frontier, Visit};
 use super::http::{FetchFailure, RequestKind, Response, Validators};
@@ -33,6 +34,8 @@ pub(crate) struct CrawledPage {
     pub(crate) url: Url,
     pub(crate) content_type: Option<String>,
     pub(crate) body: Vec<u8>,
+    /// Whether its canonical link is wrong.
+    pub(crate) ignores_canonical: bool,
 }
 
 /// Why an address gave no page without any failure.
@@ -73,6 +76,7 @@ pub(crate) enum VisitProblem {
 pub(crate) trait CrawlOutput {
     fn page(&mut self, page: CrawledPage) -> Result<(), Error>;
     fn problem(&mut self, visit: &Visit, problem: &VisitProblem);
+    fn ignored_link(&mut self, url: &Url, reason: &IgnoredLink);
     fn progress(&mut self, counts: &Counts);
 }
 
@@ -133,8 +137,7 @@ pub(crate) struct Crawler<'a, O> {
     stop: &'a Interrupt,
     output: &'a mut O,
     frontier: Frontier,
-    /// Addresses that other pages name as canonical.
-    canonical: HashSet<Url>,
+    canonical: CanonicalLinks,
     found: HashSet<Url>,
     links_lost: bool,
     summary: CrawlSummary,
@@ -156,7 +159,7 @@ impl<'a, O: CrawlOutput> Crawler<'a, O> {
             stop,
             output,
             frontier,
-            canonical: HashSet::new(),
+            canonical: CanonicalLinks::default(),
             found: HashSet::new(),
             links_lost: false,
             summary: CrawlSummary::default(),
@@ -176,6 +179,9 @@ impl<'a, O: CrawlOutput> Crawler<'a, O> {
             }
             self.summary.counts.waiting = self.frontier.waiting() as u64;
             self.output.progress(&self.summary.counts);
+        }
+        if self.summary.incomplete != Some(Incomplete::Interrupted) {
+            self.decide_about_copies()?;
         }
         let missed = [
             (self.frontier.is_full(), Incomplete::Memory),
@@ -203,16 +209,21 @@ impl<'a, O: CrawlOutput> Crawler<'a, O> {
             self.summary.counts.visited += 1;
         }
         if let Some(problem) = problem {
-            match problem {
-                VisitProblem::Skipped(_) => self.summary.counts.skipped += 1,
-                VisitProblem::Failed(_) => self.summary.counts.failed += 1,
-            }
-            self.output.problem(visit, &problem);
-            self.summary
-                .first_problem
-                .get_or_insert_with(|| (visit.url.clone(), problem));
+            self.canonical.problem(&visit.url, problem.to_string());
+            self.report(visit, problem);
         }
         Ok(true)
+    }
+
+    fn report(&mut self, visit: &Visit, problem: VisitProblem) {
+        match problem {
+            VisitProblem::Skipped(_) => self.summary.counts.skipped += 1,
+            VisitProblem::Failed(_) => self.summary.counts.failed += 1,
+        }
+        self.output.problem(visit, &problem);
+        self.summary
+            .first_problem
+            .get_or_insert_with(|| (visit.url.clone(), problem));
     }
 
     /// Follows redirects; each hop must be allowed.
@@ -288,8 +299,10 @@ impl<'a, O: CrawlOutput> Crawler<'a, O> {
         Ok(Ok(entry))
     }
 
-    /// Adds the links of a page and passes it on, unless it is redirected or not to be indexed.
+    /// Adds the links of a page and passes it on, unless it is redirected or not to be indexed. One with a canonical
+    /// link waits until all pages are known.
     fn process_page(&mut self, visit: &Visit, url: Url, entry: CacheEntry) -> Result<Option<Omission>, Error> {
+        self.canonical.redirect(&visit.url, &url);
         let hints = hints(&url, &entry);
         let base = self.base(&url, &hints);
         self.add_links(visit, &url, &base, &hints);
@@ -297,10 +310,9 @@ impl<'a, O: CrawlOutput> Crawler<'a, O> {
             self.add(visit, None, &base, target, visit.depth);
             return Ok(Some(Omission::Refresh(target.clone())));
         }
-        if let Some(own) = self.canonical_address(visit, &url, &base, &hints) {
-            self.canonical.insert(own.clone());
-            self.add(visit, None, &base, own.as_str(), visit.depth);
-            return Ok(Some(Omission::Canonical(own)));
+        let canonical = self.canonical_address(&url, &base, &hints);
+        if let Some(canonical) = &canonical {
+            self.add(visit, None, &base, canonical.as_str(), visit.depth);
         }
         if hints.noindex {
             return Ok(Some(Omission::NoIndex));
@@ -308,23 +320,66 @@ impl<'a, O: CrawlOutput> Crawler<'a, O> {
         if !self.plan.scope.contains(&url) {
             return Ok(Some(Omission::Excluded));
         }
+        match canonical {
+            Some(canonical) => self.canonical.wait(Waiting {
+                visit: visit.clone(),
+                url,
+                canonical,
+            }),
+            None => self.pass_on(url, entry, false)?,
+        }
+        Ok(None)
+    }
+
+    fn pass_on(&mut self, url: Url, entry: CacheEntry, ignores_canonical: bool) -> Result<(), Error> {
         if self.found.insert(url.clone()) {
             self.summary.counts.pages += 1;
             self.output.page(CrawledPage {
                 url,
                 content_type: entry.content_type,
                 body: entry.body,
+                ignores_canonical,
             })?;
         }
-        Ok(None)
+        Ok(())
     }
 
-    /// The canonical address of a page, if it differs. A page that another one names as canonical is taken as it is:
-    /// otherwise two pages that name each other would both be lost.
-    fn canonical_address(&self, visit: &Visit, url: &Url, base: &Url, hints: &Hints) -> Option<Url> {
+    /// The canonical address of a page, if it differs and does not lead back to the page.
+    fn canonical_address(&self, url: &Url, base: &Url, hints: &Hints) -> Option<Url> {
         let own = self.plan.scope.resolve(base, hints.canonical.as_ref()?).ok()?;
-        let is_last = self.canonical.contains(url) || self.canonical.contains(&visit.url);
-        (own != *url && !is_last && self.plan.scope.contains(&own)).then_some(own)
+        (self.canonical.target(&own) != url && self.plan.scope.contains(&own)).then_some(own)
+    }
+
+    /// Passes on those of the waiting pages that are no copies of others.
+    fn decide_about_copies(&mut self) -> Result<(), Error> {
+        let links = std::mem::take(&mut self.canonical);
+        let found = self.found.clone();
+        let verdicts = links.decide(&found, |copy, page| {
+            match (self.cache.get(copy), self.cache.get(page)) {
+                (Some(copy), Some(page)) => canonical::is_same_page(copy, page),
+                _ => false,
+            }
+        });
+        for (waiting, verdict) in verdicts {
+            match verdict {
+                Verdict::CopyOf(page) => self.report(&waiting.visit, Omission::Canonical(page).into()),
+                Verdict::Page(ignored) => {
+                    let entry = match self.fetch_or_reuse(&waiting.url, None)? {
+                        Ok(entry) => entry,
+                        Err(failure) => {
+                            self.handle_failure(&waiting.visit, &waiting.url, &failure);
+                            self.report(&waiting.visit, failure.into());
+                            continue;
+                        }
+                    };
+                    if let Some(reason) = &ignored {
+                        self.output.ignored_link(&waiting.url, reason);
+                    }
+                    self.pass_on(waiting.url, entry, ignored.is_some())?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn base(&self, url: &Url, hints: &Hints) -> Url {

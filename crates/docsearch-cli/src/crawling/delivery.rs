@@ -8,6 +8,7 @@ use docsearch_readers::document::{self, Document, ReadOptions, ReaderOutput};
 use serde_json::json;
 use url::Url;
 
+use super::canonical::IgnoredLink;
 use super::crawl_questions::CrawlQuestions;
 use super::crawler::{Counts, CrawlOutput, CrawledPage, VisitProblem};
 use super::frontier::Visit;
@@ -81,14 +82,14 @@ impl<'a> Delivery<'a> {
         }
     }
 
-    fn deliver(&mut self, url: &Url, output: ReaderOutput) -> Result<(), Error> {
+    fn deliver(&mut self, url: &Url, output: ReaderOutput, ignores_canonical: bool) -> Result<(), Error> {
         if let Some(warning) = output.warning {
             self.report.warning(url.as_str(), warning);
         }
         let mut document = output.document;
         document.source_path = Some(url.path().to_owned());
-        if document.source_urls.is_empty() {
-            document.source_urls.push(url.to_string());
+        if document.source_urls.is_empty() || ignores_canonical {
+            document.source_urls = vec![url.to_string()];
         }
         let content = fingerprint(&document.body);
         match self.slugs.get(&document.slug) {
@@ -129,7 +130,7 @@ impl CrawlOutput for Delivery<'_> {
         match document::from_response(page.url.as_str(), kind, page.body, self.source_root, &self.options) {
             Ok(outputs) => outputs
                 .into_iter()
-                .try_for_each(|output| self.deliver(&page.url, output)),
+                .try_for_each(|output| self.deliver(&page.url, output, page.ignores_canonical)),
             Err(reason @ Unreadable::NoDocumentation(_)) => {
                 self.skipped += 1;
                 self.report.skipped(page.url.as_str(), &reason);
@@ -149,6 +150,10 @@ impl CrawlOutput for Delivery<'_> {
         };
         let from = visit.from.as_deref().map(Url::as_str);
         self.report.message(event, visit.url.as_str(), from, problem);
+    }
+
+    fn ignored_link(&mut self, url: &Url, reason: &IgnoredLink) {
+        self.report.warning(url.as_str(), reason);
     }
 
     fn progress(&mut self, counts: &Counts) {
@@ -172,6 +177,7 @@ mod tests {
             url: Url::parse("https://x.org/").unwrap().join(path).unwrap(),
             content_type: Some("text/markdown".to_owned()),
             body: body.to_vec(),
+            ignores_canonical: false,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Crawls of servers on the loopback interface.
 
+mod canonical;
 mod limits;
 mod private;
 mod server;
@@ -13,6 +14,7 @@ use tempfile::TempDir;
 use url::Url;
 
 use super::cache::Cache;
+use super::canonical::IgnoredLink;
 use super::crawler::{Counts, CrawlOutput, CrawlPlan, CrawlSummary, CrawledPage, Crawler, Incomplete, VisitProblem};
 use super::fetch::{Fetcher, Politeness};
 use super::frontier::{Frontier, FrontierLimits, Visit};
@@ -27,6 +29,8 @@ use server::{Reply, Request, Server};
 struct FoundPages {
     pages: Vec<CrawledPage>,
     problems: Vec<(String, String)>,
+    /// Canonical links that are not believed.
+    ignored: Vec<(String, String)>,
     /// Number of pages after which the crawl ends.
     stop_after: Option<(usize, Interrupt)>,
 }
@@ -43,6 +47,10 @@ impl CrawlOutput for FoundPages {
 
     fn problem(&mut self, visit: &Visit, problem: &VisitProblem) {
         self.problems.push((visit.url.path().to_owned(), problem.to_string()));
+    }
+
+    fn ignored_link(&mut self, url: &Url, reason: &IgnoredLink) {
+        self.ignored.push((url.path().to_owned(), reason.to_string()));
     }
 
     fn progress(&mut self, _counts: &Counts) {}
@@ -275,25 +283,6 @@ fn robots_tags_and_headers_are_obeyed() {
     });
     let (found, _) = TestCrawl::new(server.url("/")).crawl();
     assert_eq!(found.paths(), ["/", "/nofollow", "/x"]);
-}
-
-#[test]
-fn canonical_addresses_are_taken_once() {
-    let server = Server::start(|request, _| match request.path.as_str() {
-        "/" => Reply::html("<a href=/a><a href=/copy><a href=/ping><a href=/pong><a href=/far>"),
-        "/copy" => Reply::html("<link rel=canonical href=/a>"),
-        // Two that name each other.
-        "/ping" => Reply::html("<link rel=canonical href=/pong>"),
-        "/pong" => Reply::html("<link rel=canonical href=/ping>"),
-        "/slash" => Reply::html("<link rel=canonical href=/slash/>"),
-        // The canonical address leads back.
-        "/slash/" => Reply::redirect("/slash"),
-        "/far" => Reply::html("<link rel=canonical href=https://elsewhere.example/far><a href=/slash>"),
-        _ => Reply::html(""),
-    });
-    let (found, _) = TestCrawl::new(server.url("/")).crawl();
-    assert_eq!(found.paths(), ["/", "/a", "/pong", "/far", "/slash"]);
-    assert!(found.problem("/copy").ends_with("/a"));
 }
 
 #[test]

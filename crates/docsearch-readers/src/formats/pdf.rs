@@ -1,13 +1,23 @@
-//! PDF: text with its headings and pages. The crate `pdf-extract` reads it in a process of its own: it does not limit
-//! what a file decompresses to, and running out of memory ends the process.
+//! PDF: text with its headings and pages. It is read in a process of its own: nothing limits what a file decompresses
+//! to, and running out of memory ends the process.
 
+mod arrangement;
+mod content;
+mod direction;
 mod extraction;
+mod font;
+mod heading;
 mod layout;
+mod line;
+mod mark;
 mod outline;
 mod page;
+mod paragraph;
 mod process;
+mod running;
 #[cfg(test)]
 mod tests;
+mod text_string;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -48,6 +58,8 @@ struct Extract {
     body: String,
     /// Number of pages that could not be read.
     failed: usize,
+    /// Number of characters whose letters the file does not tell.
+    unknown: usize,
 }
 
 /// Whether bytes are a PDF file.
@@ -82,9 +94,16 @@ fn draft(extract: Extract) -> Result<Draft, String> {
     if let Some(author) = extract.author {
         matter.metadata.insert("author".to_owned(), Value::from(author));
     }
+    let mut warnings = Vec::new();
+    if extract.failed > 0 {
+        warnings.push(format!("{} of {} pages cannot be read", extract.failed, extract.pages));
+    }
+    if extract.unknown > 0 {
+        warnings.push(format!("{} characters have no known letters", extract.unknown));
+    }
     Ok(Draft {
         body: extract.body,
-        warning: (extract.failed > 0).then(|| format!("{} of {} pages cannot be read", extract.failed, extract.pages)),
+        warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
         ..Draft::new(matter)
     })
 }

@@ -1,18 +1,16 @@
-//! Groups lines into headings, paragraphs and code.
+//! Groups lines into headings, paragraphs, tables and code.
 
-use std::collections::HashMap;
-
+use super::arrangement::{self, Item};
+use super::heading::{self, Headings};
 use super::outline::OutlineEntry;
 use super::page::{Line, Page};
+use super::paragraph::{self, Words};
+use super::running;
 use crate::text::{fence, markdown_text};
 
-/// A font that is larger than that of the text by this factor is one of headings.
-const HEADING_SIZE: f64 = 1.15;
 const MAX_HEADING_CHARACTERS: usize = 150;
-/// Maximum heading levels by font size.
-const MAX_SIZES: usize = 4;
-/// Lines at the top and at the bottom that may be running titles.
-const MARGIN_LINES: usize = 3;
+/// Lines over which a title of the outline may run.
+const MAX_TITLE_LINES: usize = 3;
 
 /// The title of the document, and the Markdown of its pages. If neither outline nor fonts give headings, every page is
 /// a section.
@@ -21,12 +19,13 @@ pub(super) fn markdown(
     outline: &[OutlineEntry],
     title: Option<String>,
 ) -> (Option<String>, String) {
-    remove_running_titles(&mut pages);
-    let body_size = body_size(&pages);
-    let sizes = heading_sizes(&pages, body_size);
-    let title = title.or_else(|| largest(&pages, body_size));
+    let body = heading::body_size(&pages);
+    running::remove(&mut pages, body);
+    let headings = Headings::of(&pages, body, title.as_deref());
+    let title = title.or_else(|| pages.first().and_then(|first| headings.title(first)));
     let mut writer = Writer {
-        title: title.as_deref().map(letters).unwrap_or_default(),
+        title: title.as_deref().map(words).unwrap_or_default(),
+        words: Words::of(&pages),
         ..Writer::default()
     };
     if let Some(title) = &title {
@@ -34,31 +33,22 @@ pub(super) fn markdown(
             .blocks
             .push(markdown_text::heading(1, &markdown_text::escape(title), None));
     }
-    let is_by_pages = outline.is_empty() && sizes.is_empty();
-    for page in &pages {
-        let mut entries: Vec<&OutlineEntry> = outline.iter().filter(|entry| entry.page == page.number).collect();
-        if is_by_pages && !page.lines.is_empty() && pages.len() > 1 {
-            writer.heading(2, &format!("Page {}", page.number), page.number);
+    let is_by_pages = outline.is_empty() && headings.is_empty();
+    let is_single = pages.len() <= 1;
+    for page in pages {
+        let entries = outline.iter().filter(|entry| entry.page == page.number).collect();
+        if is_by_pages && !is_single && !(page.lines.is_empty() && page.turned.is_empty()) {
+            writer.heading(2, &format!("Page {}", page.number), page.number, None);
         }
-        for line in &page.lines {
-            let level = match outline.is_empty() {
-                true => sizes.iter().position(|&size| same(size, line.size)).map(|at| at + 2),
-                false => take_entries(&mut entries, line).map(|mut taken| {
-                    let own = taken.pop();
-                    for before in taken {
-                        writer.unplaced(before, page.number);
-                    }
-                    own.map_or(2, |own| own.level + 1)
-                }),
-            };
-            match level.filter(|_| line.pitch.is_none() || !outline.is_empty()) {
-                Some(level) => writer.heading(level, line.text.trim(), page.number),
-                None => writer.line(line),
-            }
+        let number = page.number;
+        let items = arrangement::arrange(page.lines);
+        match outline.is_empty() {
+            true => writer.page(items, &headings, number),
+            false => writer.page_of_outline(items, entries, number),
         }
-        // An outline title that is not on its page, such as that of a part, still begins there.
-        for entry in entries {
-            writer.unplaced(entry, page.number);
+        for line in &page.turned {
+            writer.end_block();
+            writer.line(line);
         }
         writer.end_page();
     }
@@ -68,7 +58,8 @@ pub(super) fn markdown(
 
 /// Whether a heading can be the title.
 pub(super) fn has_heading(pages: &[Page], outline: &[OutlineEntry]) -> bool {
-    !outline.is_empty() || largest(pages, body_size(pages)).is_some()
+    let headings = Headings::of(pages, heading::body_size(pages), None);
+    !outline.is_empty() || pages.first().and_then(|first| headings.title(first)).is_some()
 }
 
 fn letters(text: &str) -> String {
@@ -78,13 +69,19 @@ fn letters(text: &str) -> String {
         .collect()
 }
 
-fn same(left: f64, right: f64) -> bool {
-    (left - right).abs() < 0.05 * left.max(right)
+/// The words with a blank before and after each.
+fn words(text: &str) -> String {
+    let words: Vec<String> = text
+        .split(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    format!(" {} ", words.join(" "))
 }
 
-/// The outline entry with the title of the line, with or without its number, after the previous entries.
-fn take_entries<'a>(entries: &mut Vec<&'a OutlineEntry>, line: &Line) -> Option<Vec<&'a OutlineEntry>> {
-    let text = letters(&line.text);
+/// The outline entry with this title, with or without its number, after the previous entries.
+fn take_entries<'a>(entries: &mut Vec<&'a OutlineEntry>, text: &str) -> Option<Vec<&'a OutlineEntry>> {
+    let text = letters(text);
     if text.is_empty() {
         return None;
     }
@@ -97,180 +94,146 @@ fn take_entries<'a>(entries: &mut Vec<&'a OutlineEntry>, line: &Line) -> Option<
     Some(entries.drain(..=at).collect())
 }
 
-/// The font size of most characters.
-fn body_size(pages: &[Page]) -> f64 {
-    let mut sizes: HashMap<i64, usize> = HashMap::new();
-    for line in pages
-        .iter()
-        .flat_map(|page| &page.lines)
-        .filter(|line| line.pitch.is_none())
-    {
-        *sizes.entry((line.size * 10.0).round() as i64).or_default() += line.text.len();
-    }
-    let most = sizes.into_iter().max_by_key(|&(size, count)| (count, size));
-    most.map_or(10.0, |(size, _)| size as f64 / 10.0)
-}
-
-/// The font sizes of headings, largest first.
-fn heading_sizes(pages: &[Page], body: f64) -> Vec<f64> {
-    let mut sizes: Vec<f64> = Vec::new();
-    let lines = pages
-        .iter()
-        .flat_map(|page| &page.lines)
-        .filter(|line| is_heading(line, body));
-    for line in lines {
-        if !sizes.iter().any(|&size| same(size, line.size)) && sizes.len() < 100 {
-            sizes.push(line.size);
-        }
-    }
-    sizes.sort_by(|left, right| right.total_cmp(left));
-    // The largest is the title, if only one line has it.
-    let is_title = |size: f64| {
-        pages
-            .iter()
-            .flat_map(|page| &page.lines)
-            .filter(|line| same(line.size, size))
-            .count()
-            <= 2
-    };
-    if sizes.len() > 1 && is_title(sizes[0]) {
-        sizes.remove(0);
-    }
-    sizes.truncate(MAX_SIZES);
-    sizes
-}
-
-fn is_heading(line: &Line, body: f64) -> bool {
-    let letters = line.text.chars().filter(|character| character.is_alphabetic()).count();
-    line.size > HEADING_SIZE * body
-        && letters >= 2
-        && line.text.chars().count() <= MAX_HEADING_CHARACTERS
-        && line.pitch.is_none()
-}
-
-/// The largest lines of the first page.
-fn largest(pages: &[Page], body: f64) -> Option<String> {
-    let lines = || {
-        pages
-            .first()
-            .into_iter()
-            .flat_map(|page| &page.lines)
-            .filter(|line| is_heading(line, body))
-    };
-    let size = lines().map(|line| line.size).max_by(f64::total_cmp)?;
-    let title: Vec<&str> = lines()
-        .filter(|line| same(line.size, size))
-        .take(3)
-        .map(|line| line.text.trim())
-        .collect();
-    Some(title.join(" "))
-}
-
-/// Removes page numbers, and lines that repeat at the top or bottom of many pages apart from their numbers.
-fn remove_running_titles(pages: &mut [Page]) {
-    let key = |line: &Line| -> String {
-        line.text
-            .chars()
-            .filter(|character| !character.is_ascii_digit() && !character.is_whitespace())
-            .collect()
-    };
-    let is_marginal = |page: &Page, at: usize| {
-        let y = page.lines[at].y;
-        let above = page.lines.iter().filter(|line| line.y < y - 1.0).count();
-        let below = page.lines.iter().filter(|line| line.y > y + 1.0).count();
-        (above < MARGIN_LINES && y < 0.15 * page.height) || (below < MARGIN_LINES && y > 0.85 * page.height)
-    };
-    let mut counts: HashMap<String, usize> = HashMap::new();
-    for page in pages.iter() {
-        let mut keys: Vec<String> = (0..page.lines.len())
-            .filter(|&at| is_marginal(page, at))
-            .map(|at| key(&page.lines[at]))
-            .collect();
-        keys.sort();
-        keys.dedup();
-        for key in keys {
-            *counts.entry(key).or_default() += 1;
-        }
-    }
-    let count = pages.len();
-    // Left and right pages may have different titles, as may chapters.
-    let is_running = |key: &str, times: usize| times >= 3 && (times * 4 >= count || key.is_empty());
-    for page in pages {
-        let keep: Vec<bool> = (0..page.lines.len())
-            .map(|at| {
-                let key = key(&page.lines[at]);
-                let times = counts.get(&key).copied().unwrap_or(0);
-                !(is_marginal(page, at) && is_running(&key, times))
-            })
-            .collect();
-        let mut keep = keep.into_iter();
-        page.lines.retain(|_| keep.next().unwrap_or(true));
-    }
-}
-
 #[derive(Default)]
 struct Writer {
     blocks: Vec<String>,
-    /// Letters of the title, which is written already.
+    /// Words of the title, which is written already.
     title: String,
+    words: Words,
     paragraph: Vec<Line>,
     code: Vec<Line>,
-    /// Page of the last heading, and whether the last block is a heading.
+    /// Entries of a table of contents.
+    contents: Vec<String>,
+    /// Page of the last heading.
     page: usize,
-    follows_heading: Option<(usize, usize)>,
+    /// The level and the page of the last block, if it is a heading, and its line.
+    last_heading: Option<(usize, usize, Option<Line>)>,
 }
 
 impl Writer {
-    fn heading(&mut self, level: usize, text: &str, page: usize) {
+    fn page(&mut self, items: Vec<Item>, headings: &Headings, number: usize) {
+        let mut above: Option<Line> = None;
+        for item in items {
+            match item {
+                Item::Table(rows) => self.table(&rows),
+                Item::Line(line) => {
+                    match headings.level(&line, above.as_ref()) {
+                        Some(level) => self.heading(level, line.text.trim(), number, Some(&line)),
+                        None => self.line(&line),
+                    }
+                    above = Some(line);
+                }
+            }
+        }
+    }
+
+    fn page_of_outline(&mut self, items: Vec<Item>, mut entries: Vec<&OutlineEntry>, number: usize) {
+        let mut at = 0;
+        while at < items.len() {
+            let taken = (1..=MAX_TITLE_LINES).find_map(|count| {
+                let text = joined(items.get(at..at + count)?)?;
+                Some((take_entries(&mut entries, &text)?, text, count))
+            });
+            match (taken, &items[at]) {
+                (Some((mut taken, text, count)), _) => {
+                    let own = taken.pop();
+                    for before in taken {
+                        self.unplaced(before, number);
+                    }
+                    self.heading(own.map_or(2, |own| own.level + 1), &text, number, None);
+                    at += count;
+                    continue;
+                }
+                (None, Item::Table(rows)) => self.table(rows),
+                (None, Item::Line(line)) => self.line(line),
+            }
+            at += 1;
+        }
+        // An outline title that is not on its page, such as that of a part, still begins there.
+        for entry in entries {
+            self.unplaced(entry, number);
+        }
+    }
+
+    fn heading(&mut self, level: usize, text: &str, page: usize, line: Option<&Line>) {
         self.end_block();
         if letters(text).is_empty() || self.repeats_title(text) {
             return;
         }
-        // A heading may have several lines.
         let escaped = markdown_text::escape(text);
-        if let (Some((last_level, last_page)), Some(last)) = (self.follows_heading, self.blocks.last_mut())
-            && last_level == level
-            && last_page == page
-            && !text.starts_with(|first: char| first.is_ascii_digit())
-            && level < 6
-        {
-            let (heading, id) = match last.rsplit_once(" {#") {
-                Some((heading, id)) => (heading.to_owned(), format!(" {{#{id}")),
-                None => (last.clone(), String::new()),
-            };
-            if heading.chars().count() + text.chars().count() <= MAX_HEADING_CHARACTERS {
-                *last = format!("{heading} {escaped}{id}");
-                return;
-            }
+        if self.continues_heading(level, text, page, line) {
+            self.extend_heading(&escaped);
+            self.last_heading = Some((level, page, line.cloned()));
+            return;
         }
         // Only the first heading of a page can have the anchor of its page.
         let id = (self.page != page).then(|| format!("page={page}"));
         self.page = page;
         self.blocks.push(markdown_text::heading(level, &escaped, id.as_deref()));
-        self.follows_heading = Some((level, page));
+        self.last_heading = Some((level, page, line.cloned()));
     }
 
-    /// Whether a line at the beginning repeats the heading of the page.
+    /// Whether a heading is the next line of the last one.
+    fn continues_heading(&self, level: usize, text: &str, page: usize, line: Option<&Line>) -> bool {
+        let (Some((last_level, last_page, Some(last))), Some(line)) = (&self.last_heading, line) else {
+            return false;
+        };
+        let length = self.blocks.last().map_or(0, |block| block.chars().count());
+        *last_level == level
+            && *last_page == page
+            && level < 6
+            && !text.starts_with(|first: char| first.is_ascii_digit())
+            && (0.0..1.5 * line.size).contains(&(line.y - last.y))
+            && length + text.chars().count() <= MAX_HEADING_CHARACTERS
+    }
+
+    fn extend_heading(&mut self, text: &str) {
+        if let Some(last) = self.blocks.last_mut() {
+            *last = match last.rsplit_once(" {#") {
+                Some((heading, id)) => format!("{heading} {text} {{#{id}"),
+                None => format!("{last} {text}"),
+            };
+        }
+    }
+
+    /// Whether a line at the beginning repeats the heading of the page, or words of it.
     fn repeats_title(&self, text: &str) -> bool {
-        let text = letters(text);
+        let text = words(text);
         let is_beginning = self.blocks.len() <= 1 && self.paragraph.is_empty() && self.code.is_empty();
-        is_beginning && text.len() >= 3 && self.title.contains(&text)
+        is_beginning && text.len() >= 5 && self.title.contains(&text)
     }
 
     fn unplaced(&mut self, entry: &OutlineEntry, page: usize) {
-        let is_title = letters(&entry.title) == self.title;
+        let is_title = words(&entry.title) == self.title;
         if !is_title {
-            self.heading(entry.level + 1, &entry.title, page);
-            self.follows_heading = None;
+            self.heading(entry.level + 1, &entry.title, page, None);
         }
     }
 
+    fn table(&mut self, rows: &[Vec<String>]) {
+        self.end_block();
+        self.last_heading = None;
+        let escaped: Vec<Vec<String>> = rows
+            .iter()
+            .map(|row| row.iter().map(|cell| markdown_text::escape(cell)).collect())
+            .collect();
+        self.blocks.push(markdown_text::table(&escaped));
+    }
+
     fn line(&mut self, line: &Line) {
-        self.follows_heading = None;
+        self.last_heading = None;
         if self.repeats_title(&line.text) {
             return;
         }
-        if line.pitch.is_some() {
+        if let Some(entry) = paragraph::contents_entry(&line.text) {
+            self.end_paragraph();
+            self.end_code();
+            self.contents.push(format!("- {}", markdown_text::escape(&entry)));
+            return;
+        }
+        self.end_contents();
+        let is_within = line.pitch.is_some() && self.is_within_paragraph(line);
+        if line.pitch.is_some() && !is_within {
             self.end_paragraph();
             if self
                 .code
@@ -284,21 +247,30 @@ impl Writer {
         }
         self.end_code();
         if let Some(last) = self.paragraph.last()
-            && !continues(last, line, self.paragraph.first().unwrap_or(last))
+            && !is_within
+            && !paragraph::continues(last, line, self.paragraph.first().unwrap_or(last))
         {
             self.end_paragraph();
         }
         self.paragraph.push(line.clone());
     }
 
+    /// Whether a line of code is the rest of a sentence, which only happens to have no other word.
+    fn is_within_paragraph(&self, line: &Line) -> bool {
+        let (Some(first), Some(last)) = (self.paragraph.first(), self.paragraph.last()) else {
+            return false;
+        };
+        let is_open = !last.text.trim_end().ends_with(['.', ':', '!', '?', ';']);
+        let is_close = (0.0..1.35 * line.size).contains(&(line.y - last.y));
+        let starts_there = (line.x - first.x).abs() < 0.3 * line.size || (line.x - last.x).abs() < 0.3 * line.size;
+        is_open && is_close && starts_there && line.end < last.end
+    }
+
     /// A paragraph may continue on the next page, code may not.
     fn end_page(&mut self) {
         self.end_code();
-        let ends = self
-            .paragraph
-            .last()
-            .is_some_and(|line| line.text.trim_end().ends_with(['.', ':', '!', '?', ';']));
-        if ends {
+        self.end_contents();
+        if self.paragraph.last().is_some_and(paragraph::is_closed) {
             self.end_paragraph();
         }
     }
@@ -306,32 +278,26 @@ impl Writer {
     fn end_block(&mut self) {
         self.end_paragraph();
         self.end_code();
+        self.end_contents();
+    }
+
+    fn end_contents(&mut self) {
+        let entries = std::mem::take(&mut self.contents);
+        if !entries.is_empty() {
+            self.blocks.push(entries.join("\n"));
+        }
     }
 
     fn end_paragraph(&mut self) {
-        let mut text = String::new();
-        for line in std::mem::take(&mut self.paragraph) {
-            let next = line.text.trim();
-            let begins_small = next.starts_with(char::is_lowercase);
-            let hyphen = text
-                .strip_suffix('-')
-                .filter(|before| begins_small && before.ends_with(char::is_alphabetic));
-            match hyphen.map(str::len) {
-                Some(length) => text.truncate(length),
-                None if text.is_empty() => {}
-                None => text.push(' '),
-            }
-            text.push_str(next);
-        }
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let lines = std::mem::take(&mut self.paragraph);
+        let text = paragraph::join(&lines, &self.words);
         if text.is_empty() {
             return;
         }
-        self.blocks
-            .push(match text.strip_prefix(['•', '◦', '▪', '–', '‣', '●']) {
-                Some(item) if item.starts_with(' ') => format!("- {}", markdown_text::escape(item.trim())),
-                _ => markdown_text::paragraph(&markdown_text::escape(&text)),
-            });
+        self.blocks.push(match paragraph::list_item(&text) {
+            Some(item) => format!("- {}", markdown_text::escape(item)),
+            None => markdown_text::paragraph(&markdown_text::escape(&text)),
+        });
     }
 
     /// Lines of code keep their indentation.
@@ -356,11 +322,14 @@ impl Writer {
     }
 }
 
-/// Whether a line continues the paragraph whose last line is `last` and whose first is `first`.
-fn continues(last: &Line, line: &Line, first: &Line) -> bool {
-    let distance = line.y - last.y;
-    let is_new_column = distance < -line.size;
-    let opens = line.text.trim_start().starts_with(['•', '◦', '▪', '‣', '●']);
-    let is_indented = line.x > first.x + 0.8 * line.size && last.x <= first.x + 0.3 * line.size && first.y != last.y;
-    same(last.size, line.size) && !opens && (is_new_column || distance < 1.7 * line.size) && !is_indented
+/// The text of lines that follow each other; `None` if one is a table.
+fn joined(items: &[Item]) -> Option<String> {
+    let texts: Option<Vec<&str>> = items
+        .iter()
+        .map(|item| match item {
+            Item::Line(line) => Some(line.text.trim()),
+            Item::Table(_) => None,
+        })
+        .collect();
+    texts.map(|texts| texts.join(" "))
 }

@@ -220,7 +220,7 @@ const PLAIN_LETTERS: [(char, &str); 32] = [
 
 /// A text in lower case without accents and points: `élève` is `eleve`, `Straße` is `strasse`. `None` if it has none.
 pub fn unaccented(text: &str) -> Option<String> {
-    if text.is_ascii() {
+    if text.chars().all(has_no_accent) {
         return None;
     }
     let lower: String = text.chars().flat_map(char::to_lowercase).collect();
@@ -241,6 +241,13 @@ pub fn unaccented(text: &str) -> Option<String> {
     (bare != plain).then_some(bare)
 }
 
+/// Whether a letter surely has no accent: most letters need no decomposition.
+fn has_no_accent(c: char) -> bool {
+    matches!(c,
+        '\0'..='\u{7f}' | 'А'..='И' | 'К'..='Я' | 'а'..='и' | 'к'..='я' | '\u{904}'..='\u{939}' | '\u{93e}'..='\u{94d}'
+        | '\u{e01}'..='\u{e5b}' | '\u{3041}'..='\u{30ff}' | '一'..='\u{9fff}' | '가'..='힣')
+}
+
 /// Whether a mark is left out by people in a hurry: accents, and points of Hebrew and Arabic. The classes of Unicode
 /// tell them from signs that are letters of their script, such as vowels of Hindi and Thai. A breve makes other
 /// letters of `и` and `у`.
@@ -252,6 +259,9 @@ fn is_accent(mark: char, base: char) -> bool {
 /// The folded form of a word of a text in its [`Form`]: without accents, and in one piece if hyphens or signs divide
 /// it: `co-operative` is `cooperative`. `None` if that is the word in lower case.
 pub fn folded(word: &str) -> Option<String> {
+    if word.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        return None;
+    }
     let is_divided = word.contains('-') || !word.is_ascii() && word.contains(is_inner_sign);
     if !is_divided {
         return unaccented(word);

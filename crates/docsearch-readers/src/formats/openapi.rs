@@ -2,10 +2,18 @@
 //!
 //! Reads plain JSON values: many descriptions violate the schema, and a missing part must not lose the rest.
 
+mod described;
+mod example;
+mod explanation;
+mod fact;
+mod message;
 mod operation;
 mod overview;
 mod reference;
 mod schema;
+mod security;
+mod server;
+mod type_name;
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -60,6 +68,10 @@ pub(crate) static FORMAT: Format = Format {
 const SAMPLE_BYTES: u64 = 16 << 20;
 /// Maximum nodes. Large descriptions have a few hundred thousand; YAML aliases could make more.
 const MAX_NODES: usize = 4_000_000;
+/// Maximum bytes of schemas and examples in all documents, for each byte of a description: operations repeat them.
+const MAX_GROWTH: usize = 100;
+/// The same, in addition.
+const MIN_ROOM: usize = 100_000;
 
 /// Whether the JSON or YAML file is likely a description: most such files are not.
 pub(crate) fn is_likely(path: &Path) -> bool {
@@ -103,12 +115,13 @@ pub(crate) fn read(text: &str) -> Result<Vec<Draft>, Unreadable> {
     if root.get("openapi").or_else(|| root.get("swagger")).is_none() {
         return Err(Unreadable::NoDocumentation("data without an OpenAPI description"));
     }
-    let api = Api::new(&root);
+    let api = Api::new(&root, MIN_ROOM + MAX_GROWTH * text.len());
     let mut drafts = vec![overview::draft(&api)];
     let mut taken = HashSet::new();
     for operation in operation::all(&api) {
         drafts.push(operation.draft(&api, &mut taken));
     }
+    drafts.extend(overview::schemas(&api));
     for draft in &mut drafts {
         draft.body = draft.body.replace('\0', "\u{fffd}");
     }
@@ -138,11 +151,6 @@ fn parse(text: &str) -> Result<Value, String> {
 fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     let text = value.get(key)?.as_str()?.trim();
     (!text.is_empty()).then_some(text)
-}
-
-/// A description on one line, for a table or a list.
-fn line(description: &str) -> String {
-    description.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

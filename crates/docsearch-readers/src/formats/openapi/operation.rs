@@ -4,26 +4,41 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
+use super::message::{Message, is_true};
 use super::reference::Api;
-use super::{line, schema, text};
+use super::{described, example, fact, security, server, text};
 use crate::draft::Draft;
 use crate::draft::front_matter::FrontMatter;
 use crate::file::slug;
 
-const METHODS: [&str; 8] = ["get", "post", "put", "patch", "delete", "head", "options", "trace"];
+const METHODS: [&str; 9] = [
+    "get", "post", "put", "patch", "delete", "head", "options", "trace", "query",
+];
+/// Maximum nesting of callbacks.
+const MAX_CALLBACK_DEPTH: usize = 2;
 
 pub(super) struct Operation<'a> {
     pub(super) method: String,
+    /// The path, or the name of a webhook.
     pub(super) path: &'a str,
+    pub(super) is_webhook: bool,
     value: &'a Value,
     /// The path item, with the parameters and servers that all its methods share.
     item: &'a Value,
 }
 
-/// Every operation in the order of the file.
+/// Every operation in the order of the file, then every webhook.
 pub(super) fn all<'a>(api: &Api<'a>) -> Vec<Operation<'a>> {
-    let paths = api.root.get("paths").and_then(Value::as_object);
-    paths
+    let mut operations = of_items(api, api.root.get("paths"), false);
+    for key in ["webhooks", "x-webhooks"] {
+        operations.extend(of_items(api, api.root.get(key), true));
+    }
+    operations
+}
+
+fn of_items<'a>(api: &Api<'a>, items: Option<&'a Value>, is_webhook: bool) -> Vec<Operation<'a>> {
+    let items = items.and_then(Value::as_object);
+    items
         .into_iter()
         .flatten()
         .flat_map(|(path, item)| {
@@ -32,6 +47,7 @@ pub(super) fn all<'a>(api: &Api<'a>) -> Vec<Operation<'a>> {
                 Some(Operation {
                     method: method.to_ascii_uppercase(),
                     path,
+                    is_webhook,
                     value: item.get(*method).filter(|value| value.is_object())?,
                     item,
                 })
@@ -76,14 +92,15 @@ impl<'a> Operation<'a> {
         let mut keywords = vec![self.line()];
         keywords.extend(self.id().map(str::to_owned));
         let tags = self.tags();
+        let place = if self.is_webhook { "webhook" } else { "path" };
         let mut metadata = Map::from_iter([
             ("method".to_owned(), json!(self.method)),
-            ("path".to_owned(), json!(self.path)),
+            (place.to_owned(), json!(self.path)),
         ]);
         if !tags.is_empty() {
             metadata.insert("tags".to_owned(), json!(tags));
         }
-        if let Some(server) = self.servers(api).first() {
+        if let Some(server) = self.servers(api).first().filter(|_| !self.is_webhook) {
             metadata.insert("server".to_owned(), json!(server));
         }
         let title = self.id().map_or_else(|| self.line(), str::to_owned);
@@ -91,46 +108,105 @@ impl<'a> Operation<'a> {
             title: Some(title.clone()),
             category: tags.first().map(|tag| (*tag).to_owned()),
             version: api.info("version"),
-            summary: self.summary().map(line),
+            summary: self.summary().map(described::line),
             keywords,
             metadata,
             ..FrontMatter::default()
         };
+        let body = self.body(api, &title);
         Draft {
             slug_suffix: Some(slug_suffix),
-            body: self.body(api, &title),
+            body,
+            warning: cut_warning(api),
             ..Draft::new(matter)
         }
     }
 
     fn servers(&self, api: &Api<'a>) -> Vec<String> {
-        for owner in [self.value, self.item] {
-            let own = Api::new(owner).servers();
-            if !own.is_empty() {
-                return own;
-            }
-        }
-        api.servers()
+        self.own_servers()
+            .map_or_else(|| server::addresses(api), server::own_addresses)
+    }
+
+    /// The operation or the path, if it has servers of its own.
+    fn own_servers(&self) -> Option<&'a Value> {
+        [self.value, self.item]
+            .into_iter()
+            .find(|owner| !server::own_addresses(owner).is_empty())
     }
 
     fn body(&self, api: &Api<'a>, title: &str) -> String {
-        let mut blocks = vec![format!("# {title}"), format!("`{}`", self.line())];
-        if self.value.get("deprecated").and_then(Value::as_bool) == Some(true) {
-            blocks.push("**Deprecated.**".to_owned());
+        let mut message = Message {
+            api,
+            level: 2,
+            blocks: vec![format!("# {title}"), format!("`{}`", self.line())],
+        };
+        if self.is_webhook {
+            message.blocks.push("A webhook: the API sends this request.".to_owned());
         }
-        blocks.extend(self.summary().map(str::to_owned));
-        blocks.extend(text(self.value, "description").map(below_heading));
-        blocks.extend(parameters(api, &self.parameters(api)));
-        self.request_body(api, &mut blocks);
-        self.responses(api, &mut blocks);
-        blocks.extend(self.security(api));
-        let mut body = blocks
-            .iter()
-            .map(|block| block.trim_end())
-            .collect::<Vec<_>>()
-            .join("\n\n");
-        body.push('\n');
-        body
+        self.describe(&mut message, 0);
+        if let Some(owner) = self.own_servers() {
+            message.heading("Servers");
+            message.blocks.push(server::own_items(owner).join("\n"));
+        }
+        let samples = example::samples(self.value);
+        if !samples.is_empty() {
+            message.heading("Code samples");
+            message.blocks.extend(samples);
+        }
+        if !self.is_webhook || self.value.get("security").is_some() {
+            message.blocks.extend(security::of_operation(api, self.value));
+        }
+        let blocks: Vec<&str> = message.blocks.iter().map(|block| block.trim_end()).collect();
+        blocks.join("\n\n") + "\n"
+    }
+
+    /// What is said of the operation, of its request and of its responses. Callbacks are operations, too.
+    fn describe(&self, message: &mut Message<'a, '_>, depth: usize) {
+        let api = message.api;
+        if is_true(self.value, "deprecated") {
+            message.blocks.push("**Deprecated.**".to_owned());
+        }
+        message.blocks.extend(text(self.item, "summary").map(str::to_owned));
+        message.description(self.item);
+        message.blocks.extend(self.summary().map(str::to_owned));
+        message.description(self.value);
+        let documentation = self.value.get("externalDocs").and_then(fact::external);
+        message.blocks.extend(documentation);
+        let parameters = self.parameters(api);
+        message.parameters(&parameters);
+        self.media_types(message, "consumes", "Accepts");
+        if !message.swagger_body(&parameters)
+            && let Some(request) = self.value.get("requestBody")
+        {
+            message.request_body(api.resolve(request));
+        }
+        self.media_types(message, "produces", "Returns");
+        message.responses(self.value);
+        let callbacks = self.value.get("callbacks").and_then(Value::as_object);
+        if let Some(callbacks) = callbacks.filter(|all| !all.is_empty() && depth < MAX_CALLBACK_DEPTH) {
+            message.heading("Callbacks");
+            for (name, callback) in callbacks {
+                for operation in of_items(api, Some(api.resolve(callback)), true) {
+                    message.level += 1;
+                    message.heading(&format!("`{name}`: `{}`", operation.line()));
+                    message.level += 1;
+                    operation.describe(message, depth + 1);
+                    message.level -= 2;
+                }
+            }
+        }
+    }
+
+    /// The media types of requests or responses in Swagger 2.0.
+    fn media_types(&self, message: &mut Message<'a, '_>, key: &str, label: &str) {
+        let types = self.value.get(key).and_then(Value::as_array).into_iter().flatten();
+        let types: Vec<String> = types
+            .filter_map(Value::as_str)
+            .map(|name| format!("`{name}`"))
+            .collect();
+        if !types.is_empty() {
+            message.blocks.push(format!("{label} {}.", types.join(", ")));
+        }
     }
 
     /// The parameters of the operation, then those of the path that it does not override.
@@ -150,178 +226,15 @@ impl<'a> Operation<'a> {
             .filter(|parameter| seen.insert(key(parameter)))
             .collect()
     }
-
-    fn request_body(&self, api: &Api<'a>, blocks: &mut Vec<String>) {
-        let in_body = self
-            .parameters(api)
-            .into_iter()
-            .find(|parameter| text(parameter, "in") == Some("body"));
-        if let Some(schema) = in_body.and_then(|parameter| parameter.get("schema")) {
-            blocks.push("## Request body".to_owned());
-            blocks.extend(
-                in_body
-                    .and_then(|parameter| text(parameter, "description"))
-                    .map(str::to_owned),
-            );
-            blocks.push(schema::list(api, schema));
-            return;
-        }
-        let Some(request) = self.value.get("requestBody").map(|request| api.resolve(request)) else {
-            return;
-        };
-        let is_required = request.get("required").and_then(Value::as_bool) == Some(true);
-        blocks.push("## Request body".to_owned());
-        if is_required {
-            blocks.push("Required.".to_owned());
-        }
-        blocks.extend(text(request, "description").map(str::to_owned));
-        content(api, request, blocks);
-    }
-
-    fn responses(&self, api: &Api<'a>, blocks: &mut Vec<String>) {
-        let Some(responses) = self
-            .value
-            .get("responses")
-            .and_then(Value::as_object)
-            .filter(|all| !all.is_empty())
-        else {
-            return;
-        };
-        blocks.push("## Responses".to_owned());
-        for (status, response) in responses.iter().filter(|(status, _)| !status.starts_with("x-")) {
-            let response = api.resolve(response);
-            let description = text(response, "description").map(line);
-            let label = if status == "default" { "Other statuses" } else { status };
-            blocks.push(match description {
-                Some(description) => format!("**{label}**: {description}"),
-                None => format!("**{label}**"),
-            });
-            if let Some(schema) = response.get("schema") {
-                blocks.push(schema::list(api, schema));
-            }
-            content(api, response, blocks);
-        }
-    }
-
-    /// Security requirements, of which one has to be met.
-    fn security(&self, api: &Api<'a>) -> Option<String> {
-        let choices = self
-            .value
-            .get("security")
-            .or_else(|| api.root.get("security"))?
-            .as_array()?;
-        let lines: Vec<String> = choices
-            .iter()
-            .filter_map(Value::as_object)
-            .map(|choice| {
-                let names: Vec<String> = choice
-                    .iter()
-                    .map(|(name, scopes)| requirement(api, name, scopes))
-                    .collect();
-                match names.as_slice() {
-                    [] => "- none".to_owned(),
-                    _ => format!("- {}", names.join(" and ")),
-                }
-            })
-            .collect();
-        (!lines.is_empty()).then(|| format!("## Security\n\n{}", lines.join("\n")))
-    }
 }
 
-fn requirement(api: &Api<'_>, name: &str, scopes: &Value) -> String {
-    let mut text = format!("`{name}`");
-    if let Some(scheme) = api.security_scheme(name) {
-        text.push_str(&format!(" ({})", scheme_text(scheme)));
+/// Says that text was left out, because it would have been too much.
+pub(super) fn cut_warning(api: &Api<'_>) -> Option<String> {
+    match api.take_cut() {
+        0 => None,
+        1 => Some("left out: a part of a schema or an example that is too large".to_owned()),
+        count => Some(format!(
+            "left out: {count} parts of schemas and examples that are too large"
+        )),
     }
-    let scopes: Vec<String> = scopes
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|scope| Some(format!("`{}`", scope.as_str()?)))
-        .collect();
-    if !scopes.is_empty() {
-        text.push_str(&format!(" with {}", scopes.join(", ")));
-    }
-    text
-}
-
-/// `API key in header X-Token`, `HTTP bearer`, `OAuth 2`.
-pub(super) fn scheme_text(scheme: &Value) -> String {
-    match text(scheme, "type") {
-        Some("apiKey") => format!(
-            "API key in {} `{}`",
-            text(scheme, "in").unwrap_or("header"),
-            text(scheme, "name").unwrap_or_default()
-        ),
-        Some("http") => format!("HTTP {}", text(scheme, "scheme").unwrap_or_default()),
-        Some("oauth2") => "OAuth 2".to_owned(),
-        Some("openIdConnect") => "OpenID Connect".to_owned(),
-        Some(other) => other.to_owned(),
-        None => "unknown".to_owned(),
-    }
-}
-
-/// The schemas of all media types; types with the same schema share an entry.
-fn content(api: &Api<'_>, owner: &Value, blocks: &mut Vec<String>) {
-    let mut groups: Vec<(String, &Value)> = Vec::new();
-    for (media_type, media) in owner.get("content").and_then(Value::as_object).into_iter().flatten() {
-        let schema = media.get("schema").unwrap_or(&Value::Null);
-        match groups.iter_mut().find(|(_, other)| *other == schema) {
-            Some((names, _)) => names.push_str(&format!(", `{media_type}`")),
-            None => groups.push((format!("`{media_type}`"), schema)),
-        }
-    }
-    for (names, schema) in groups {
-        blocks.push(match schema {
-            Value::Null => names,
-            schema => format!("{names}\n\n{}", schema::list(api, schema)),
-        });
-    }
-}
-
-fn parameters(api: &Api<'_>, parameters: &[&Value]) -> Option<String> {
-    let rows: Vec<String> = parameters
-        .iter()
-        .filter(|parameter| text(parameter, "in") != Some("body"))
-        .filter_map(|parameter| parameter_row(api, parameter))
-        .collect();
-    let header = "## Parameters\n\n| Name | In | Type | Required | Description |\n| --- | --- | --- | --- | --- |\n";
-    (!rows.is_empty()).then(|| format!("{header}{}", rows.join("\n")))
-}
-
-fn parameter_row(api: &Api<'_>, parameter: &Value) -> Option<String> {
-    let media = || parameter.get("content")?.as_object()?.values().next()?.get("schema");
-    // Swagger 2.0 has the type in the parameter itself.
-    let schema = parameter.get("schema").or_else(media).unwrap_or(parameter);
-    let required = match parameter.get("required").and_then(Value::as_bool) {
-        Some(true) => "yes",
-        _ => "no",
-    };
-    let mut description = text(parameter, "description").map(line).unwrap_or_default();
-    description.push_str(&schema::facts(api.resolve(schema)));
-    if parameter.get("deprecated").and_then(Value::as_bool) == Some(true) {
-        description.push_str(" Deprecated.");
-    }
-    Some(format!(
-        "| `{}` | {} | {} | {required} | {} |",
-        text(parameter, "name")?,
-        text(parameter, "in").unwrap_or_default(),
-        schema::type_text(api, schema).replace('|', "\\|"),
-        description.trim().replace('|', "\\|"),
-    ))
-}
-
-/// Headings of a description move below that of the document.
-pub(super) fn below_heading(description: &str) -> String {
-    crate::text::fence::lines_with_state(description)
-        .map(|(line, outside)| {
-            let marks = line.bytes().take_while(|&byte| byte == b'#').count();
-            let is_heading = outside && (1..6).contains(&marks) && line[marks..].starts_with(' ');
-            if is_heading {
-                format!("#{line}")
-            } else {
-                line.to_owned()
-            }
-        })
-        .collect()
 }

@@ -1,7 +1,10 @@
 //! `$ref`, and what is common to the versions of the format.
 
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+
 use percent_encoding::percent_decode_str;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// References that lead to references.
 const MAX_HOPS: usize = 20;
@@ -9,11 +12,22 @@ const MAX_HOPS: usize = 20;
 /// A whole description.
 pub(super) struct Api<'a> {
     pub(super) root: &'a Value,
+    /// Bytes that schemas may still take in all documents together: every operation repeats those that it names.
+    room: Cell<usize>,
+    /// References to schemas that a document describes completely.
+    described: RefCell<HashSet<&'a str>>,
+    /// Schemas without a name that were cut.
+    cut: Cell<usize>,
 }
 
 impl<'a> Api<'a> {
-    pub(super) fn new(root: &'a Value) -> Self {
-        Self { root }
+    pub(super) fn new(root: &'a Value, room: usize) -> Self {
+        Self {
+            root,
+            room: Cell::new(room),
+            described: RefCell::default(),
+            cut: Cell::new(0),
+        }
     }
 
     pub(super) fn is_swagger(&self) -> bool {
@@ -41,55 +55,74 @@ impl<'a> Api<'a> {
         current
     }
 
-    /// Addresses of the servers, with the default values of their variables.
-    pub(super) fn servers(&self) -> Vec<String> {
-        if self.is_swagger() {
-            return self.swagger_server().into_iter().collect();
+    /// The components of a kind, such as `schemas`, with the reference to each.
+    pub(super) fn schemas(&self) -> (&'static str, Option<&'a Map<String, Value>>) {
+        match self.is_swagger() {
+            true => (
+                "#/definitions/",
+                self.root.get("definitions").and_then(Value::as_object),
+            ),
+            false => (
+                "#/components/schemas/",
+                self.root.pointer("/components/schemas").and_then(Value::as_object),
+            ),
         }
-        let servers = self.root.get("servers").and_then(Value::as_array);
-        servers.into_iter().flatten().filter_map(server).collect()
     }
 
-    fn swagger_server(&self) -> Option<String> {
-        let host = self.root.get("host")?.as_str()?;
-        let path = self.root.get("basePath").and_then(Value::as_str).unwrap_or_default();
-        let scheme = self
-            .root
-            .pointer("/schemes/0")
-            .and_then(Value::as_str)
-            .unwrap_or("https");
-        Some(format!("{scheme}://{host}{}", path.trim_end_matches('/')))
-    }
-
-    /// A security scheme by its name, wherever the version keeps it; `None` if there is none.
-    pub(super) fn security_scheme(&self, name: &str) -> Option<&'a Value> {
-        let schemes = match self.is_swagger() {
+    /// The security schemes, wherever the version keeps them.
+    pub(super) fn security_schemes(&self) -> Option<&'a Map<String, Value>> {
+        match self.is_swagger() {
             true => self.root.get("securityDefinitions"),
             false => self.root.pointer("/components/securitySchemes"),
-        };
-        Some(self.resolve(schemes?.get(name)?))
+        }?
+        .as_object()
     }
-}
 
-fn server(server: &Value) -> Option<String> {
-    let mut url = server.get("url")?.as_str()?.trim_end_matches('/').to_owned();
-    for (name, variable) in server.get("variables").and_then(Value::as_object).into_iter().flatten() {
-        if let Some(value) = variable.get("default").and_then(Value::as_str) {
-            url = url.replace(&format!("{{{name}}}"), value);
+    pub(super) fn security_scheme(&self, name: &str) -> Option<&'a Value> {
+        Some(self.resolve(self.security_schemes()?.get(name)?))
+    }
+
+    /// Takes the room for some bytes; false if there is none left.
+    pub(super) fn take_room(&self, bytes: usize) -> bool {
+        match self.room.get().checked_sub(bytes) {
+            Some(left) => {
+                self.room.set(left);
+                true
+            }
+            None => false,
         }
     }
-    (!url.is_empty()).then_some(url)
+
+    pub(super) fn mark_described(&self, reference: &'a str) {
+        self.described.borrow_mut().insert(reference);
+    }
+
+    pub(super) fn is_described(&self, reference: &str) -> bool {
+        self.described.borrow().contains(reference)
+    }
+
+    pub(super) fn mark_cut(&self) {
+        self.cut.set(self.cut.get() + 1);
+    }
+
+    /// Schemas without a name that were cut since this was called before.
+    pub(super) fn take_cut(&self) -> usize {
+        self.cut.take()
+    }
 }
 
 /// The place in the same file that `$ref` names.
 fn pointer(value: &Value) -> Option<String> {
-    let reference = value.get("$ref")?.as_str()?;
-    let fragment = reference.strip_prefix('#')?;
+    let fragment = reference(value)?.strip_prefix('#')?;
     Some(percent_decode_str(fragment).decode_utf8_lossy().into_owned())
+}
+
+/// The reference that `value` is.
+pub(super) fn reference(value: &Value) -> Option<&str> {
+    value.get("$ref")?.as_str()
 }
 
 /// The last part of a reference, the name of what it means; `None` for what is not a reference.
 pub(super) fn name(value: &Value) -> Option<&str> {
-    let reference = value.get("$ref")?.as_str()?;
-    reference.rsplit(['/', '#']).next()
+    reference(value)?.rsplit(['/', '#']).next()
 }

@@ -21,8 +21,9 @@ use url::Url;
 use crate::bytes::{compression, encoding};
 use crate::detection;
 use crate::detection::content_type::ContentType;
-use crate::draft::{Draft, Unreadable};
+use crate::draft::{Draft, PART, UNUSED_PART, Unreadable};
 use crate::file::{self, Folder, Links, slug};
+use crate::folder::included::Inclusion;
 use crate::formats::format::{Format, Reader, TextSource};
 use crate::formats::{has_page_extension, html};
 use crate::page_questions::front_matter::LeftOut;
@@ -153,8 +154,15 @@ pub fn read(
         return Err(Unreadable::NoDocumentation(reason));
     }
     let site = folders.and_then(|folders| Some(SiteFile::new(folders.sites(root)?, root, relative)));
-    if let Some(reason) = exclusion::by_path(relative, site.as_ref().and_then(|file| file.site.generator())) {
-        return Err(Unreadable::NoDocumentation(reason));
+    let generator = site.as_ref().and_then(|file| file.site.generator());
+    if let Some(reason) = exclusion::by_path(relative, generator) {
+        let is_included = || folders.is_none_or(|folders| folders.included().of(root, relative) != Inclusion::Nothing);
+        let is_unused = reason == PART && exclusion::shows_includes(relative, generator) && !is_included();
+        return Err(Unreadable::NoDocumentation(if is_unused {
+            UNUSED_PART
+        } else {
+            reason
+        }));
     }
     if let Some(reason) = site.as_ref().and_then(|file| file.site.leaves_out(&file.path)) {
         return Err(Unreadable::NoDocumentation(reason));
@@ -226,10 +234,12 @@ struct Origin<'a> {
 }
 
 impl Origin<'_> {
-    /// Whether another file includes all of it.
-    fn is_included(&self) -> bool {
+    /// How much of it other files include.
+    fn inclusion(&self) -> Inclusion {
         let known = self.folders.zip(self.folder);
-        known.is_some_and(|(folders, folder)| folders.included().contains(&folder.root, self.path))
+        known.map_or(Inclusion::Nothing, |(folders, folder)| {
+            folders.included().of(&folder.root, self.path)
+        })
     }
 
     fn generator(&self) -> Option<&'static Generator> {
@@ -434,6 +444,54 @@ mod tests {
             read_bytes("a.md", &[b'x'; 1001]),
             Err(Unreadable::TooLarge(1000))
         ));
+    }
+
+    #[test]
+    fn parts_that_no_page_includes_are_counted_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = std::fs::canonicalize(folder.path()).unwrap();
+        for (path, text) in [
+            ("page.mdx", "import Used from './_used.mdx';\n\n# Page\n\n<Used />\n"),
+            ("_used.mdx", "Text\n"),
+            ("_unused.mdx", "Text\n"),
+            ("_layout.md", "Text\n"),
+        ] {
+            fs::write(root.join(path), text).unwrap();
+        }
+        let options = ReadOptions {
+            max_file_size: 1000,
+            ..ReadOptions::default()
+        };
+        let names = ["page.mdx", "_used.mdx", "_unused.mdx", "_layout.md"];
+        let files: Vec<(&Path, &Path)> = names.iter().map(|name| (&*root, Path::new(name))).collect();
+        let folders = Folders::new(&files, &options);
+        let reason = |name: &str| {
+            let file = InputFile {
+                root: &root,
+                relative: Path::new(name),
+                source_root: "docs",
+            };
+            read(&file, &options, Some(&folders)).map_err(|error| error.to_string())
+        };
+        let bodies: Vec<String> = reason("page.mdx")
+            .unwrap()
+            .into_iter()
+            .map(|output| output.document.body)
+            .collect();
+        assert_eq!(bodies, ["# Page\n\nText\n"]);
+        assert_eq!(
+            reason("_used.mdx").unwrap_err(),
+            "not documentation: part of other pages"
+        );
+        assert_eq!(
+            reason("_unused.mdx").unwrap_err(),
+            "not documentation: part that no page is known to include"
+        );
+        // Templates may include it.
+        assert_eq!(
+            reason("_layout.md").unwrap_err(),
+            "not documentation: part of other pages"
+        );
     }
 
     fn respond(url: &str, content_type: Option<&str>, body: &str) -> Result<Document, Unreadable> {

@@ -46,6 +46,8 @@ impl Draft {
 
 /// Why a file that others include is left out.
 pub(crate) const PART: &str = "part of other pages";
+/// The same, if its text may be nowhere.
+pub(crate) const UNUSED_PART: &str = "part that no page is known to include";
 
 /// Why a file is left out.
 #[derive(Debug, thiserror::Error)]

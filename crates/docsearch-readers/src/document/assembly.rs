@@ -9,6 +9,7 @@ use super::{Document, Origin, ReadOptions, ReaderOutput, exclusion};
 use crate::draft::front_matter::FrontMatter;
 use crate::draft::{Draft, PART, Unreadable};
 use crate::file::{extension, manual_page, slug};
+use crate::folder::included::Inclusion;
 use crate::formats::format::{Format, SiteAnchors};
 use crate::page_questions;
 use crate::site::PageAddress;
@@ -31,8 +32,13 @@ pub(super) fn assemble(
     if let Some(reason) = exclusion::by_front_matter(&matter).or_else(|| exclusion::by_text(&matter, &body)) {
         return Err(Unreadable::NoDocumentation(reason));
     }
-    // A file with a title of its own is a page even if others include it.
-    if origin.is_included() && matter.title.is_none() && heading::title(&body).is_none() {
+    // In most formats, a file with a title of its own is a page even if others include it.
+    let is_part = match origin.inclusion() {
+        Inclusion::Whole if format.included_is_part => true,
+        Inclusion::Nothing => false,
+        Inclusion::Whole | Inclusion::Parts => matter.title.is_none() && heading::title(&body).is_none(),
+    };
+    if is_part {
         return Err(Unreadable::NoDocumentation(PART));
     }
     let address = match origin.site {

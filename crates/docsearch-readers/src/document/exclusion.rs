@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::detection;
 use crate::draft::PART;
 use crate::draft::front_matter::FrontMatter;
+use crate::formats::{asciidoc, mdx};
 use crate::site::{GENERATORS, Generator};
 
 /// Text of a page that has moved, in lower case. The first two phrases are conclusive.
@@ -69,6 +70,13 @@ pub(crate) fn by_path(relative: &Path, generator: Option<&Generator>) -> Option<
     };
     let is_part = stem.starts_with('_') && stem.len() > 1 && !stem.starts_with("__") && stem != "_index";
     (is_part || names.iter().any(is_part_folder)).then_some(PART)
+}
+
+/// Whether the pages show which parts they include. Templates may include parts in other formats.
+pub(crate) fn shows_includes(relative: &Path, generator: Option<&Generator>) -> bool {
+    let format = detection::from_name(relative);
+    format.is_some_and(|format| [&mdx::FORMAT, &asciidoc::FORMAT].contains(&format))
+        || generator.is_some_and(|generator| generator.extensions.mdx)
 }
 
 /// Licences and lists for programs have conventional names.

@@ -1,21 +1,30 @@
 //! Files of a folder that other files include, found before the first file is read.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::file::{self, Links};
-use crate::folder::inclusion;
 use crate::folder::per_folder::PerFolder;
+use crate::folder::{include_reader, inclusion};
 
 /// Files are searched up to this size in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 /// Maximum files of a folder that are searched.
 const MAX_FILES: usize = 20_000;
 
+/// How much of a file others include.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Inclusion {
+    #[default]
+    Nothing,
+    Parts,
+    Whole,
+}
+
 /// The included files in the folders of a run.
 #[derive(Debug, Default)]
 pub(crate) struct IncludedFiles {
-    folders: PerFolder<HashSet<PathBuf>>,
+    folders: PerFolder<HashMap<PathBuf, Inclusion>>,
 }
 
 impl IncludedFiles {
@@ -26,30 +35,51 @@ impl IncludedFiles {
         }
     }
 
-    /// Whether another file includes all of the one at `path` below `root`.
-    pub(crate) fn contains(&self, root: &Path, path: &Path) -> bool {
+    /// How much of the file at `path` below `root` others include.
+    pub(crate) fn of(&self, root: &Path, path: &Path) -> Inclusion {
         let find = |files: &[PathBuf]| {
-            files
-                .iter()
-                .take(MAX_FILES)
-                .flat_map(|file| included_by(root, file))
-                .collect()
+            let included = |file: &PathBuf| (file.clone(), included_by(root, file));
+            reached(&files.iter().take(MAX_FILES).map(included).collect())
         };
-        self.folders.of(root, find).contains(path)
+        self.folders.of(root, find).get(path).copied().unwrap_or_default()
     }
 }
 
+/// The files that a file includes which no other does, at any depth. Files that only include each other are pages.
+fn reached(includes: &HashMap<PathBuf, Vec<(PathBuf, Inclusion)>>) -> HashMap<PathBuf, Inclusion> {
+    let included: HashSet<&PathBuf> = includes.values().flatten().map(|(file, _)| file).collect();
+    let mut left: Vec<&PathBuf> = includes.keys().filter(|file| !included.contains(file)).collect();
+    let mut reached: HashMap<PathBuf, Inclusion> = HashMap::new();
+    while let Some(file) = left.pop() {
+        for (file, inclusion) in includes.get(file).into_iter().flatten() {
+            let known = reached.entry(file.clone()).or_insert_with(|| {
+                left.push(file);
+                *inclusion
+            });
+            *known = (*known).max(*inclusion);
+        }
+    }
+    reached
+}
+
 /// The files that the one at `path` includes.
-fn included_by(root: &Path, path: &Path) -> Vec<PathBuf> {
+fn included_by(root: &Path, path: &Path) -> Vec<(PathBuf, Inclusion)> {
     let bytes = file::read(root, path, Links::Inside, MAX_BYTES).unwrap_or_default();
-    if memchr::memmem::find(&bytes, b"include").is_none() && memchr::memmem::find(&bytes, b"--8<--").is_none() {
+    let marks: [&[u8]; 3] = [b"include", b"--8<--", b"import "];
+    if marks.iter().all(|mark| memchr::memmem::find(&bytes, mark).is_none()) {
         return Vec::new();
     }
     let targets = inclusion::targets(&String::from_utf8_lossy(&bytes));
-    let candidates = targets
-        .iter()
-        .flat_map(|target| inclusion::candidate_paths(target, path));
-    candidates.flatten().filter(|candidate| candidate != path).collect()
+    let file = |(target, is_whole): &(String, bool)| {
+        let candidates = include_reader::candidate_paths(target, path);
+        let file = candidates
+            .into_iter()
+            .find(|candidate| root.join(candidate).is_file())?;
+        let inclusion = if *is_whole { Inclusion::Whole } else { Inclusion::Parts };
+        Some((file, inclusion))
+    };
+    let files = targets.iter().filter_map(file);
+    files.filter(|(file, _)| file != path).collect()
 }
 
 #[cfg(test)]
@@ -58,14 +88,32 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn includes_of_all_languages_are_found() {
+    /// Which of the files in a folder are included as a whole; each comes with its text.
+    fn included(files: &[(&str, &str)]) -> Vec<String> {
+        how_included(files, Inclusion::Whole)
+    }
+
+    fn how_included(files: &[(&str, &str)], inclusion: Inclusion) -> Vec<String> {
         let place = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(place.path()).unwrap();
+        for (file, text) in files {
+            fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            fs::write(root.join(file), text).unwrap();
+        }
+        let inputs: Vec<PathBuf> = files.iter().map(|(file, _)| PathBuf::from(file)).collect();
+        let included = IncludedFiles::of_files(inputs.iter().map(|file| (&*root, &**file)));
+        let names = files.iter().map(|(file, _)| (*file).to_owned());
+        names
+            .filter(|file| included.of(&root, Path::new(file)) == inclusion)
+            .collect()
+    }
+
+    #[test]
+    fn includes_of_all_languages_are_found() {
         let files = [
             (
                 "git.txt",
-                "= git\n\ninclude::options/all.txt[]\n\ninclude::{generated}.txt[]\n",
+                "= git\n:parts: options\n\ninclude::options/all.txt[]\n\ninclude::{parts}/some.txt[]\n\ninclude::{generated}.txt[]\n\ninclude::code.md[tag=x]\n",
             ),
             ("a/page.md", "{{#include ../shared/note.md}} {{#include part.md:2:4}}\n"),
             (
@@ -73,25 +121,63 @@ mod tests {
                 "--8<-- \"shared/tip.md\"\n<!-- @include: ./b.md -->\n<<< code.md\n",
             ),
             ("index.rst", ".. include:: intro.rst\n.. include:: index.rst\n"),
+            (
+                "docs/page.mdx",
+                "import A from './_a.mdx';\nimport {\n  B\n} from \"@site/docs/parts/b.md\"\nimport C from './c.js'\n",
+            ),
+            ("options/all.txt", "x"),
+            ("options/some.txt", "x"),
+            ("shared/note.md", "x"),
+            ("shared/tip.md", "x"),
+            ("a/b.md", "x"),
+            ("intro.rst", "x"),
+            ("docs/_a.mdx", "x"),
+            ("docs/parts/b.md", "x"),
+            ("code.md", "x"),
+            ("a/code.md", "x"),
         ];
-        for (file, text) in files {
-            fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
-            fs::write(root.join(file), text).unwrap();
-        }
-        let inputs: Vec<PathBuf> = files.iter().map(|(file, _)| PathBuf::from(file)).collect();
-        let included = IncludedFiles::of_files(inputs.iter().map(|file| (&*root, &**file)));
-        let is_included = |file: &str| included.contains(&root, Path::new(file));
-        for file in [
-            "options/all.txt",
-            "shared/note.md",
-            "shared/tip.md",
-            "a/b.md",
-            "intro.rst",
-        ] {
-            assert!(is_included(file), "{file}");
-        }
-        for file in ["git.txt", "a/part.md", "index.rst", "code.md", "a/code.md"] {
-            assert!(!is_included(file), "{file}");
-        }
+        assert_eq!(
+            included(&files),
+            [
+                "options/all.txt",
+                "options/some.txt",
+                "shared/note.md",
+                "shared/tip.md",
+                "a/b.md",
+                "intro.rst",
+                "docs/_a.mdx",
+                "docs/parts/b.md",
+            ]
+        );
+    }
+
+    #[test]
+    fn parts_of_parts_are_included_and_files_that_include_each_other_are_pages() {
+        let files = [
+            ("book.adoc", "include::a.adoc[]\n"),
+            ("a.adoc", "include::b.adoc[]\n"),
+            ("b.adoc", "include::a.adoc[]\n"),
+            ("x.adoc", "include::y.adoc[]\n"),
+            ("y.adoc", "include::x.adoc[]\n"),
+        ];
+        assert_eq!(included(&files), ["a.adoc", "b.adoc"]);
+        assert_eq!(
+            how_included(&files, Inclusion::Nothing),
+            ["book.adoc", "x.adoc", "y.adoc"]
+        );
+    }
+
+    #[test]
+    fn parts_and_whole_files_are_distinguished() {
+        let files = [
+            (
+                "book.adoc",
+                "include::a.adoc[tag=x]\ninclude::b.adoc[lines=1..2]\ninclude::b.adoc[]\n",
+            ),
+            ("a.adoc", "x"),
+            ("b.adoc", "x"),
+        ];
+        assert_eq!(how_included(&files, Inclusion::Parts), ["a.adoc"]);
+        assert_eq!(included(&files), ["b.adoc"]);
     }
 }

@@ -1,22 +1,15 @@
-//! Replaces the includes of a page by the files, which have to be in the same folder. Their number and size are
-//! limited.
+//! Replaces the includes of a page by the files.
 //!
 //! `{{#include file:part}}` of mdBook, `--8<-- "file:part"` of PyMdown, `<!--@include: file-->` and `<<< file#part` of
 //! VitePress, `.. include::` and `.. literalinclude::` of reStructuredText.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::draft::front_matter;
-use crate::file::{self, Folder};
+use crate::file::Folder;
+use crate::folder::include_reader::IncludeReader;
 use crate::site::{GENERATORS, Included, InclusionSyntax};
-use crate::text::{fence, line_end};
-
-/// Maximum included files of a page, at all depths.
-const MAX_INCLUSIONS: usize = 256;
-/// Maximum depth.
-const MAX_DEPTH: usize = 8;
-/// Maximum bytes of all included files.
-const MAX_BYTES: usize = 8 << 20;
+use crate::text::fence;
 
 /// The languages whose includes are replaced here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,31 +28,16 @@ pub(crate) fn expand(folder: Option<&Folder>, path: &Path, text: &str, language:
         return (text.to_owned(), None);
     };
     let mut inclusion = Inclusion {
-        folder,
         language,
-        count: 0,
-        bytes: 0,
-        missing: Vec::new(),
+        reader: IncludeReader::new(folder),
     };
     let text = inclusion.page(text, path, 0);
-    (text, warning(&inclusion.missing))
-}
-
-/// The warning about files that could not be included, each with its reason.
-pub(crate) fn warning(missing: &[String]) -> Option<String> {
-    Some(match missing {
-        [] => return None,
-        [first] => format!("not included: {first}"),
-        [first, others @ ..] => format!("not included: {first} and {} more", others.len()),
-    })
+    (text, inclusion.reader.warning())
 }
 
 struct Inclusion<'a> {
-    folder: &'a Folder,
     language: Language,
-    count: usize,
-    bytes: usize,
-    missing: Vec<String>,
+    reader: IncludeReader<'a>,
 }
 
 impl Inclusion<'_> {
@@ -152,58 +130,31 @@ impl Inclusion<'_> {
 
     /// The text of a file or of a part of it. If it cannot be included, that is recorded.
     fn file(&mut self, target: &str, path: &Path, depth: usize) -> Option<String> {
-        match self.read(target, path, depth) {
-            Ok(text) => Some(text),
-            Err(reason) => {
-                self.missing.push(format!("{target} ({reason})"));
-                None
-            }
-        }
-    }
-
-    fn read(&mut self, target: &str, path: &Path, depth: usize) -> Result<String, &'static str> {
-        if target.contains("://") {
-            return Err("an address");
-        }
-        if depth >= MAX_DEPTH {
-            return Err("nested too deeply");
-        }
-        self.count += 1;
-        if self.count > MAX_INCLUSIONS {
-            return Err("too many files");
-        }
         let (file, part) = part_of(target);
-        let candidates = candidate_paths(file, path);
-        if candidates.iter().all(Option::is_none) {
-            return Err("outside the folder");
-        }
-        let left = MAX_BYTES.saturating_sub(self.bytes);
-        let read =
-            |candidate: &PathBuf| file::read(&self.folder.root, candidate, self.folder.links, left as u64 + 1).ok();
-        let (found, bytes) = candidates
-            .into_iter()
-            .flatten()
-            .find_map(|candidate| read(&candidate).map(|bytes| (candidate, bytes)))
-            .ok_or("cannot be read")?;
-        if bytes.len() > left {
-            return Err("too many bytes");
-        }
-        self.bytes += bytes.len();
-        let text = line_end::with_line_feeds(String::from_utf8(bytes).map_err(|_| "not UTF-8")?);
+        let included = self.reader.file(file, target, path, depth)?;
         let text = match part {
-            Some(part) => cut(&text, part).ok_or("no such part")?,
-            None => without_marks(front_matter::split(&text).body),
+            Some(part) => match cut(&included.text, part) {
+                Some(text) => text,
+                None => {
+                    self.reader.report(target, "no such part");
+                    return None;
+                }
+            },
+            None => without_marks(front_matter::split(&included.text).body),
         };
-        Ok(self.page(&text, &found, depth + 1))
+        Some(self.page(&text, &included.path, depth + 1))
     }
 }
 
-/// The text files that a page includes as a whole, as it names them, whatever the language of the page.
-pub(crate) fn targets(text: &str) -> Vec<String> {
+/// The text files that a page includes, as it names them, whatever the language of the page, and whether as a whole.
+pub(crate) fn targets(text: &str) -> Vec<(String, bool)> {
     let mut targets = Vec::new();
     for line in text.lines().map(str::trim) {
+        if let Some(chapter) = included_chapter(text, line) {
+            targets.push(chapter);
+            continue;
+        }
         let directive = line.strip_prefix(".. include::").map(|target| target.trim().to_owned());
-        let asciidoc = || Some(line.strip_prefix("include::")?.split_once('[')?.0.to_owned());
         let snippet = || match included_by(line)? {
             Included::Text(target) => Some(target),
             Included::Code(_) => None,
@@ -213,20 +164,32 @@ pub(crate) fn targets(text: &str) -> Vec<String> {
             let (_, rest) = commands.find_map(|command| line.split_once(command))?;
             Some(rest.split_once("}}")?.0.trim().to_owned())
         };
-        targets.extend(directive.or_else(asciidoc).or_else(snippet).or_else(command));
+        let found = directive.or_else(snippet).or_else(command).or_else(|| imported(line));
+        targets.extend(found.map(|target| (target, true)));
     }
-    targets.retain(|target| matches!(part_of(target), (file, None) if !file.is_empty()));
+    targets.retain(|(target, _)| matches!(part_of(target), (file, None) if !file.is_empty()) || target.contains('$'));
     targets
 }
 
-/// The paths that an include may mean: relative to the page, or to the folder.
-pub(crate) fn candidate_paths(file: &str, path: &Path) -> [Option<PathBuf>; 2] {
-    let from_top = file.trim_start_matches('@').trim_start_matches('/');
-    let parent = path.parent().unwrap_or(Path::new(""));
-    [
-        file::inside(parent, Path::new(file)),
-        file::inside(Path::new(""), Path::new(from_top)),
-    ]
+/// The file that a line of AsciiDoc includes, and whether as a whole. Its path may begin with an attribute of the page.
+fn included_chapter(page: &str, line: &str) -> Option<(String, bool)> {
+    let (target, options) = line.strip_prefix("include::")?.split_once('[')?;
+    let is_whole = !options.contains("tag") && !options.contains("lines=");
+    let Some((name, rest)) = target.strip_prefix('{').and_then(|target| target.split_once('}')) else {
+        return Some((target.to_owned(), is_whole));
+    };
+    let entry = format!(":{name}: ");
+    let (_, value) = page.split_once(&entry)?;
+    let value = value.lines().next()?.trim_end().trim_end_matches(']');
+    Some((format!("{value}{rest}"), is_whole))
+}
+
+/// The Markdown that a line of MDX imports: `import Part from './part.mdx'`.
+fn imported(line: &str) -> Option<String> {
+    let is_import = line.starts_with("import ") || line.starts_with('}');
+    let (_, target) = line.rsplit_once(" from ").filter(|_| is_import)?;
+    let target = target.trim_end_matches([';', ' ']).trim_matches(['"', '\'']);
+    (target.ends_with(".md") || target.ends_with(".mdx")).then(|| target.to_owned())
 }
 
 /// The syntax of each generator that has one.

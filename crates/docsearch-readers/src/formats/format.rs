@@ -52,6 +52,8 @@ pub struct Format {
     pub is_built: bool,
     /// Whether its files may include others.
     pub(crate) includes: bool,
+    /// Whether a file that another includes is no page of its own, even if it has a title.
+    pub(crate) included_is_part: bool,
     /// Whether a leading underscore in a file or folder name marks a part of other pages.
     pub(crate) marks_parts: bool,
     pub(crate) anchors: SiteAnchors,
@@ -174,6 +176,7 @@ impl Format {
             is_linked: false,
             is_built: false,
             includes: false,
+            included_is_part: false,
             marks_parts: true,
             anchors: SiteAnchors::None,
             collect_shared: None,

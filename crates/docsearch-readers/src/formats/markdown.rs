@@ -25,6 +25,7 @@ use crate::text::term;
 use code::Block;
 use directive::Directive;
 use mdx::indentation::{split, strip};
+use mdx::partial;
 
 pub(crate) static FORMAT: Format = Format {
     extensions: &["md", "markdown"],
@@ -43,8 +44,9 @@ fn read(source: &TextSource<'_>) -> Result<Vec<Draft>, Unreadable> {
 /// Reads a page with its includes.
 pub(crate) fn page(source: &TextSource<'_>, extensions: Extensions) -> Result<Vec<Draft>, Unreadable> {
     let draft = Draft::of_page(source.text, |text| {
-        let (text, warning) = inclusion::expand(source.folder, source.path, text, Language::Markdown);
-        Ok((to_markdown(&text, extensions), warning))
+        let (text, missing) = partial::expand(source.folder, source.path, text);
+        let (text, warning) = inclusion::expand(source.folder, source.path, &text, Language::Markdown);
+        Ok((to_markdown(&text, extensions), missing.or(warning)))
     })?;
     Ok(vec![draft])
 }

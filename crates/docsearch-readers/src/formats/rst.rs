@@ -18,6 +18,7 @@ mod tests;
 use docsearch_fuzz::{Format as Grammar, Target};
 
 use crate::draft::{Draft, Unreadable};
+use crate::folder::include_reader;
 use crate::folder::inclusion::{self, Language};
 use crate::formats::format::{self, Format, SiteAnchors, TextSource};
 #[cfg(test)]
@@ -53,7 +54,7 @@ fn read(source: &TextSource<'_>) -> Result<Vec<Draft>, Unreadable> {
         let labels = labels.map(|(labels, folder)| labels.of(&folder.root, source.path));
         let context = PageContext::new(source, labels.unwrap_or_default());
         let (body, missing) = to_markdown_in(&text, context);
-        let warning = warning.or_else(|| inclusion::warning(&missing));
+        let warning = warning.or_else(|| include_reader::warning(&missing));
         match is_filled_in(&text, &body) {
             true => Err(Unreadable::NoDocumentation(
                 "generated from code by Sphinx: index the HTML that it builds",

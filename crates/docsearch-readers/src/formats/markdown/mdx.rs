@@ -4,6 +4,8 @@
 mod attributes;
 mod fence;
 pub(crate) mod indentation;
+mod module;
+pub(crate) mod partial;
 mod tag;
 #[cfg(test)]
 mod tests;
@@ -22,6 +24,8 @@ const LITERAL_SPACES: [&str; 3] = ["{' '}", "{\" \"}", "{` `}"];
 /// Maximum tags and comments of a page without an end. Looking for the end of more would take time quadratic in the
 /// size of the page.
 const MAX_UNCLOSED: usize = 100;
+/// Maximum nesting of elements in attributes.
+const MAX_NESTING: usize = 4;
 /// Columns of indentation that make a line code in Markdown.
 const CODE_INDENTATION: usize = 4;
 
@@ -56,7 +60,7 @@ pub(crate) fn dialect(text: &str) -> Option<Dialect> {
             open = Some(block);
             continue;
         }
-        if after_blank && is_module_statement(line) || line.contains("{/*") {
+        if after_blank && module::is_statement(line) || line.contains("{/*") {
             return Some(Dialect::Mdx);
         }
         let (column, text) = indentation::split(line);
@@ -75,7 +79,13 @@ pub(crate) fn dialect(text: &str) -> Option<Dialect> {
 
 /// Converts a page with components to Markdown.
 pub(crate) fn convert(text: &str, dialect: Dialect) -> String {
+    nested(text, dialect, 0)
+}
+
+/// The same for elements in attributes, at their depth.
+fn nested(text: &str, dialect: Dialect, nesting: usize) -> String {
     let mut page = Converter {
+        nesting,
         dialect,
         output: String::with_capacity(text.len()),
         prose: String::new(),
@@ -92,6 +102,8 @@ pub(crate) fn convert(text: &str, dialect: Dialect) -> String {
 }
 
 struct Converter {
+    /// Depth of attributes that contain elements with attributes.
+    nesting: usize,
     dialect: Dialect,
     output: String,
     /// Lines whose tags are not yet removed.
@@ -118,8 +130,8 @@ impl Converter {
                 after_blank = true;
             } else if after_blank && self.is_indented_code(line) {
                 self.push_code(line);
-            } else if after_blank && is_module_statement(line) {
-                skip_statement(line, lines);
+            } else if after_blank && module::is_statement(line) {
+                module::statement(line, lines);
             } else if let Some(first) = preformatted(line) {
                 self.flush();
                 let code = preformatted_code(first, lines);
@@ -272,12 +284,26 @@ impl Converter {
         }
         let line_start = output.rfind('\n').map_or(0, |end| end + 1);
         let line = &output[line_start..];
-        let text = attributes::text(tag.attributes);
+        let is_component = module::starts_upper(tag.name);
+        let dialect = self.dialect;
+        let nesting = self.nesting + 1;
+        let mut element = |text: &str| match nesting <= MAX_NESTING {
+            true => nested(text, dialect, nesting),
+            false => String::new(),
+        };
+        let text = attributes::text(tag.attributes, is_component, &mut element);
         if line.trim().is_empty() && !text.is_empty() {
             output.push_str(&text);
             output.push_str("\n\n");
         } else if !text.is_empty() {
-            output.push_str(&text.replace('\n', " "));
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            if line.ends_with(char::is_alphanumeric) {
+                output.push(' ');
+            }
+            output.push_str(&text);
+            if !tag.self_closing {
+                output.push(' ');
+            }
         } else if let Some(target) = tag.target() {
             output.push_str(&target);
         } else if tag.self_closing && line.starts_with('|') {
@@ -302,40 +328,6 @@ fn indent(text: &mut String, (start, columns): (usize, usize)) {
 fn is_fence(line: &str) -> bool {
     // The real list must not change by a look ahead.
     Fence::open(line, &mut Indentation::default()).is_some()
-}
-
-fn is_module_statement(line: &str) -> bool {
-    if let Some(rest) = line.strip_prefix("import ") {
-        return rest.starts_with(['{', '*', '"', '\''])
-            || rest.contains(" from '")
-            || rest.contains(" from \"")
-            || rest.ends_with('{');
-    }
-    line.strip_prefix("export ").is_some_and(|rest| {
-        let word = rest.split([' ', '(']).next().unwrap_or_default();
-        matches!(
-            word,
-            "const" | "let" | "var" | "function" | "default" | "class" | "async" | "type" | "interface" | "{" | "*"
-        ) || rest.starts_with('{')
-    })
-}
-
-/// Skips the lines of a statement, until its brackets are closed.
-fn skip_statement<'a>(first: &str, lines: &mut impl Iterator<Item = &'a str>) {
-    let balance = |line: &str| {
-        line.chars().fold(0_i64, |sum, character| match character {
-            '{' | '(' | '[' => sum + 1,
-            '}' | ')' | ']' => sum - 1,
-            _ => sum,
-        })
-    };
-    let mut open = balance(first);
-    while open > 0 {
-        match lines.next() {
-            Some(line) => open += balance(line),
-            None => break,
-        }
-    }
 }
 
 /// The text after `<pre>` at the start of a line.

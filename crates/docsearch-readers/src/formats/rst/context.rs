@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::label::FolderLabels;
 use crate::bytes::encoding;
 use crate::file::{self, Folder};
-use crate::folder::inclusion;
+use crate::folder::include_reader;
 use crate::formats::format::TextSource;
 use crate::site::SphinxSettings;
 
@@ -40,8 +40,7 @@ impl PageContext {
     /// The text of another file of the folder.
     pub(super) fn file(&self, file: &Path) -> Option<String> {
         let folder = self.folder.as_ref()?;
-        let candidates = inclusion::candidate_paths(file.to_str()?, &self.path);
-        let mut candidates = candidates.into_iter().flatten();
+        let mut candidates = include_reader::candidate_paths(file.to_str()?, &self.path).into_iter();
         let bytes = candidates.find_map(|path| file::read(&folder.root, &path, folder.links, MAX_FILE_BYTES).ok())?;
         encoding::decode_text(bytes, None).ok()
     }

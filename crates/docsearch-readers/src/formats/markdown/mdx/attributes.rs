@@ -1,6 +1,6 @@
-//! The visible text in the attributes of a component.
+//! The attributes of a component, and the text in them that readers see.
 
-/// String attributes that readers see on the page.
+/// Attributes of any element that readers see on the page.
 const PROSE_ATTRIBUTES: [&str; 8] = [
     "title",
     "label",
@@ -15,81 +15,376 @@ const PROSE_ATTRIBUTES: [&str; 8] = [
 const CODE_ATTRIBUTES: [&str; 3] = ["text", "code", "command"];
 /// Keys that start an entry in a list of objects.
 const ENTRY_KEYS: [&str; 3] = ["name", "title", "label"];
+/// Parts of names of attributes that are for the browser or for a program.
+const TECHNICAL_PARTS: [&str; 19] = [
+    "class", "style", "href", "src", "url", "path", "link", "icon", "color", "image", "img", "width", "height", "size",
+    "key", "query", "viewbox", "target", "font",
+];
+/// Whole names of such attributes.
+const TECHNICAL_NAMES: [&str; 14] = [
+    "id",
+    "to",
+    "rel",
+    "d",
+    "as",
+    "is",
+    "ref",
+    "type",
+    "lang",
+    "language",
+    "value",
+    "values",
+    "groupId",
+    "transform",
+];
+/// Maximum signs in an expression that only look like tags.
+const MAX_UNCLOSED: usize = 20;
 
-/// The visible text as Markdown.
-pub(super) fn text(attributes: &str) -> String {
-    let mut blocks: Vec<String> = Vec::new();
-    let mut entries = String::new();
-    for (key, value, in_object) in string_values(attributes) {
-        let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
-        if value.is_empty() {
+/// The value of an attribute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Value<'a> {
+    /// A string, without its quotation marks.
+    Text(&'a str),
+    /// JavaScript, without its braces.
+    Expression(&'a str),
+    /// There is none.
+    Flag,
+}
+
+/// The attributes between the name of a tag and its end, in order. Without a name for `{...props}`.
+pub(super) fn all(source: &str) -> Vec<(&str, Value<'_>)> {
+    let mut attributes = Vec::new();
+    let mut rest = source.trim_start();
+    while let Some(first) = rest.chars().next() {
+        if first == '{' {
+            rest = rest[braces(rest)..].trim_start();
             continue;
         }
-        if in_object {
-            push_entry(&mut entries, key, &value);
-        } else if CODE_ATTRIBUTES.contains(&key) {
-            blocks.push(format!("`{value}`"));
-        } else if PROSE_ATTRIBUTES.contains(&key) {
-            blocks.push(value);
+        let length = rest
+            .find(|character: char| character.is_whitespace() || "={}\"'".contains(character))
+            .unwrap_or(rest.len());
+        if length == 0 {
+            rest = rest[first.len_utf8()..].trim_start();
+            continue;
         }
-    }
-    if !entries.is_empty() {
-        blocks.push(entries);
-    }
-    blocks.join("\n\n")
-}
-
-fn push_entry(entries: &mut String, key: &str, value: &str) {
-    let last = entries.rsplit('\n').next().unwrap_or_default();
-    // An object with a type and no name is a variant of the entry before it.
-    let is_variant = key == "type" && last.contains(" (`");
-    if ENTRY_KEYS.contains(&key) || is_variant {
-        if !entries.is_empty() {
-            entries.push('\n');
-        }
-        entries.push_str(&format!("- `{value}`"));
-    } else if entries.is_empty() {
-        // Parts need an entry with a name.
-    } else if key == "type" {
-        entries.push_str(&format!(" (`{value}`)"));
-    } else if key == "description" {
-        entries.push_str(&format!(": {value}"));
-    }
-}
-
-/// Every `key="text"`, `key={'text'}` and `key: 'text'` in order; the flag is set for the last form.
-fn string_values(source: &str) -> Vec<(&str, &str, bool)> {
-    let mut values = Vec::new();
-    let mut at = 0;
-    while let Some(offset) = source[at..].find(['"', '\'', '`']) {
-        let open = at + offset;
-        let quote = &source[open..=open];
-        let Some(length) = string_length(&source[open + 1..], quote) else {
-            break;
+        let name = rest[..length].trim_start_matches([':', '@', '#']);
+        rest = rest[length..].trim_start();
+        let Some(value) = rest.strip_prefix('=') else {
+            attributes.push((name, Value::Flag));
+            continue;
         };
-        let before = source[..open].trim_end().trim_end_matches('{').trim_end();
-        let in_object = before.ends_with(':');
-        if in_object || before.ends_with('=') {
-            let name = before[..before.len() - 1].trim_end();
-            let start = name
-                .rfind(|character: char| !(character.is_alphanumeric() || character == '_'))
-                .map_or(0, |offset| {
-                    offset + name[offset..].chars().next().map_or(1, char::len_utf8)
-                });
-            values.push((&name[start..], &source[open + 1..open + 1 + length], in_object));
-        }
-        at = open + 1 + length + 1;
+        let value = value.trim_start();
+        let (value, length) = value_at(value);
+        attributes.push((name, value));
+        let start = rest.len() - rest[1..].trim_start().len();
+        rest = rest[start + length..].trim_start();
     }
-    values
+    attributes
 }
 
-fn string_length(source: &str, quote: &str) -> Option<usize> {
-    let mut at = 0;
-    loop {
-        let found = at + source[at..].find(quote)?;
-        if !source[..found].ends_with('\\') {
-            return Some(found);
+fn value_at(source: &str) -> (Value<'_>, usize) {
+    match source.chars().next() {
+        Some(quote @ ('"' | '\'')) => match source[1..].find(quote) {
+            Some(length) => (Value::Text(&source[1..=length]), length + 2),
+            None => (Value::Text(&source[1..]), source.len()),
+        },
+        Some('{') => {
+            let length = braces(source);
+            let inner = source[1..length].strip_suffix('}').unwrap_or(&source[1..length]);
+            (Value::Expression(inner.trim()), length)
         }
-        at = found + 1;
+        _ => {
+            let length = source.find(char::is_whitespace).unwrap_or(source.len());
+            (Value::Text(&source[..length]), length)
+        }
     }
+}
+
+/// Length of the expression in braces at the start of `source`.
+pub(super) fn braces(source: &str) -> usize {
+    let mut depth = 0_usize;
+    let mut quote = None;
+    let mut previous = ' ';
+    for (at, character) in source.char_indices() {
+        match quote {
+            Some(open) if character == open && previous != '\\' => quote = None,
+            Some(_) => {}
+            None => match character {
+                '{' => depth += 1,
+                '}' => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return at + 1;
+                    }
+                }
+                '"' | '`' => quote = Some(character),
+                // An apostrophe in the text of an element is none.
+                '\'' if !previous.is_alphanumeric() => quote = Some(character),
+                _ => {}
+            },
+        }
+        previous = character;
+    }
+    source.len()
+}
+
+/// The text of a string literal; `None` for other expressions.
+pub(super) fn literal(expression: &str) -> Option<String> {
+    let expression = expression.trim();
+    let quote = expression.chars().next().filter(|first| "\"'`".contains(*first))?;
+    let inner = expression.get(1..)?.strip_suffix(quote)?;
+    (string_length(&expression[1..], quote) == Some(inner.len())).then(|| unescaped(inner))
+}
+
+/// The visible text as Markdown. `element` makes Markdown of elements in a value. `is_component`: attributes of own
+/// names may be texts.
+pub(super) fn text(source: &str, is_component: bool, element: &mut impl FnMut(&str) -> String) -> String {
+    let mut output = Output::default();
+    for (key, value) in all(source) {
+        match value {
+            Value::Text(text) => output.push(key, text, is_component),
+            Value::Expression(expression) => output.expression(key, expression, is_component, element),
+            Value::Flag => {}
+        }
+    }
+    output.finish()
+}
+
+#[derive(Default)]
+struct Output {
+    blocks: Vec<String>,
+    /// The list of objects that was written last.
+    entries: String,
+}
+
+impl Output {
+    fn finish(mut self) -> String {
+        self.close_entries();
+        self.blocks.join("\n\n")
+    }
+
+    fn close_entries(&mut self) {
+        if !self.entries.is_empty() {
+            self.blocks.push(std::mem::take(&mut self.entries));
+        }
+    }
+
+    fn push(&mut self, key: &str, value: &str, is_component: bool) {
+        let value = line(value);
+        if value.is_empty() {
+            return;
+        }
+        if CODE_ATTRIBUTES.contains(&key) && !is_sentence(&value) {
+            self.blocks.push(format!("`{value}`"));
+        } else if is_shown(key, &value, is_component) {
+            self.blocks.push(value);
+        }
+    }
+
+    fn expression(
+        &mut self,
+        key: &str,
+        expression: &str,
+        is_component: bool,
+        element: &mut impl FnMut(&str) -> String,
+    ) {
+        if let Some(text) = literal(expression) {
+            self.push(key, &text, is_component);
+        } else if expression.starts_with('<') {
+            if !is_technical(key) {
+                let text = element(expression);
+                self.blocks
+                    .extend(Some(text.trim().to_owned()).filter(|text| !text.is_empty()));
+            }
+        } else if expression.starts_with(['[', '{']) {
+            self.literals(key, expression, is_component, element);
+        }
+    }
+
+    /// Lists and objects: `['a', 'b']`, `[{name: 'a', description: 'b'}]`.
+    fn literals(&mut self, key: &str, expression: &str, is_component: bool, element: &mut impl FnMut(&str) -> String) {
+        let (mut at, mut items) = (0, Vec::new());
+        let mut unclosed = 0;
+        while let Some(offset) = expression[at..].find(['"', '\'', '`', '<']) {
+            let open = at + offset;
+            let before = expression[..open].trim_end();
+            if expression[open..].starts_with('<') {
+                let is_value = unclosed < MAX_UNCLOSED && before.ends_with([':', ',', '[', '(']);
+                let length = if is_value {
+                    element_length(&expression[open..])
+                } else {
+                    1
+                };
+                unclosed += usize::from(is_value && length == 1);
+                if length > 1 {
+                    let shown = element(&expression[open..open + length]);
+                    self.value(key_before(before).unwrap_or(key), &line(&shown), is_component, before);
+                }
+                at = open + length;
+                continue;
+            }
+            let quote = expression[open..].chars().next().unwrap_or('"');
+            let Some(length) = string_length(&expression[open + 1..], quote) else {
+                break;
+            };
+            let value = line(&unescaped(&expression[open + 1..open + 1 + length]));
+            at = open + 1 + length + 1;
+            if before.ends_with(':') {
+                self.value(key_before(before).unwrap_or_default(), &value, is_component, before);
+            } else if before.ends_with(['[', ','])
+                && !expression[at..].trim_start().starts_with(':')
+                && !value.is_empty()
+            {
+                items.push(value);
+            }
+        }
+        self.close_entries();
+        if is_technical(key) && !items.iter().any(|item| is_prose(item)) || items.is_empty() {
+            return;
+        }
+        match items.iter().any(|item| is_prose(item)) {
+            true => {
+                let items: Vec<String> = items.iter().map(|item| format!("- {item}")).collect();
+                self.blocks.push(items.join("\n"));
+            }
+            false => self.blocks.push(items.join(", ")),
+        }
+    }
+
+    /// The value of a key in an object.
+    fn value(&mut self, key: &str, value: &str, is_component: bool, before: &str) {
+        if value.is_empty() {
+            return;
+        }
+        if !before.ends_with(':') {
+            self.close_entries();
+            self.blocks.push(value.to_owned());
+            return;
+        }
+        let last = self.entries.rsplit('\n').next().unwrap_or_default();
+        // An object with a type and no name is a variant of the entry before it.
+        let is_variant = key == "type" && last.contains(" (`");
+        if ENTRY_KEYS.contains(&key) || is_variant {
+            match is_prose(value) {
+                true => self.open_entry(value),
+                false => self.open_entry(&format!("`{value}`")),
+            }
+        } else if key == "type" && !last.is_empty() {
+            self.entries.push_str(&format!(" (`{value}`)"));
+        } else if PROSE_ATTRIBUTES.contains(&key) || is_shown(key, value, is_component) {
+            match last.is_empty() || opens_object(before) {
+                true => self.open_entry(value),
+                false => self.entries.push_str(&format!(": {value}")),
+            }
+        }
+    }
+
+    fn open_entry(&mut self, value: &str) {
+        if !self.entries.is_empty() {
+            self.entries.push('\n');
+        }
+        self.entries.push_str(&format!("- {value}"));
+    }
+}
+
+fn line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether an attribute holds text of the page. Own names of components mostly do if they hold several words.
+fn is_shown(key: &str, value: &str, is_component: bool) -> bool {
+    PROSE_ATTRIBUTES.contains(&key) || is_component && !is_technical(key) && is_prose(value)
+}
+
+fn is_technical(key: &str) -> bool {
+    let lower = key.to_ascii_lowercase();
+    TECHNICAL_NAMES.contains(&key)
+        || TECHNICAL_PARTS.iter().any(|part| lower.contains(part))
+        || ["data-", "aria-", "on", "v-", "client:"].iter().any(|start| {
+            key.strip_prefix(start)
+                .is_some_and(|rest| *start != "on" || rest.starts_with(char::is_uppercase))
+        })
+}
+
+/// Whether a text is written for readers: several words, or one that begins or ends as a sentence does.
+fn is_prose(value: &str) -> bool {
+    let is_word = |word: &str| word.chars().any(char::is_alphabetic);
+    let words = value.split_whitespace().filter(|word| is_word(word)).count();
+    let is_address = value.contains("://") || value.starts_with(['/', '.', '#']);
+    let is_phrase = value.starts_with(char::is_uppercase) && !value.chars().skip(1).any(char::is_uppercase)
+        || value.ends_with(['.', '!', '?'])
+        || value.chars().any(|character| !character.is_ascii());
+    !is_address && (words > 1 || words == 1 && is_phrase && !value.contains(['_', '=', '(', '{']))
+}
+
+/// Whether several words begin or end as a sentence does.
+fn is_sentence(value: &str) -> bool {
+    value.contains(' ') && (value.starts_with(char::is_uppercase) || value.ends_with(['.', '!', '?']))
+}
+
+/// Whether the key before a value is the first of its object.
+fn opens_object(before: &str) -> bool {
+    let key = key_before(before).unwrap_or_default();
+    let rest = before.trim_end_matches(':').trim_end().trim_end_matches(['"', '\'']);
+    let rest = rest.strip_suffix(key).unwrap_or(rest);
+    rest.trim_end_matches(['"', '\'']).trim_end().ends_with('{')
+}
+
+/// The key of an object before a value.
+fn key_before(before: &str) -> Option<&str> {
+    let name = before.strip_suffix(':')?.trim_end().trim_end_matches(['"', '\'']);
+    let start = name
+        .rfind(|character: char| !(character.is_alphanumeric() || character == '_' || character == '-'))
+        .map_or(0, |offset| {
+            offset + name[offset..].chars().next().map_or(1, char::len_utf8)
+        });
+    Some(&name[start..])
+}
+
+/// Length of the element, with all in it, that `source` opens with; 1 if it is none.
+fn element_length(source: &str) -> usize {
+    let (mut at, mut depth) = (0, 0_usize);
+    while let Some(offset) = source[at..].find('<') {
+        let open = at + offset;
+        let Some(tag) = super::tag::tag(&source[open..]) else {
+            return if depth == 0 { 1 } else { source.len() };
+        };
+        at = open + tag.length;
+        match (tag.closing, tag.self_closing) {
+            (true, _) => depth = depth.saturating_sub(1),
+            (false, true) => {}
+            (false, false) => depth += 1,
+        }
+        if depth == 0 {
+            return at;
+        }
+    }
+    source.len()
+}
+
+fn string_length(source: &str, quote: char) -> Option<usize> {
+    let mut escaped = false;
+    for (at, character) in source.char_indices() {
+        if character == quote && !escaped {
+            return Some(at);
+        }
+        escaped = character == '\\' && !escaped;
+    }
+    None
+}
+
+fn unescaped(text: &str) -> String {
+    let mut output = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => match characters.next() {
+                Some('n' | 't' | 'r') => output.push(' '),
+                Some(other) => output.push(other),
+                None => {}
+            },
+            other => output.push(other),
+        }
+    }
+    output
 }

@@ -21,7 +21,7 @@ fn components_leave_their_text_without_its_indentation() {
     let page = "<Tabs items={['npm', 'yarn']}>\n  <Tab>\n    Run it with `<Tab>`:\n\n    ```sh\n    npm  start\n    ```\n    <Snippet text=\"npm install ai\" dark />\n  </Tab>\n</Tabs>\n\n{/* hidden */}\nUse <Link href=\"/x\">the page</Link>{' '}if a < b, see <https://example.test/a>.\n";
     assert_eq!(
         to_markdown(page),
-        "Run it with `<Tab>`:\n\n```sh\nnpm  start\n```\n`npm install ai`\n\nUse the page if a < b, see <https://example.test/a>.\n"
+        "npm, yarn\n\nRun it with `<Tab>`:\n\n```sh\nnpm  start\n```\n`npm install ai`\n\nUse the page if a < b, see <https://example.test/a>.\n"
     );
 }
 
@@ -32,6 +32,42 @@ fn tables_of_properties_become_lists() {
         to_markdown(page),
         "### Parameters\n\n- `model` (`LanguageModel`): The model. Example: openai('gpt')\n- `onFinish` (`(result) => void`)\n\n| a | Check |\n"
     );
+}
+
+#[test]
+fn texts_in_attributes_of_components_are_shown() {
+    for (element, expected) in [
+        ("<Card title=\"Fast\" to=\"/fast\" icon=\"bolt\" />", "Fast\n"),
+        (
+            "<Feature headline=\"Searches in milliseconds\" className=\"a b\" />",
+            "Searches in milliseconds\n",
+        ),
+        ("<Tip message={`Mind the ${gap} here`} />", "Mind the ${gap} here\n"),
+        ("<Card title={<b>Bold <code>x</code></b>} />", "Bold x\n"),
+        (
+            "<Step title={<>Go to <Link to=\"/a\">there</Link></>} description='And back.' />",
+            "Go to there\n\nAnd back.\n",
+        ),
+        (
+            "<Faq items={[{question: 'How much?', answer: <p>Not <i>much</i>.</p>}, {question: \"Why?\", answer: \"So.\"}]} />",
+            "- How much?: Not much.\n- Why?: So.\n",
+        ),
+        (
+            "<Steps items={['Open the lid', 'Pour it in']} />",
+            "- Open the lid\n- Pour it in\n",
+        ),
+        ("<Tabs values={[{label: 'Linux', value: 'l'}]} />", "- Linux\n"),
+        (
+            "<div className=\"two words\" data-note=\"not shown here\" onClick={() => go('a b')}></div>",
+            "",
+        ),
+        (
+            "<Image src=\"/a b.png\" alt=\"A kiln\" style={{font: 'big bold'}} />",
+            "A kiln\n",
+        ),
+    ] {
+        assert_eq!(to_markdown(&format!("{element}\n")), expected, "{element}");
+    }
 }
 
 #[test]

@@ -30,6 +30,7 @@ use crate::formats::growth;
 use crate::text::markdown_text;
 use include::Includes;
 use scope::Scope;
+use source::Position;
 
 pub(crate) static FORMAT: Format = Format {
     extensions: &["adoc", "asciidoc"],
@@ -38,6 +39,7 @@ pub(crate) static FORMAT: Format = Format {
     media_types: &["text/asciidoc", "text/x-asciidoc"],
     is_linked: true,
     includes: true,
+    included_is_part: true,
     #[cfg(test)]
     fuzz_target: Some(
         Target::new("readers-asciidoc", Grammar::ASCIIDOC, |input| {
@@ -74,7 +76,11 @@ pub(crate) fn read(folder: Option<&Folder>, path: &Path, text: &str) -> Result<V
 
 fn convert(folder: Option<&Folder>, path: &Path, text: &str) -> Result<Draft, Unreadable> {
     let page = front_matter::split(text);
-    let source = source::prepare(page.body, true)?;
+    let position = Position {
+        may_have_title: true,
+        ..Position::default()
+    };
+    let source = source::prepare(page.body, position)?;
     let includes = Includes::new(folder, path, &source);
     let mut parser = Parser::default()
         .with_safe_mode(SafeMode::Safe)

@@ -80,15 +80,23 @@ fn section<'a>(section: &'a SectionBlock<'a>, scope: Scope) -> Vec<String> {
 
 /// The title of a block.
 fn title<'a>(block: &'a Block<'a>) -> Option<String> {
-    title_of(block.title_content(), block.title())
+    title_of(block.title_content(), block.title(), block.attrlist())
 }
 
-fn title_of(content: Option<&Content<'_>>, rendered: Option<&str>) -> Option<String> {
+/// `[caption="Recipe: "]` precedes the title.
+fn title_of(
+    content: Option<&Content<'_>>,
+    rendered: Option<&str>,
+    attributes: Option<&Attrlist<'_>>,
+) -> Option<String> {
     let text = match content {
         Some(content) => inline::markdown(content.inlines()),
         None => inline::title(rendered?),
     };
-    let text = text.trim().trim_matches('*');
+    let caption = attributes.and_then(|attributes| attributes.named_attribute("caption"));
+    let caption = markdown_text::escape(caption.map_or("", |caption| caption.value()));
+    let text = format!("{caption}{}", text.trim().trim_matches('*'));
+    let text = text.trim();
     (!text.is_empty()).then(|| format!("**{text}**"))
 }
 
@@ -102,7 +110,9 @@ fn simple<'a>(block: &'a SimpleBlock<'a>) -> Vec<String> {
     if style == Some("comment") {
         return Vec::new();
     }
-    let mut output: Vec<String> = title_of(block.title_content(), block.title()).into_iter().collect();
+    let mut output: Vec<String> = title_of(block.title_content(), block.title(), block.attrlist())
+        .into_iter()
+        .collect();
     output.push(match block.style() {
         SimpleBlockStyle::Paragraph if block.content_model() != ContentModel::Simple => code("", block.content()),
         SimpleBlockStyle::Paragraph if matches!(style, Some("stem" | "latexmath" | "asciimath")) => {
@@ -117,7 +127,9 @@ fn simple<'a>(block: &'a SimpleBlock<'a>) -> Vec<String> {
 
 fn raw<'a>(block: &'a RawDelimitedBlock<'a>) -> Vec<String> {
     let context = block.resolved_context();
-    let mut output: Vec<String> = title_of(block.title_content(), block.title()).into_iter().collect();
+    let mut output: Vec<String> = title_of(block.title_content(), block.title(), block.attrlist())
+        .into_iter()
+        .collect();
     match &*context {
         "comment" => return Vec::new(),
         // It may be HTML in Markdown, which a blank line would end.
@@ -162,7 +174,9 @@ fn language(attributes: Option<&Attrlist<'_>>) -> String {
 }
 
 fn compound<'a>(block: &'a CompoundDelimitedBlock<'a>, scope: Scope) -> Vec<String> {
-    let mut output: Vec<String> = title_of(block.title_content(), block.title()).into_iter().collect();
+    let mut output: Vec<String> = title_of(block.title_content(), block.title(), block.attrlist())
+        .into_iter()
+        .collect();
     output.extend(all(block.child_blocks(), scope.below(scope.level)));
     output
 }
@@ -172,8 +186,11 @@ fn admonition<'a>(block: &'a AdmonitionBlock<'a>, scope: Scope) -> Vec<String> {
         Some(content) => vec![paragraph(content)],
         None => all(block.child_blocks(), scope.enclosed()),
     };
-    let label = block.label();
-    let label = match title_of(block.title_content(), block.title()) {
+    let caption = block
+        .attrlist()
+        .and_then(|attributes| attributes.named_attribute("caption"));
+    let label = caption.map_or_else(|| block.label().to_string(), |caption| caption.value().to_owned());
+    let label = match title_of(block.title_content(), block.title(), None) {
         Some(title) => format!("**{label}:** {title}"),
         None => format!("**{label}:**"),
     };
@@ -188,7 +205,9 @@ fn admonition<'a>(block: &'a AdmonitionBlock<'a>, scope: Scope) -> Vec<String> {
 }
 
 fn quote<'a>(block: &'a QuoteBlock<'a>, scope: Scope) -> Vec<String> {
-    let mut output: Vec<String> = title_of(block.title_content(), block.title()).into_iter().collect();
+    let mut output: Vec<String> = title_of(block.title_content(), block.title(), block.attrlist())
+        .into_iter()
+        .collect();
     let mut body = match block.content() {
         Some(content) if block.type_() == QuoteType::Verse && scope.is_synopsis => {
             let text = inline::plain(content.inlines()).replace('\'', "");

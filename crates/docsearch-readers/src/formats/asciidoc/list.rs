@@ -1,6 +1,6 @@
 //! Lists and definition lists.
 
-use asciidoc_parser::blocks::{Block, IsBlock, ListBlock, ListItem, ListItemMarker, ListType};
+use asciidoc_parser::blocks::{Block, IsBlock, ListBlock, ListItem, ListItemMarker};
 
 use super::inline;
 use super::scope::Scope;
@@ -12,26 +12,54 @@ const MAX_WORD_CHARACTERS: usize = 60;
 /// Converts the blocks of an item.
 pub(super) type ItemReader = for<'a> fn(&'a ListItem<'a>, Scope) -> Vec<String>;
 
-/// Converts a list to Markdown blocks.
-pub(super) fn blocks<'a>(list: &'a ListBlock<'a>, scope: Scope, read: ItemReader) -> Vec<String> {
-    match list.type_() {
-        ListType::Description => definitions(list, scope, read),
-        _ => vec![items(list, scope, read)],
+/// The kind of an item. A list may have items of several kinds, since those of the parser do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Bullet,
+    Number,
+    Term,
+}
+
+impl Kind {
+    fn of(item: &ListItem<'_>) -> Self {
+        match item.list_item_marker() {
+            ListItemMarker::DefinedTerm { .. } => Self::Term,
+            ListItemMarker::Hyphen(_) | ListItemMarker::Asterisks(_) | ListItemMarker::Bullet(_) => Self::Bullet,
+            _ => Self::Number,
+        }
     }
 }
 
-fn items<'a>(list: &'a ListBlock<'a>, scope: Scope, read: ItemReader) -> String {
-    let is_ordered = matches!(list.type_(), ListType::Ordered | ListType::Callout);
-    let first = list.start().unwrap_or(1).clamp(0, 1_000_000);
+/// Converts a list to Markdown blocks.
+pub(super) fn blocks<'a>(list: &'a ListBlock<'a>, scope: Scope, read: ItemReader) -> Vec<String> {
+    let all: Vec<&ListItem<'_>> = list_items(list).collect();
+    let mut number = list.start().unwrap_or(1).clamp(0, 1_000_000);
+    let mut id = list.id().map(str::to_owned);
     let mut output = Vec::new();
-    for (number, item) in (first..).zip(list_items(list)) {
-        let marker = match (is_ordered, item.checkbox()) {
-            (true, _) => format!("{number}. "),
-            (false, Some(true)) => "- [x] ".to_owned(),
-            (false, Some(false)) => "- [ ] ".to_owned(),
-            (false, None) => "- ".to_owned(),
+    for items in all.chunk_by(|item, next| Kind::of(item) == Kind::of(next)) {
+        match Kind::of(items[0]) {
+            Kind::Term => output.extend(definitions(items, id.take(), scope, read)),
+            Kind::Bullet => output.push(self::items(items, None, scope, read)),
+            Kind::Number => {
+                output.push(self::items(items, Some(number), scope, read));
+                number = number.saturating_add(items.len().try_into().unwrap_or_default());
+            }
+        }
+    }
+    output
+}
+
+/// A list with numbers from `first`, or with bullets.
+fn items<'a>(items: &[&'a ListItem<'a>], first: Option<i64>, scope: Scope, read: ItemReader) -> String {
+    let mut output = Vec::new();
+    for (offset, item) in (0..).zip(items) {
+        let marker = match (first, item.checkbox()) {
+            (Some(first), _) => format!("{}. ", first.saturating_add(offset)),
+            (None, Some(true)) => "- [x] ".to_owned(),
+            (None, Some(false)) => "- [ ] ".to_owned(),
+            (None, None) => "- ".to_owned(),
         };
-        let width = if is_ordered { marker.len() } else { 2 };
+        let width = if first.is_some() { marker.len() } else { 2 };
         output.push(format!(
             "{marker}{}",
             markdown_text::hang(&body(item, scope, read), width)
@@ -58,6 +86,16 @@ fn is_item(block: &str) -> bool {
     block.starts_with("- ") || block.starts_with("1. ")
 }
 
+/// Whether a text cannot follow a label on the same line.
+fn opens_block(text: &str) -> bool {
+    let number = text.bytes().take_while(u8::is_ascii_digit).count();
+    text.is_empty()
+        || number > 0 && text[number..].starts_with(". ")
+        || text.starts_with(['#', '|', '>'])
+        || text.starts_with("- ")
+        || text.starts_with("```")
+}
+
 fn list_items<'a>(list: &'a ListBlock<'a>) -> impl Iterator<Item = &'a ListItem<'a>> {
     list.child_blocks().filter_map(|block| match block {
         Block::ListItem(item) => Some(item),
@@ -74,13 +112,13 @@ struct Definition {
     id: Option<String>,
 }
 
-fn definitions<'a>(list: &'a ListBlock<'a>, scope: Scope, read: ItemReader) -> Vec<String> {
+fn definitions<'a>(items: &[&'a ListItem<'a>], id: Option<String>, scope: Scope, read: ItemReader) -> Vec<String> {
     let mut output = Vec::new();
     let mut entry = Definition {
-        id: list.id().map(str::to_owned),
+        id,
         ..Definition::default()
     };
-    let mut items = list_items(list).peekable();
+    let mut items = items.iter().copied().peekable();
     while let Some(item) = items.next() {
         entry.add(item);
         // Terms without a definition share that of the next one.
@@ -158,7 +196,7 @@ impl Definition {
             return output;
         }
         let text = body(item, scope, read);
-        let item = match text.contains("\n\n") || text.starts_with("```") || text.is_empty() {
+        let item = match text.contains("\n\n") || opens_block(&text) {
             true => format!("{label}\n\n{text}"),
             false => format!("{label}: {text}"),
         };

@@ -1,6 +1,6 @@
 //! Prepares the text for the parser: rewrites syntax that it does not know, and checks limits.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::MAX_BYTES;
 use crate::draft::Unreadable;
@@ -12,6 +12,8 @@ const MAX_CALLOUTS: usize = 5_000;
 const MAX_NESTING: usize = 24;
 /// The parser tries every number for sections of the same name.
 const MAX_SECTIONS_WITH_IDS: usize = 3_000;
+/// The deepest level of a section.
+const MAX_LEVEL: i32 = 5;
 /// Underline characters of titles, by level.
 const UNDERLINES: [char; 5] = ['=', '-', '~', '^', '+'];
 
@@ -26,9 +28,21 @@ pub(super) struct Source {
     pub(super) has_title: bool,
 }
 
-/// Rewrites underlined titles, and parts of books, for the parser. `may_have_title`: whether the first heading may be
-/// the title of the document.
-pub(super) fn prepare(text: &str, may_have_title: bool) -> Result<Source, Unreadable> {
+/// Where a text is included.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Position {
+    /// Whether the first heading may be the title of the document.
+    pub(super) may_have_title: bool,
+    /// Levels that its headings go down, by `leveloffset` of the includes around it.
+    pub(super) offset: i32,
+}
+
+/// The option of an include in a prepared text that has the sum of all `leveloffset`: the parser would put attribute
+/// entries around the included text, which are text below a paragraph and in a table.
+pub(super) const OFFSET: &str = "x-offset";
+
+/// Rewrites underlined titles, parts of books, and the offsets of levels for the parser.
+pub(super) fn prepare(text: &str, position: Position) -> Result<Source, Unreadable> {
     if text.len() > MAX_BYTES {
         return Err(refusal("larger than 4 MB with what it includes"));
     }
@@ -37,35 +51,83 @@ pub(super) fn prepare(text: &str, may_have_title: bool) -> Result<Source, Unread
         text: String::with_capacity(text.len() + 64),
         ..Source::default()
     };
-    let (mut verbatim, mut paragraph, mut callouts, mut sections) = (None::<&str>, 0, 0, 0);
+    // The parser follows no attributes of a header below a comment.
+    let lines = &lines[comments(&lines)..];
+    if lines.len() < text.lines().count() && !position.may_have_title {
+        source.push("");
+    }
+    let (mut verbatim, mut table) = (None::<&str>, None::<&str>);
+    let (mut paragraph, mut callouts, mut sections) = (0, 0, 0);
     let mut enclosing: Vec<&str> = Vec::new();
     let mut has_content = false;
+    let mut offset = position.offset;
+    let delimiters = Delimiters::of(lines);
+    let mut verbatim_end = usize::MAX;
     let mut at = 0;
     while at < lines.len() {
         let line = lines[at].trim_end();
+        let previous = at.checked_sub(1).map_or("", |before| lines[before]);
+        if at >= verbatim_end
+            && let Some(delimiter) = verbatim.take()
+        {
+            source.push(delimiter);
+        }
         at += 1;
         if let Some(delimiter) = verbatim {
             callouts += usize::from(line.ends_with('>'));
             if line == delimiter {
                 verbatim = None;
-            } else if let Some(target) = include_target(line) {
+            } else if let Some((target, _)) = include(line) {
                 source.verbatim_includes.insert(target.to_owned());
             }
-            source.push(line);
+            source.push(&with_offset(line, None));
+            continue;
+        }
+        if let Some(value) = level_offset(line) {
+            offset = match value {
+                "" => 0,
+                value => moved(offset, value),
+            };
+            source.push("");
+            continue;
+        }
+        if let Some(delimiter) = table {
+            callouts += usize::from(line.ends_with('>'));
+            if line == delimiter {
+                table = None;
+            } else if is_verbatim_delimiter(line) {
+                verbatim = Some(line);
+                verbatim_end = delimiters.end(line, &[delimiter], at);
+            }
+            source.push(&linkgit(&with_offset(line, Some(offset))));
             continue;
         }
         paragraph = if line.is_empty() { 0 } else { paragraph + line.len() + 1 };
         if paragraph > MAX_PARAGRAPH_BYTES {
             return Err(refusal("a paragraph of more than 64 KB"));
         }
-        let previous = at.checked_sub(2).map_or("", |before| lines[before]);
-        if let Some((level, title)) = underlined(line, lines.get(at).copied(), previous) {
+        let underlined = underlined(line, lines.get(at).copied(), previous);
+        let marked = marked(line);
+        // The text that was included before a heading need not end with a blank line.
+        if include(previous).is_some() && (underlined.is_some() || marked.is_some()) {
+            source.push("");
+        }
+        let moves = line.starts_with("= ") || offset != 0;
+        if let Some((level, title)) = underlined.or(marked.filter(|_| moves)) {
+            at += usize::from(underlined.is_some());
             sections += 1;
-            let is_title = level == 0 && may_have_title && !has_content;
+            let level = level as i32 + offset;
+            let is_title = level <= 0 && offset == 0 && position.may_have_title && !has_content;
             source.has_title |= is_title;
-            source.push_heading(if level == 0 && !is_title { 1 } else { level }, title);
+            source.push_heading(
+                if is_title {
+                    0
+                } else {
+                    level.clamp(1, MAX_LEVEL) as usize
+                },
+                title,
+            );
             has_content = true;
-            at += 1;
             continue;
         }
         if is_compound_delimiter(line) {
@@ -77,30 +139,82 @@ pub(super) fn prepare(text: &str, may_have_title: bool) -> Result<Source, Unread
         if enclosing.len() > MAX_NESTING || list_level(line) > MAX_NESTING {
             return Err(refusal("blocks or lists nested more than 24 levels deep"));
         }
-        if is_verbatim_delimiter(line) {
-            verbatim = Some(
-                line.split_at_checked(3)
-                    .filter(|_| line.starts_with("```"))
-                    .map_or(line, |(fence, _)| fence),
-            );
-        } else if let Some(title) = line.strip_prefix("= ") {
-            sections += 1;
-            let is_title = may_have_title && !has_content;
-            source.has_title |= is_title;
-            source.push_heading(usize::from(!is_title), title);
-            has_content = true;
-            continue;
+        if is_table_delimiter(line) {
+            table = Some(line);
+        } else if is_verbatim_delimiter(line) {
+            let delimiter = line
+                .split_at_checked(3)
+                .filter(|_| line.starts_with("```"))
+                .map_or(line, |(fence, _)| fence);
+            verbatim = Some(delimiter);
+            verbatim_end = delimiters.end(delimiter, &enclosing, at);
         } else {
             sections += usize::from(line.starts_with("=="));
             has_content |= is_content(line);
         }
-        source.push(&linkgit(line));
+        match conditional_entry(line) {
+            Some((condition, entry)) => {
+                source.push(&condition);
+                source.push(entry);
+                source.push("endif::[]");
+            }
+            None => source.push(&linkgit(&with_offset(line, Some(offset)))),
+        }
+    }
+    if let Some(delimiter) = verbatim {
+        source.push(delimiter);
     }
     if callouts > MAX_CALLOUTS {
         return Err(refusal("more than 5,000 callouts"));
     }
     source.has_section_ids = sections <= MAX_SECTIONS_WITH_IDS;
     Ok(source)
+}
+
+/// The number of blank lines and of comments at the beginning, up to a tag that an include may name.
+fn comments(lines: &[&str]) -> usize {
+    let mut at = 0;
+    while let Some(line) = lines.get(at).map(|line| line.trim_end()) {
+        let is_block = line.len() >= 4 && line.bytes().all(|byte| byte == b'/');
+        if is_block {
+            let rest = lines[at + 1..].iter().position(|end| end.trim_end() == line);
+            at += rest.map_or(lines.len() - at, |length| length + 2);
+        } else if line.is_empty() || line.starts_with("//") && !line.starts_with("///") && !line.contains("::") {
+            at += 1;
+        } else {
+            break;
+        }
+    }
+    at
+}
+
+/// Where lines delimit blocks. The parser drops the text of code without an end.
+struct Delimiters<'a>(HashMap<&'a str, Vec<usize>>);
+
+impl<'a> Delimiters<'a> {
+    fn of(lines: &[&'a str]) -> Self {
+        let mut positions: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, line) in lines.iter().enumerate() {
+            let line = line.trim_end();
+            if is_verbatim_delimiter(line) || is_compound_delimiter(line) || is_table_delimiter(line) {
+                positions.entry(line).or_default().push(at);
+            }
+        }
+        Self(positions)
+    }
+
+    /// The line from `from` where a block ends that its delimiter does not end before the blocks around it.
+    fn end(&self, delimiter: &str, enclosing: &[&str], from: usize) -> usize {
+        let next = |delimiter: &str| {
+            let positions = self.0.get(delimiter).map_or(&[][..], Vec::as_slice);
+            positions.get(positions.partition_point(|&at| at < from)).copied()
+        };
+        let around = enclosing.iter().filter_map(|delimiter| next(delimiter)).min();
+        match (next(delimiter), around) {
+            (Some(own), around) if around.is_none_or(|around| own < around) => usize::MAX,
+            (_, around) => around.unwrap_or(usize::MAX),
+        }
+    }
 }
 
 impl Source {
@@ -139,7 +253,12 @@ fn is_verbatim_delimiter(line: &str) -> bool {
         return false;
     };
     let is_uniform = line.len() >= 4 && line.chars().all(|character| character == first);
-    "-.+/".contains(first) && is_uniform || line.starts_with("```") && !line[3..].contains('`') || line == "|==="
+    "-.+/".contains(first) && is_uniform || line.starts_with("```") && !line[3..].contains('`')
+}
+
+fn is_table_delimiter(line: &str) -> bool {
+    let end = line.strip_prefix(['|', ',', ':']).unwrap_or_default();
+    end.len() >= 3 && end.bytes().all(|byte| byte == b'=')
 }
 
 fn is_compound_delimiter(line: &str) -> bool {
@@ -178,9 +297,61 @@ fn underlined<'a>(line: &'a str, next: Option<&str>, previous: &str) -> Option<(
     (is_title && !introduces).then_some((level, line))
 }
 
-fn include_target(line: &str) -> Option<&str> {
-    let (target, _) = line.strip_prefix("include::")?.split_once('[')?;
-    Some(target)
+/// Target and options of an include.
+fn include(line: &str) -> Option<(&str, &str)> {
+    let (target, options) = line.trim_end().strip_prefix("include::")?.split_once('[')?;
+    Some((target, options.strip_suffix(']')?))
+}
+
+/// An include with the sum of all offsets in place of its own; in code without any.
+fn with_offset(line: &str, offset: Option<i32>) -> String {
+    let Some((target, options)) = include(line) else {
+        return line.to_owned();
+    };
+    let own = options
+        .split(',')
+        .find_map(|option| option.trim().strip_prefix("leveloffset="));
+    let sum = offset.map(|offset| own.map_or(offset, |own| moved(offset, own.trim_matches(['"', '\'']))));
+    let mut kept: Vec<String> = options
+        .split(',')
+        .filter(|option| !option.trim().starts_with("leveloffset=") && !option.is_empty())
+        .map(str::to_owned)
+        .collect();
+    kept.extend(sum.filter(|&sum| sum != 0).map(|sum| format!("{OFFSET}={sum}")));
+    format!("include::{target}[{}]", kept.join(","))
+}
+
+/// The offset after an assignment, which is relative if it has a sign.
+fn moved(offset: i32, value: &str) -> i32 {
+    let number = value.trim().parse().unwrap_or(0_i32).clamp(-MAX_LEVEL, MAX_LEVEL);
+    match value.trim().starts_with(['+', '-']) {
+        true => (offset + number).clamp(-MAX_LEVEL, MAX_LEVEL),
+        false => number,
+    }
+}
+
+/// The value that a line assigns to `leveloffset`; empty if it removes it.
+fn level_offset(line: &str) -> Option<&str> {
+    match line {
+        ":leveloffset!:" | ":!leveloffset:" => Some(""),
+        _ => Some(line.strip_prefix(":leveloffset:")?.trim()),
+    }
+}
+
+/// The condition and the attribute entry of `ifndef::name[:other: value]`, which the parser reads on lines of their
+/// own only.
+fn conditional_entry(line: &str) -> Option<(String, &str)> {
+    let is_condition = line.starts_with("ifdef::") || line.starts_with("ifndef::");
+    let (condition, entry) = line.strip_suffix(']')?.split_once('[').filter(|_| is_condition)?;
+    entry.starts_with(':').then(|| (format!("{condition}[]"), entry))
+}
+
+/// Level and text of a title with marks before it.
+fn marked(line: &str) -> Option<(usize, &str)> {
+    let first = line.chars().next().filter(|first| "=#".contains(*first))?;
+    let marks = line.chars().take_while(|&mark| mark == first).count();
+    let title = line[marks..].strip_prefix(' ').map(str::trim)?;
+    (marks as i32 <= MAX_LEVEL + 1 && !title.is_empty()).then_some((marks - 1, title))
 }
 
 /// Git's macro for its manual pages, `linkgit:git-add[1]`.
@@ -218,8 +389,13 @@ fn linkgit(line: &str) -> String {
 mod tests {
     use super::*;
 
+    const TITLED: Position = Position {
+        may_have_title: true,
+        offset: 0,
+    };
+
     fn prepared(text: &str) -> String {
-        prepare(text, true).unwrap().text
+        prepare(text, TITLED).unwrap().text
     }
 
     #[test]
@@ -238,15 +414,58 @@ mod tests {
 
     #[test]
     fn parts_of_books_are_sections() {
-        let source = prepare("= Book\n\n= Part\n\n== Chapter\n", true).unwrap();
+        let source = prepare("= Book\n\n= Part\n\n== Chapter\n", TITLED).unwrap();
         assert_eq!(source.text, "= Book\n\n== Part\n\n== Chapter\n");
         assert!(source.has_title);
-        assert_eq!(prepare("= Part\n", false).unwrap().text, "== Part\n");
+        assert_eq!(prepare("= Part\n", Position::default()).unwrap().text, "== Part\n");
+    }
+
+    #[test]
+    fn offsets_move_headings_and_are_handed_to_includes() {
+        let text = "= Part\n\nDeep\n~~~~\n\n:leveloffset: +1\n== Two\n:leveloffset!:\n# Zero\n\ninclude::a.adoc[leveloffset=+1,lines=1..2]\n== Next\n";
+        let position = Position {
+            may_have_title: true,
+            offset: 1,
+        };
+        assert_eq!(
+            prepare(text, position).unwrap().text,
+            "== Part\n\n==== Deep\n\n\n==== Two\n\n# Zero\n\ninclude::a.adoc[lines=1..2,x-offset=1]\n\n== Next\n"
+        );
+        assert_eq!(
+            prepared("----\ninclude::a.adoc[leveloffset=+1]\n----\n|===\ninclude::b.adoc[leveloffset=\"2\"]\n|===\n"),
+            "----\ninclude::a.adoc[]\n----\n|===\ninclude::b.adoc[x-offset=2]\n|===\n"
+        );
+    }
+
+    #[test]
+    fn code_without_an_end_ends_with_the_block_around_it() {
+        assert_eq!(prepared("----\na\n"), "----\na\n----\n");
+        assert_eq!(
+            prepared("====\n----\na\n====\n\nb\n"),
+            "====\n----\na\n----\n====\n\nb\n"
+        );
+        let closed = "====\n----\na\n----\n====\n";
+        assert_eq!(prepared(closed), closed);
+    }
+
+    #[test]
+    fn comments_above_the_title_go() {
+        assert_eq!(prepared("////\nlicence\n////\n\n// note\n\n= Title\n"), "= Title\n");
+        let part = prepare("// note\n\nText\n", Position::default()).unwrap();
+        assert_eq!(part.text, "\nText\n");
+    }
+
+    #[test]
+    fn conditions_of_entries_are_lines_of_their_own() {
+        assert_eq!(
+            prepared("ifndef::a[:a: b]\nifdef::a[text]\n"),
+            "ifndef::a[]\n:a: b\nendif::[]\nifdef::a[text]\n"
+        );
     }
 
     #[test]
     fn includes_in_code_are_listed() {
-        let source = prepare("----\ninclude::a.txt[]\n----\ninclude::b.txt[]\n", true).unwrap();
+        let source = prepare("----\ninclude::a.txt[]\n----\ninclude::b.txt[]\n", TITLED).unwrap();
         assert_eq!(source.verbatim_includes, HashSet::from(["a.txt".to_owned()]));
     }
 
@@ -260,7 +479,7 @@ mod tests {
 
     #[test]
     fn quadratic_input_is_refused() {
-        assert!(prepare(&"word ".repeat(20_000), true).is_err());
-        assert!(prepare(&"word word\n\n".repeat(20_000), true).is_ok());
+        assert!(prepare(&"word ".repeat(20_000), TITLED).is_err());
+        assert!(prepare(&"word word\n\n".repeat(20_000), TITLED).is_ok());
     }
 }

@@ -57,7 +57,10 @@ fn line(row: Vec<Cell>) -> Vec<String> {
 
 /// Whether a block fits in a Markdown table cell.
 fn is_line(block: &str) -> bool {
-    !(block.starts_with("```") || block.starts_with("- ") || block.starts_with("1. ") || block.starts_with('|'))
+    let opens_block = ["```", "- ", "1. ", "|", "#", "> "]
+        .iter()
+        .any(|mark| block.starts_with(mark));
+    !opens_block
 }
 
 fn row_blocks(row: Vec<Cell>) -> Vec<String> {
@@ -86,7 +89,18 @@ fn cell_blocks<'a>(cell: &'a TableCell<'a>, scope: Scope, read: CellReader) -> V
             let text = text.trim().to_owned();
             if text.is_empty() { Vec::new() } else { vec![text] }
         }
-        TableCellContent::AsciiDoc(cell) => read(cell.blocks(), scope.enclosed()),
+        TableCellContent::AsciiDoc(cell) => {
+            let blocks = read(cell.blocks(), scope.enclosed());
+            blocks.into_iter().map(without_escapes).collect()
+        }
+    }
+}
+
+/// A separator in a cell is escaped, in code, too; the parser keeps the sign. In a nested table, Markdown needs it.
+fn without_escapes(block: String) -> String {
+    match block.starts_with('|') {
+        true => block,
+        false => block.replace("\\\\|", "|").replace("\\|", "|"),
     }
 }
 

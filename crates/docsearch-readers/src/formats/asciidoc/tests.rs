@@ -1,3 +1,5 @@
+mod words;
+
 use std::fs;
 
 use super::*;

@@ -2,6 +2,7 @@
 //!
 //! Reads plain JSON values: many descriptions violate the schema, and a missing part must not lose the rest.
 
+mod bundle;
 mod described;
 mod example;
 mod explanation;
@@ -26,6 +27,7 @@ use memchr::memmem;
 use serde_json::Value;
 
 use crate::draft::{Draft, Unreadable};
+use crate::file::Folder;
 use crate::formats::format::{Format, Reader, TextSource, TextTest};
 #[cfg(test)]
 use crate::formats::growth;
@@ -60,7 +62,7 @@ pub(crate) static FORMAT: Format = Format {
         "openapi",
         "OpenAPI",
         "OpenAPI and Swagger: a document for every operation; other data files are left out",
-        Reader::Text(|source: &TextSource<'_>| read(source.text)),
+        Reader::Text(|source: &TextSource<'_>| read_in(source.folder, source.path, source.text)),
     )
 };
 
@@ -106,17 +108,26 @@ fn is_version(after_key: &[u8]) -> bool {
     after_key[..filler].contains(&b':') && matches!(after_key.get(filler), Some(b'2' | b'3'))
 }
 
-/// Reads the description in `text`, JSON or YAML.
+/// Reads the description in `text`, JSON or YAML, without other files.
+#[cfg(test)]
 pub(crate) fn read(text: &str) -> Result<Vec<Draft>, Unreadable> {
-    let root = parse(text).map_err(|reason| Unreadable::Malformed {
+    read_in(None, Path::new("api.yaml"), text)
+}
+
+/// Reads the description in `text` at `path`, JSON or YAML; it may refer to files of `folder`.
+pub(crate) fn read_in(folder: Option<&Folder>, path: &Path, text: &str) -> Result<Vec<Draft>, Unreadable> {
+    let mut root = parse(text).map_err(|reason| Unreadable::Malformed {
         format: "OpenAPI description",
         reason,
     })?;
     if root.get("openapi").or_else(|| root.get("swagger")).is_none() {
         return Err(Unreadable::NoDocumentation("data without an OpenAPI description"));
     }
-    let api = Api::new(&root, MIN_ROOM + MAX_GROWTH * text.len());
-    let mut drafts = vec![overview::draft(&api)];
+    let files = bundle::complete(&mut root, folder, path);
+    let api = Api::new(&root, MIN_ROOM + MAX_GROWTH * (text.len() + files.bytes));
+    let mut overview = overview::draft(&api);
+    overview.warning = files.warning;
+    let mut drafts = vec![overview];
     let mut taken = HashSet::new();
     for operation in operation::all(&api) {
         drafts.push(operation.draft(&api, &mut taken));

@@ -124,5 +124,12 @@ pub(super) fn reference(value: &Value) -> Option<&str> {
 
 /// The last part of a reference, the name of what it means; `None` for what is not a reference.
 pub(super) fn name(value: &Value) -> Option<&str> {
-    reference(value)?.rsplit(['/', '#']).next()
+    let reference = reference(value)?;
+    let last = reference.rsplit(['/', '#']).next()?;
+    // A reference may name a whole file.
+    let file = last.rsplit("~1").next()?;
+    let name = [".yaml", ".yml", ".json"]
+        .iter()
+        .find_map(|extension| file.strip_suffix(extension));
+    Some(name.unwrap_or(last))
 }

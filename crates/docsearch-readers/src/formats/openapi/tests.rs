@@ -175,7 +175,7 @@ components:
       description: Carries cars.
       properties:
         kind: {const: f}
-        decks: {anyOf: [{type: integer, exclusiveMinimum: 0}, {const: none, description: For passengers only}]}
+        rows: {anyOf: [{type: integer, exclusiveMinimum: 0}, {const: none, description: For passengers only}]}
     Tug: {title: Tugboat, properties: {kind: {const: t}, pull: {type: number, default: 40, description: In tonnes}}}
 ";
     let body = bodies(text);
@@ -190,7 +190,7 @@ components:
             "- `ships` (array of `Ship`): Items: Anything that floats. `kind` is the discriminator: `f` is `Ferry`.\n",
             "  - `Ferry`: Carries cars.\n",
             "    - `kind` (string): Always `f`.\n",
-            "    - `decks` (integer or string)\n",
+            "    - `rows` (integer or string)\n",
             "      - integer: Greater than: `0`.\n",
             "      - string: For passengers only Always `none`.\n",
             "  - `Tug`: Tugboat.\n",

@@ -284,14 +284,19 @@ impl Converter {
         }
         let line_start = output.rfind('\n').map_or(0, |end| end + 1);
         let line = &output[line_start..];
-        let is_component = module::starts_upper(tag.name);
+        let owner = match module::starts_upper(tag.name) {
+            true => attributes::Owner::Component {
+                has_children: !tag.self_closing,
+            },
+            false => attributes::Owner::Html,
+        };
         let dialect = self.dialect;
         let nesting = self.nesting + 1;
         let mut element = |text: &str| match nesting <= MAX_NESTING {
             true => nested(text, dialect, nesting),
             false => String::new(),
         };
-        let text = attributes::text(tag.attributes, is_component, &mut element);
+        let text = attributes::text(tag.attributes, owner, &mut element);
         if line.trim().is_empty() && !text.is_empty() {
             output.push_str(&text);
             output.push_str("\n\n");

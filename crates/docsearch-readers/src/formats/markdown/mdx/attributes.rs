@@ -13,6 +13,8 @@ const PROSE_ATTRIBUTES: [&str; 8] = [
 ];
 /// String attributes that show something to type.
 const CODE_ATTRIBUTES: [&str; 3] = ["text", "code", "command"];
+/// Attributes with the name of what an element with a type describes, such as a parameter.
+const NAME_ATTRIBUTES: [&str; 5] = ["name", "path", "query", "body", "header"];
 /// Keys that start an entry in a list of objects.
 const ENTRY_KEYS: [&str; 3] = ["name", "title", "label"];
 /// Parts of names of attributes that are for the browser or for a program.
@@ -136,18 +138,58 @@ pub(super) fn literal(expression: &str) -> Option<String> {
     (string_length(&expression[1..], quote) == Some(inner.len())).then(|| unescaped(inner))
 }
 
-/// The visible text as Markdown. `element` makes Markdown of elements in a value. `is_component`: attributes of own
-/// names may be texts.
-pub(super) fn text(source: &str, is_component: bool, element: &mut impl FnMut(&str) -> String) -> String {
+/// What has the attributes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// An element of HTML.
+    Html,
+    /// A component, whose attributes of own names may be texts.
+    Component { has_children: bool },
+}
+
+/// The visible text as Markdown. `element` makes Markdown of elements in a value.
+pub(super) fn text(source: &str, owner: Owner, element: &mut impl FnMut(&str) -> String) -> String {
+    let attributes = all(source);
+    let is_component = owner != Owner::Html;
     let mut output = Output::default();
-    for (key, value) in all(source) {
+    let name = name(&attributes, owner);
+    output.blocks.extend(name.as_ref().map(|(_, shown)| shown.clone()));
+    for (key, value) in attributes {
         match value {
+            _ if name.as_ref().is_some_and(|(own, _)| *own == key) => {}
             Value::Text(text) => output.push(key, text, is_component),
             Value::Expression(expression) => output.expression(key, expression, is_component, element),
             Value::Flag => {}
         }
     }
     output.finish()
+}
+
+/// The name of what a component describes, with its type, and the attribute that has it.
+fn name<'a>(attributes: &[(&'a str, Value<'a>)], owner: Owner) -> Option<(&'a str, String)> {
+    let Owner::Component { has_children } = owner else {
+        return None;
+    };
+    let value = |name: &str| {
+        attributes.iter().find_map(|(key, value)| match value {
+            Value::Text(text) if *key == name && !text.trim().is_empty() => Some((*key, line(text))),
+            _ => None,
+        })
+    };
+    let required = match attributes.contains(&("required", Value::Flag)) {
+        true => ", required",
+        false => "",
+    };
+    match value("type") {
+        Some((_, kind)) => {
+            let (key, name) = NAME_ATTRIBUTES.iter().find_map(|name| value(name))?;
+            Some((key, format!("`{name}` (`{kind}`{required})")))
+        }
+        None => {
+            let (key, name) = value("name").filter(|(_, name)| has_children && !is_prose(name))?;
+            Some((key, format!("`{name}`")))
+        }
+    }
 }
 
 #[derive(Default)]
@@ -198,6 +240,24 @@ impl Output {
             }
         } else if expression.starts_with(['[', '{']) {
             self.literals(key, expression, is_component, element);
+        } else if !expression.contains("=>") {
+            self.choices(key, expression, is_component);
+        }
+    }
+
+    /// The texts among which an expression chooses: `wide ? 'a' : 'b'`.
+    fn choices(&mut self, key: &str, expression: &str, is_component: bool) {
+        let mut at = 0;
+        while let Some(offset) = expression[at..].find(['"', '\'', '`']) {
+            let open = at + offset;
+            let quote = expression[open..].chars().next().unwrap_or('"');
+            let Some(length) = string_length(&expression[open + 1..], quote) else {
+                return;
+            };
+            if expression[..open].trim_end().ends_with(['?', ':', '|', '&']) {
+                self.push(key, &unescaped(&expression[open + 1..open + 1 + length]), is_component);
+            }
+            at = open + 1 + length + 1;
         }
     }
 
@@ -313,7 +373,7 @@ fn is_prose(value: &str) -> bool {
     let is_address = value.contains("://") || value.starts_with(['/', '.', '#']);
     let is_phrase = value.starts_with(char::is_uppercase) && !value.chars().skip(1).any(char::is_uppercase)
         || value.ends_with(['.', '!', '?'])
-        || value.chars().any(|character| !character.is_ascii());
+        || !value.is_ascii();
     !is_address && (words > 1 || words == 1 && is_phrase && !value.contains(['_', '=', '(', '{']))
 }
 

@@ -19,7 +19,7 @@ use crate::draft::front_matter;
 use crate::file::Folder;
 use crate::folder::include_reader::{IncludeReader, IncludedFile};
 use crate::text::fence;
-use scope::{CHILDREN, Properties, Scope};
+use scope::{CHILDREN, MARK, Properties, Scope};
 
 /// Elements that include the file in their text or attribute, in the languages of Fumadocs and Mintlify.
 const INCLUDE_ELEMENT: &str = "include";
@@ -344,16 +344,22 @@ fn included_file(text: &str, tag: &Tag<'_>) -> Option<(String, usize)> {
     }
 }
 
-/// The text with one space for any white space.
+/// The text of elements as React shows it: a line break beside a tag is no space.
 fn one_line(text: &str) -> String {
     let mut output = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character.is_whitespace() {
-            true if output.ends_with(' ') => {}
-            true => output.push(' '),
-            false => output.push(character),
+    let mut rest = text;
+    while let Some(at) = rest.find(char::is_whitespace) {
+        output.push_str(&rest[..at]);
+        let after = rest[at..].trim_start();
+        let space = &rest[at..rest.len() - after.len()];
+        let is_beside_tag =
+            output.is_empty() || output.ends_with(['>', MARK]) || after.is_empty() || after.starts_with(['<', MARK]);
+        if !(space.contains('\n') && is_beside_tag) {
+            output.push(' ');
         }
+        rest = after;
     }
+    output.push_str(rest);
     output
 }
 

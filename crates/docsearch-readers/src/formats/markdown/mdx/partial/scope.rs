@@ -13,6 +13,7 @@ pub(super) type Properties = HashMap<String, String>;
 
 /// The mark in a part where its children stand.
 pub(super) const CHILDREN: &str = "\u{fdd0}";
+pub(super) const MARK: char = '\u{fdd0}';
 
 /// The text that is read, and what its names mean.
 pub(super) struct Scope<'a> {

@@ -99,7 +99,7 @@ fn parts_keep_the_place_of_their_element() {
 
 #[test]
 fn sources_texts_and_components_of_the_page_are_shown() {
-    let text = "import Code from '!!raw-loader!./a.js';\n\nexport const port = 80;\nexport const Key = ({children, where}) => (\n  <kbd style={{color: 'red'}}>{children} on {where}</kbd>\n);\n\nPort {port}, press <Key where=\"it\">F1</Key>.\n\n<CodeBlock language=\"js\">{Code}</CodeBlock>\n";
+    let text = "import Code from '!!raw-loader!./a.js';\n\nexport const port = 80;\nexport const Key = ({children, where}) => (\n  <kbd\n    style={{color: 'red'}}>\n    {children} on {where}\n  </kbd>\n);\n\nPort {port}, press <Key where=\"it\">F1</Key>.\n\n<CodeBlock language=\"js\">{Code}</CodeBlock>\n";
     assert_eq!(
         markdown(text, &[("docs/a.js", "let a = {b}\n")]),
         "Port 80, press F1 on it.\n\n```js\nlet a = {b}\n```\n"

@@ -446,54 +446,6 @@ mod tests {
         ));
     }
 
-    #[test]
-    fn parts_that_no_page_includes_are_counted_apart() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = std::fs::canonicalize(folder.path()).unwrap();
-        for (path, text) in [
-            ("page.mdx", "import Used from './_used.mdx';\n\n# Page\n\n<Used />\n"),
-            ("_used.mdx", "Text\n"),
-            ("_unused.mdx", "Text\n"),
-            ("_layout.md", "Text\n"),
-        ] {
-            fs::write(root.join(path), text).unwrap();
-        }
-        let options = ReadOptions {
-            max_file_size: 1000,
-            ..ReadOptions::default()
-        };
-        let names = ["page.mdx", "_used.mdx", "_unused.mdx", "_layout.md"];
-        let files: Vec<(&Path, &Path)> = names.iter().map(|name| (&*root, Path::new(name))).collect();
-        let folders = Folders::new(&files, &options);
-        let reason = |name: &str| {
-            let file = InputFile {
-                root: &root,
-                relative: Path::new(name),
-                source_root: "docs",
-            };
-            read(&file, &options, Some(&folders)).map_err(|error| error.to_string())
-        };
-        let bodies: Vec<String> = reason("page.mdx")
-            .unwrap()
-            .into_iter()
-            .map(|output| output.document.body)
-            .collect();
-        assert_eq!(bodies, ["# Page\n\nText\n"]);
-        assert_eq!(
-            reason("_used.mdx").unwrap_err(),
-            "not documentation: part of other pages"
-        );
-        assert_eq!(
-            reason("_unused.mdx").unwrap_err(),
-            "not documentation: part that no page is known to include"
-        );
-        // Templates may include it.
-        assert_eq!(
-            reason("_layout.md").unwrap_err(),
-            "not documentation: part of other pages"
-        );
-    }
-
     fn respond(url: &str, content_type: Option<&str>, body: &str) -> Result<Document, Unreadable> {
         let options = ReadOptions {
             max_file_size: 10_000,

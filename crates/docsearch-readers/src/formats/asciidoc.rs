@@ -2,6 +2,7 @@
 //! that it does not know is rewritten first.
 
 mod block;
+mod delimiter;
 mod include;
 mod inline;
 mod list;

@@ -15,7 +15,7 @@ use crate::file::{self, Folder};
 use crate::folder::include_reader;
 
 /// Maximum files that a page includes; each may include others, and itself.
-const MAX_INCLUDES: usize = 256;
+const MAX_INCLUDES: usize = 5_000;
 /// Maximum bytes of all that are read: pages include many parts of one file.
 const MAX_BYTES_READ: usize = 16 * MAX_BYTES;
 

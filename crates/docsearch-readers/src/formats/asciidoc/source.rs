@@ -1,8 +1,9 @@
 //! Prepares the text for the parser: rewrites syntax that it does not know, and checks limits.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::MAX_BYTES;
+use super::delimiter::{Delimiters, is_compound, is_table, is_verbatim};
 use crate::draft::Unreadable;
 
 /// Limits on constructs for which the parser takes quadratic time.
@@ -63,6 +64,7 @@ pub(super) fn prepare(text: &str, position: Position) -> Result<Source, Unreadab
     let mut offset = position.offset;
     let delimiters = Delimiters::of(lines);
     let mut verbatim_end = usize::MAX;
+    let mut is_attached = false;
     let mut at = 0;
     while at < lines.len() {
         let line = lines[at].trim_end();
@@ -95,14 +97,24 @@ pub(super) fn prepare(text: &str, position: Position) -> Result<Source, Unreadab
             callouts += usize::from(line.ends_with('>'));
             if line == delimiter {
                 table = None;
-            } else if is_verbatim_delimiter(line) {
+            } else if is_verbatim(line) {
                 verbatim = Some(line);
                 verbatim_end = delimiters.end(line, &[delimiter], at);
             }
             source.push(&linkgit(&with_offset(line, Some(offset))));
             continue;
         }
-        paragraph = if line.is_empty() { 0 } else { paragraph + line.len() + 1 };
+        // The parser takes items below an attached paragraph for its text.
+        if is_attached && paragraph > 1 && is_item(line) {
+            source.push("");
+            is_attached = false;
+        }
+        is_attached = line == "+" || is_attached && !line.is_empty();
+        paragraph = match line {
+            "" => 0,
+            "+" => 1,
+            line => paragraph + line.len() + 1,
+        };
         if paragraph > MAX_PARAGRAPH_BYTES {
             return Err(refusal("a paragraph of more than 64 KB"));
         }
@@ -130,7 +142,7 @@ pub(super) fn prepare(text: &str, position: Position) -> Result<Source, Unreadab
             has_content = true;
             continue;
         }
-        if is_compound_delimiter(line) {
+        if is_compound(line) {
             match enclosing.iter().rposition(|open| *open == line) {
                 Some(open) => enclosing.truncate(open),
                 None => enclosing.push(line),
@@ -139,9 +151,9 @@ pub(super) fn prepare(text: &str, position: Position) -> Result<Source, Unreadab
         if enclosing.len() > MAX_NESTING || list_level(line) > MAX_NESTING {
             return Err(refusal("blocks or lists nested more than 24 levels deep"));
         }
-        if is_table_delimiter(line) {
+        if is_table(line) {
             table = Some(line);
-        } else if is_verbatim_delimiter(line) {
+        } else if is_verbatim(line) {
             let delimiter = line
                 .split_at_checked(3)
                 .filter(|_| line.starts_with("```"))
@@ -188,35 +200,6 @@ fn comments(lines: &[&str]) -> usize {
     at
 }
 
-/// Where lines delimit blocks. The parser drops the text of code without an end.
-struct Delimiters<'a>(HashMap<&'a str, Vec<usize>>);
-
-impl<'a> Delimiters<'a> {
-    fn of(lines: &[&'a str]) -> Self {
-        let mut positions: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (at, line) in lines.iter().enumerate() {
-            let line = line.trim_end();
-            if is_verbatim_delimiter(line) || is_compound_delimiter(line) || is_table_delimiter(line) {
-                positions.entry(line).or_default().push(at);
-            }
-        }
-        Self(positions)
-    }
-
-    /// The line from `from` where a block ends that its delimiter does not end before the blocks around it.
-    fn end(&self, delimiter: &str, enclosing: &[&str], from: usize) -> usize {
-        let next = |delimiter: &str| {
-            let positions = self.0.get(delimiter).map_or(&[][..], Vec::as_slice);
-            positions.get(positions.partition_point(|&at| at < from)).copied()
-        };
-        let around = enclosing.iter().filter_map(|delimiter| next(delimiter)).min();
-        match (next(delimiter), around) {
-            (Some(own), around) if around.is_none_or(|around| own < around) => usize::MAX,
-            (_, around) => around.unwrap_or(usize::MAX),
-        }
-    }
-}
-
 impl Source {
     fn push(&mut self, line: &str) {
         self.text.push_str(line);
@@ -248,24 +231,6 @@ fn is_content(line: &str) -> bool {
         || line.starts_with("include::"))
 }
 
-fn is_verbatim_delimiter(line: &str) -> bool {
-    let Some(first) = line.chars().next() else {
-        return false;
-    };
-    let is_uniform = line.len() >= 4 && line.chars().all(|character| character == first);
-    "-.+/".contains(first) && is_uniform || line.starts_with("```") && !line[3..].contains('`')
-}
-
-fn is_table_delimiter(line: &str) -> bool {
-    let end = line.strip_prefix(['|', ',', ':']).unwrap_or_default();
-    end.len() >= 3 && end.bytes().all(|byte| byte == b'=')
-}
-
-fn is_compound_delimiter(line: &str) -> bool {
-    let first = line.chars().next().unwrap_or(' ');
-    line == "--" || line.len() >= 4 && "=*_".contains(first) && line.chars().all(|character| character == first)
-}
-
 /// Level of an item such as `*** text`.
 fn list_level(line: &str) -> usize {
     let item = line.trim_start();
@@ -275,6 +240,22 @@ fn list_level(line: &str) -> usize {
         .max()
         .unwrap_or(0);
     if item[level..].starts_with(' ') { level } else { 0 }
+}
+
+/// Whether a line begins an item of a list.
+fn is_item(line: &str) -> bool {
+    let line = line.trim_start();
+    let Some((mark, text)) = line.split_once(' ') else {
+        return line.ends_with("::") || line.ends_with(";;");
+    };
+    let all =
+        |mark: &str, of: char| !mark.is_empty() && mark.len() <= 5 && mark.chars().all(|character| character == of);
+    let number = mark.strip_suffix('.').unwrap_or_default();
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let is_letter = number.len() == 1 && number.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_callout = mark.starts_with('<') && mark.ends_with('>') && mark.len() > 2;
+    let is_term = mark.ends_with("::") || mark.ends_with(";;") || text.contains(":: ") || text.ends_with("::");
+    mark == "-" || all(mark, '*') || all(mark, '.') || is_number || is_letter || is_callout || is_term
 }
 
 /// Level and text of a title with this underline, which is as long as the title, give or take one character.
@@ -446,6 +427,14 @@ mod tests {
         );
         let closed = "====\n----\na\n----\n====\n";
         assert_eq!(prepared(closed), closed);
+    }
+
+    #[test]
+    fn items_end_an_attached_paragraph() {
+        assert_eq!(prepared("* a\n+\nb\nc\n** d\n"), "* a\n+\nb\nc\n\n** d\n");
+        for text in ["* a\n+\n* b\n", "a\n* b\n", "* a\n+\nb\n\n* c\n"] {
+            assert_eq!(prepared(text), text);
+        }
     }
 
     #[test]

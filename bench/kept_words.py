@@ -26,7 +26,7 @@ LEAST_OF_FORMAT = 0.995
 LEAST_OF_FILE = 0.97
 # The number of files of a format that are printed, those that lose most.
 WORST = 10
-# Files with fewer words say little.
+# The share of files with fewer words is chance.
 FEWEST_WORDS = 30
 # What three adjacent words of a page share with at least half of the pages of its set is the frame of the site.
 FRAME = 3
@@ -60,7 +60,7 @@ def page(name: str, shown: list[str], stored: list[str]) -> Page:
 
 
 def chosen(folder: Path, source: dict) -> list[str]:
-    """Paths of files, as many as the list says, evenly among all."""
+    """Paths of files, evenly among all, up to the number in the list."""
     endings = tuple(source.get("only") or source["endings"])
     files = (file for file in folder.rglob("*") if file.is_file() and file.name.endswith(endings))
     paths = sorted(file.relative_to(folder).as_posix() for file in files)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use docsearch_core::documents::passage::{document_passage, embedded_text};
 use docsearch_core::index::question::{FIRST, is_question};
-use docsearch_core::values::digest::digest;
+use docsearch_core::values::digest::analysis_digest;
 use docsearch_core::values::id::{ChunkId, DocumentId};
 use docsearch_inference::Embedder;
 use pgrx::datum::DatumWithOid;
@@ -114,7 +114,7 @@ pub(crate) fn sample(owner: &Owner<'_>, project: &Project) -> Result<Vec<(Chunk,
         ],
         |row| Ok((ChunkRow::read(row)?.chunk(project), row.required::<Vec<f32>>(8)?)),
     )?;
-    let is_current = |chunk: &Chunk| chunk.input_hash == digest(&[&chunk.passage]);
+    let is_current = |chunk: &Chunk| chunk.input_hash == analysis_digest(&[&chunk.passage]);
     Ok(found.into_iter().filter(|(chunk, _)| is_current(chunk)).collect())
 }
 

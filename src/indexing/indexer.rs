@@ -9,7 +9,7 @@ use docsearch_core::documents::passage::{document_passage, passage};
 use docsearch_core::index::statistics::Delta;
 use docsearch_core::text::message::bounded;
 use docsearch_core::text::token;
-use docsearch_core::values::digest::digest;
+use docsearch_core::values::digest::analysis_digest;
 use docsearch_inference::{Embedder, Tokenizer};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
@@ -446,8 +446,8 @@ impl<'a> Indexer<'a> {
         let unplaced = question_chunks::unplaced(&input, body);
         let (question_chunks, questions) = self.question_chunks(caller, &input, &chunks, questions)?;
         let hash = |chunk: &Chunk| match self.project.one_vector {
-            true => digest(&[&document_passage(&input.title, body)]),
-            false => digest(&[&passage(&input.title, &chunk.heading_path, &chunk.body)]),
+            true => analysis_digest(&[&document_passage(&input.title, body)]),
+            false => analysis_digest(&[&passage(&input.title, &chunk.heading_path, &chunk.body)]),
         };
         let text = chunks.into_iter().map(|chunk| {
             let hash = hash(&chunk);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use docsearch_core::documents::grouped_page::{self, GroupedPage};
 use docsearch_core::index::question::{self, Question};
 use docsearch_core::values::bounds::{self, LABEL_BYTES, LIST_LENGTH, TEXT_BYTES};
-use docsearch_core::values::digest::digest;
+use docsearch_core::values::digest::analysis_digest;
 use pgrx::pg_sys::panic::ErrorReport;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -317,7 +317,7 @@ impl DocumentInput {
     /// SHA-256, in hexadecimal, of everything that affects how the document is split and stored.
     pub(crate) fn content_hash(&self, max_tokens: usize) -> String {
         // Keys of a JSON object are written in order, so equal documents have equal text.
-        digest(&[&max_tokens.to_string(), &serde_json::json!(self).to_string()])
+        analysis_digest(&[&max_tokens.to_string(), &serde_json::json!(self).to_string()])
     }
 }
 

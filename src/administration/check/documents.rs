@@ -5,7 +5,7 @@ use docsearch_core::documents::passage::embedded_text;
 use docsearch_core::index::question::FIRST;
 use docsearch_core::text::name;
 use docsearch_core::values::bounds::counted;
-use docsearch_core::values::digest::digest;
+use docsearch_core::values::digest::analysis_digest;
 use pgrx::datum::DatumWithOid;
 use std::collections::{BTreeSet, HashSet};
 
@@ -102,7 +102,7 @@ fn outdated(owner: &Owner<'_>, project: &Project) -> Result<Vec<i64>> {
                 pgrx::check_for_interrupts!();
                 let row = ChunkRow::read(row)?;
                 let embedded = embedded_text(row.chunk, project.one_vector, &row.title, &row.headings, &row.body);
-                if row.input_hash != digest(&[&embedded]) || row.counts_differ {
+                if row.input_hash != analysis_digest(&[&embedded]) || row.counts_differ {
                     outdated.insert(row.document);
                 }
                 Ok(())

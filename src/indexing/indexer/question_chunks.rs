@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use docsearch_core::documents::chunk::Chunk;
 use docsearch_core::index::question::{self, Question, Sections};
 use docsearch_core::values::bounds;
-use docsearch_core::values::digest::digest;
+use docsearch_core::values::digest::analysis_digest;
 use docsearch_core::values::id::DocumentId;
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
@@ -78,7 +78,7 @@ impl Indexer<'_> {
                 .count(&question.question)
                 .unwrap_or(question.question.len()),
             plain: plain.to_owned(),
-            input_hash: digest(&[&question::passage(&question.question)]),
+            input_hash: analysis_digest(&[&question::passage(&question.question)]),
         };
         let in_chunks = sections.in_chunks(chunks);
         let mut planned_chunks = Vec::new();

@@ -79,7 +79,7 @@ const VERSIONS: [Version; schema::NEWEST] = [
     },
     Version {
         sql: include_str!("../../sql/schema/0017.sql"),
-        then: |_| Ok(()),
+        then: |caller| rules::seed_kinds(caller).and_then(|()| indexer::rename_all(caller)),
     },
 ];
 

@@ -10,6 +10,7 @@ use crate::postgres::statement;
 use crate::search::request::Arguments;
 use crate::search::retrieval::Detail;
 use crate::tables::project::Project;
+use crate::tables::rules;
 
 /// A row of the result.
 pub(crate) type Row = (
@@ -35,10 +36,12 @@ pub(crate) fn verify(caller: &mut Caller, project: &Project, sample: Option<i32>
         &[DatumWithOid::from(project.id)],
         |row| Ok((row.required(1)?, row.required(2)?, row.required(3)?)),
     )?;
-    let names = name::unique_names(pages.iter().map(|(title, slug, aliases)| {
+    let named = pages.iter().map(|(title, slug, aliases)| {
         let aliases = aliases.iter().map(String::as_str).collect();
         (title.as_str(), slug.as_str(), aliases)
-    }));
+    });
+    let rules = rules::current(caller)?;
+    let names = name::unique_names(named, rules.of(project.id).title_words());
     let slugs: Vec<(usize, String)> = pages.iter().map(|(_, slug, _)| slug.clone()).enumerate().collect();
     // A slug of one part is checked as a name.
     let paths: Vec<(usize, String)> = slugs.iter().filter(|(_, slug)| slug.contains('/')).cloned().collect();

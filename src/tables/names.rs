@@ -6,6 +6,7 @@ mod within;
 use std::collections::BTreeSet;
 
 use docsearch_core::documents::definition::{MAX_DEFINING_DOCUMENTS, definitions};
+use docsearch_core::query::rule::Rules;
 use docsearch_core::query::understanding::{CandidateName, NameRole};
 use docsearch_core::ranking::retrievers::NameMatch;
 use docsearch_core::text::name::{self, Name, NameKind};
@@ -348,12 +349,25 @@ pub(crate) fn any_direct(matches: &Map<DocumentId, NameMatch>, candidates: &[Can
 
 /// Writes the names of a document, the names that it defines, and its containers. Replaces those stored before if the
 /// document is `known`.
-pub(crate) fn write(owner: &Owner<'_>, project: i64, id: i64, input: &DocumentInput, known: bool) -> Result<()> {
-    let (keys, kinds): (Vec<String>, Vec<String>) =
-        names_of(&input.title, &input.slug, input.metadata.as_ref(), &input.source_urls)
-            .into_iter()
-            .map(|name| (name.key, name.kind.as_str().to_owned()))
-            .unzip();
+pub(crate) fn write(
+    owner: &Owner<'_>,
+    project: i64,
+    id: i64,
+    input: &DocumentInput,
+    known: bool,
+    rules: &Rules,
+) -> Result<()> {
+    let names = names_of(
+        &input.title,
+        &input.slug,
+        input.metadata.as_ref(),
+        &input.source_urls,
+        rules,
+    );
+    let (keys, kinds): (Vec<String>, Vec<String>) = names
+        .into_iter()
+        .map(|name| (name.key, name.kind.as_str().to_owned()))
+        .unzip();
     if known {
         delete(owner, project, id)?;
     }
@@ -440,10 +454,11 @@ pub(crate) fn names_of(
     slug: &str,
     metadata: Option<&serde_json::Value>,
     source_urls: &[String],
+    rules: &Rules,
 ) -> Vec<Name> {
     let url = metadata.and_then(|metadata| metadata.get("url")?.as_str());
     let urls = source_urls.iter().map(String::as_str).chain(url);
-    name::page_names(title, slug, aliases(metadata), urls)
+    name::page_names(title, slug, aliases(metadata), urls, rules.title_words())
 }
 
 /// The other names that a document's metadata give.

@@ -315,6 +315,17 @@ pub(crate) fn seed_asking(caller: &Caller) -> Result<()> {
     )
 }
 
+/// Writes the missing kinds of things.
+pub(crate) fn seed_kinds(caller: &Caller) -> Result<()> {
+    let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
+    write_query_words(
+        caller,
+        &rows,
+        "w.kind = 'kind'
+         AND NOT EXISTS (SELECT FROM docsearch.query_word q WHERE q.project_id IS NULL AND q.kind = w.kind AND q.word = w.word)",
+    )
+}
+
 /// Writes the missing words of kinds that version 16 of the tables adds.
 pub(crate) fn seed_framing(caller: &Caller) -> Result<()> {
     let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;

@@ -1,5 +1,6 @@
 //! Text of documents and queries: tokens, words, names and lines.
 
+pub mod documented_name;
 pub mod form;
 pub mod identifier;
 pub mod language;

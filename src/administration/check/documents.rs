@@ -16,7 +16,7 @@ use crate::postgres::role::Owner;
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::tables::project::Project;
-use crate::tables::{document, names, vectors};
+use crate::tables::{document, names, rules, vectors};
 
 /// Documents that one statement reads.
 const BATCH_SIZE: i64 = 1_000;
@@ -117,6 +117,7 @@ fn outdated(owner: &Owner<'_>, project: &Project) -> Result<Vec<i64>> {
 /// outlive their documents, so surplus ones are no problem.
 pub(super) fn names(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
+    let rules = rules::current(owner)?;
     for (index, project) in checked.projects.iter().enumerate() {
         let containers: HashSet<String> = statement::rows(
             owner,
@@ -126,6 +127,7 @@ pub(super) fn names(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<F
         )?
         .into_iter()
         .collect();
+        let rules = rules.of(project.id);
         let (mut misnamed, mut without_container) = (Vec::new(), Vec::new());
         in_batches(owner, project, |from, to| {
             statement::rows(
@@ -148,7 +150,7 @@ pub(super) fn names(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<F
                     let row = NamedRow::read(row)?;
                     let StoredJson(metadata) = row.metadata;
                     let mut stored = row.names;
-                    let named = names::names_of(&row.title, &row.slug, Some(&metadata), &row.source_urls);
+                    let named = names::names_of(&row.title, &row.slug, Some(&metadata), &row.source_urls, rules);
                     let mut named: Vec<String> = named
                         .into_iter()
                         .map(|name| format!("{} {}", name.kind.as_str(), name.key))

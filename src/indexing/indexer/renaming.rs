@@ -10,14 +10,17 @@ use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 use crate::tables::names;
 use crate::tables::project::{self, Project};
+use crate::tables::rules;
 use crate::tables::schema::Part;
 
 /// Writes the names, containers and entry shares of documents again.
-pub(crate) fn rename(owner: &Owner<'_>, project: &Project, documents: &[i64]) -> Result<()> {
+pub(crate) fn rename(owner: &mut Owner<'_>, project: &Project, documents: &[i64]) -> Result<()> {
+    let rules = rules::current(owner)?;
+    let rules = rules.of(project.id);
     for batch in documents.chunks(BATCH) {
         pgrx::check_for_interrupts!();
         for (id, input) in read_inputs(owner, project, batch)? {
-            names::write(owner, project.id, id, &input, true)?;
+            names::write(owner, project.id, id, &input, true, rules)?;
             if !Part::EntryShare.exists() {
                 continue;
             }
@@ -38,7 +41,7 @@ pub(crate) fn rename(owner: &Owner<'_>, project: &Project, documents: &[i64]) ->
 
 /// Writes the names of all documents again.
 pub(crate) fn rename_all(caller: &mut Caller) -> Result<()> {
-    let owner = &caller.as_owner()?;
+    let owner = &mut caller.as_owner()?;
     for project in project::all(owner)? {
         let documents = statement::rows(
             owner,

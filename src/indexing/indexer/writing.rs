@@ -21,7 +21,7 @@ use crate::postgres::tsvector::TsVectorBytes;
 use crate::settings::IndexMode;
 use crate::tables::schema::{self, Part};
 use crate::tables::statistics::by_hand::CountedElsewhere;
-use crate::tables::{names, postings, questions};
+use crate::tables::{names, postings, questions, rules};
 
 /// The stored rows of a document that changes.
 #[derive(Default)]
@@ -121,6 +121,7 @@ impl Indexer<'_> {
         let Some(id) = id else {
             return Ok(None);
         };
+        let rules = rules::current(caller)?;
         let owner = &caller.as_owner()?;
         let moved = self.moved_vectors(owner, id, document, &stored)?;
         let chunks = self.write_chunks(owner, id, document)?;
@@ -136,7 +137,15 @@ impl Indexer<'_> {
             .map(|(chunk_no, vector)| (self.chunk_id(id, chunk_no), vector))
             .collect();
         self.vectors.store(owner, self.project.id, &vectors)?;
-        names::write(owner, self.project.id, id, &document.input, document.known.is_some())?;
+        let rules = rules.of(self.project.id);
+        names::write(
+            owner,
+            self.project.id,
+            id,
+            &document.input,
+            document.known.is_some(),
+            rules,
+        )?;
         delta.count(1, document.words.into(), &chunks);
         Ok(Some(delta))
     }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::query::pattern::QuestionPatterns;
+use crate::text::documented_name::TitleWords;
 use crate::text::name;
 use crate::text::word::stem;
 
@@ -352,6 +353,14 @@ impl Rules {
     /// The rules by kind.
     pub fn tables(&self) -> &Tables {
         &self.tables
+    }
+
+    /// The words of titles that are no names.
+    pub fn title_words(&self) -> TitleWords<'_> {
+        TitleWords {
+            kinds: &self.tables.kind_words,
+            articles: &self.tables.articles,
+        }
     }
 
     /// These rules with rows applied, in order: later rows win.

@@ -8,7 +8,7 @@ use crate::query::understanding::{CandidateName, NameRole, Understanding};
 use crate::ranking::rank::name_strength;
 use crate::text::name::{self, NameKind};
 use crate::text::similarity::near;
-use crate::text::title::symbol;
+use crate::text::title::{has_words, symbol};
 use crate::values::address::without_extension;
 use crate::values::calendar::Day;
 
@@ -122,7 +122,7 @@ impl Page {
         let inside = !of_symbol || self.is_in(containers);
         let as_written = match candidate.role {
             NameRole::Address | NameRole::AddressPath => candidate.text == self.slug,
-            _ => candidate.text == self.title || symbol(&self.title) == Some(candidate.text.as_str()),
+            _ => candidate.text == self.title || is_in_title(kind) && has_words(&self.title, &candidate.text),
         };
         // "future statement" may be a sentence about the future. "View protocol" is a name, and "view protocol" is
         // one if the page is a protocol.
@@ -206,6 +206,11 @@ impl Page {
             .map(|near| near.strength)
             .fold(0.0, f32::max)
     }
+}
+
+/// Whether a name of this kind is a part of the title.
+fn is_in_title(kind: NameKind) -> bool {
+    matches!(kind, NameKind::Title | NameKind::Symbol)
 }
 
 /// Whether a name counts in the query's container only.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use strum::{EnumString, IntoStaticStr};
 use unicode_normalization::UnicodeNormalization;
 
+use crate::text::documented_name::{DocumentedName, TitleWords};
 use crate::text::form::{Form, is_of_word, unaccented};
 use crate::text::identifier::split_identifier;
 use crate::text::title::{symbol, unqualified};
@@ -53,6 +54,9 @@ pub struct Name {
     /// Its source.
     pub kind: NameKind,
 }
+
+/// Folders above a page that are part of its names: `std::io::Write` of `std/io/trait.Write`.
+const MAX_PARENTS: usize = 3;
 
 /// Longest key, in bytes: longer texts are sentences, and an index entry has to fit a page.
 pub const MAX_KEY_BYTES: usize = 200;
@@ -197,10 +201,13 @@ fn unprefixed(name: &str) -> Option<&str> {
 
 /// Names that exactly one page has: titles, symbols and slug leaves, with the index of the page. `pages` are titles,
 /// slugs and aliases.
-pub fn unique_names<'a>(pages: impl IntoIterator<Item = (&'a str, &'a str, Vec<&'a str>)>) -> Vec<(usize, String)> {
+pub fn unique_names<'a>(
+    pages: impl IntoIterator<Item = (&'a str, &'a str, Vec<&'a str>)>,
+    words: TitleWords<'_>,
+) -> Vec<(usize, String)> {
     let mut pages_by_key: BTreeMap<String, Option<(usize, NameKind, String)>> = BTreeMap::new();
     for (index, (title, slug, aliases)) in pages.into_iter().enumerate() {
-        let names = written_names(title, slug, aliases);
+        let names = written_names(title, slug, aliases, words);
         let is_full = |kind| !matches!(kind, NameKind::Unprefixed | NameKind::Folded);
         for (text, Name { key, kind }) in names.into_iter().filter(|(_, name)| is_full(name.kind)) {
             pages_by_key
@@ -230,14 +237,15 @@ pub fn slug_parent(slug: &str) -> Option<&str> {
         .filter(|parent| !parent.is_empty())
 }
 
-/// All names and addresses of a page, each key once, with its strongest kind.
+/// All names and addresses of a page, each key once, with its strongest kind. `words` are those of titles that are no names.
 pub fn page_names<'a>(
     title: &str,
     slug: &'a str,
     aliases: impl IntoIterator<Item = &'a str>,
     urls: impl IntoIterator<Item = &'a str>,
+    words: TitleWords<'_>,
 ) -> Vec<Name> {
-    let names = written_names(title, slug, aliases);
+    let names = written_names(title, slug, aliases, words);
     let addresses: BTreeSet<String> = std::iter::once(slug).chain(urls).map(address_key).collect();
     let addresses = addresses.into_iter().filter(|key| !key.is_empty()).map(|key| Name {
         key,
@@ -246,7 +254,12 @@ pub fn page_names<'a>(
     names.into_iter().map(|(_, name)| name).chain(addresses).collect()
 }
 
-fn written_names<'a>(title: &str, slug: &str, aliases: impl IntoIterator<Item = &'a str>) -> Vec<(String, Name)> {
+fn written_names<'a>(
+    title: &str,
+    slug: &str,
+    aliases: impl IntoIterator<Item = &'a str>,
+    words: TitleWords<'_>,
+) -> Vec<(String, Name)> {
     let mut seen = BTreeSet::new();
     let mut names = Vec::new();
     let mut add = |text: &str, kind| {
@@ -265,6 +278,21 @@ fn written_names<'a>(title: &str, slug: &str, aliases: impl IntoIterator<Item = 
     let bare = symbol.unwrap_or(title);
     if let Some(member) = qualified_segments(bare).last().filter(|_| !bare.contains(' ')) {
         add(&bare[member.clone()], NameKind::Symbol);
+    }
+    if let Some(documented) = DocumentedName::of_title(title, leaf, words) {
+        add(&documented.name, NameKind::Title);
+        for suffix in documented.suffixes() {
+            add(suffix, NameKind::Symbol);
+        }
+        if let Some(qualifier) = &documented.qualifier {
+            add(&format!("{qualifier} {}", documented.name), NameKind::Path);
+        }
+        let parents = slug.trim_end_matches('/').rsplit('/').skip(1);
+        let mut path = documented.name;
+        for parent in parents.take(MAX_PARENTS) {
+            path = format!("{parent} {path}");
+            add(&path, NameKind::Path);
+        }
     }
     add(leaf, NameKind::Slug);
     if let Some(parent) = slug_parent(slug) {
@@ -318,6 +346,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    static NO_SET: BTreeSet<String> = BTreeSet::new();
+    const NO_WORDS: TitleWords<'static> = TitleWords {
+        kinds: &NO_SET,
+        articles: &NO_SET,
+    };
+
     #[test]
     fn every_form_of_a_name_has_one_key() {
         for form in [
@@ -339,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_title_is_also_a_name_without_its_qualifier() {
-        let names = page_names("Change history (The parser)", "parser/changes", [], []);
+        let names = page_names("Change history (The parser)", "parser/changes", [], [], NO_WORDS);
         assert!(names.contains(&Name {
             key: key("change history"),
             kind: NameKind::Symbol,
@@ -348,7 +382,7 @@ mod tests {
 
     #[test]
     fn a_page_answers_to_its_names_without_accents() {
-        let names = page_names("L'Élève", "pages/eleve-cœur", ["Größe"], []);
+        let names = page_names("L'Élève", "pages/eleve-cœur", ["Größe"], [], NO_WORDS);
         let folded: Vec<&str> = names
             .iter()
             .filter(|name| name.kind == NameKind::Folded)
@@ -358,7 +392,7 @@ mod tests {
             folded,
             ["leleve", "elevecoeur", "pageselevecoeur", "pagesleleve", "grosse"]
         );
-        let plain = page_names("Pupil", "pages/pupil", [], []);
+        let plain = page_names("Pupil", "pages/pupil", [], [], NO_WORDS);
         assert!(plain.iter().all(|name| name.kind != NameKind::Folded));
     }
 
@@ -371,7 +405,13 @@ mod tests {
 
     #[test]
     fn s0_5_a_page_answers_to_its_path() {
-        let names = page_names("failure", "documentation/swiftui/asyncimagephase/failure.md", [], []);
+        let names = page_names(
+            "failure",
+            "documentation/swiftui/asyncimagephase/failure.md",
+            [],
+            [],
+            NO_WORDS,
+        );
         let keys: Vec<_> = names.iter().map(|name| (name.key.as_str(), name.kind)).collect();
         assert_eq!(
             keys,
@@ -381,6 +421,21 @@ mod tests {
                 ("/documentation/swiftui/asyncimagephase/failure", NameKind::Address),
             ]
         );
+    }
+
+    #[test]
+    fn a_page_of_a_reference_answers_to_every_path_of_its_name() {
+        let words = TitleWords {
+            kinds: &["trait".to_owned()].into(),
+            articles: &BTreeSet::new(),
+        };
+        for title in ["Trait Write (io)", "Trait std::io::Write", "Trait Write"] {
+            let names = page_names(title, "std/io/trait.Write", [], [], words);
+            for name in ["Write", "io::Write", "std::io::Write"] {
+                let is_name = |known: &Name| known.key == key(name) && known.kind != NameKind::Address;
+                assert!(names.iter().any(is_name), "{name} of {title}: {names:?}");
+            }
+        }
     }
 
     #[test]
@@ -421,7 +476,7 @@ mod tests {
             ("Overview", "controls/switch", vec![]),
         ];
         assert_eq!(
-            unique_names(pages),
+            unique_names(pages, NO_WORDS),
             [
                 (0, "Button".to_owned()),
                 (2, "Overview".to_owned()),

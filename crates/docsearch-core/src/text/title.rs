@@ -32,9 +32,30 @@ pub fn is_repeated_by(title: &str, heading: &str) -> bool {
     own == words(title) || own == words(unqualified(title))
 }
 
+/// Whether a title has these words in a row, as they are written. Signs at their ends do not matter: `write!` is in
+/// `Macro write`.
+pub fn has_words(title: &str, words: &str) -> bool {
+    let words = words.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_end = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '_');
+    !words.is_empty()
+        && title.match_indices(words).any(|(at, _)| {
+            is_end(title[..at].chars().next_back()) && is_end(title[at + words.len()..].chars().next())
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_title_has_words_as_they_are_written() {
+        assert!(has_words("Macro write", "write!"));
+        assert!(has_words("kit::Deque< T > Class Reference", "kit::Deque"));
+        assert!(!has_words("Trait Write", "write"));
+        assert!(!has_words("Overwrite", "write"));
+        assert!(!has_words("write_all", "write"));
+        assert!(!has_words("write", "!"));
+    }
 
     #[test]
     fn titles_name_symbols() {

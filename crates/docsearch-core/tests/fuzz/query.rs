@@ -12,6 +12,7 @@ use docsearch_core::query::understanding::Understanding;
 use docsearch_core::query::{exclusion, mention};
 use docsearch_core::ranking::news;
 use docsearch_core::ranking::version::{DocumentVersion, Version, superseded};
+use docsearch_core::text::documented_name::TitleWords;
 use docsearch_core::text::language::Language;
 use docsearch_core::text::{identifier, name, similarity, title, word};
 use docsearch_core::values::address;
@@ -94,8 +95,13 @@ pub(crate) fn names(input: &[u8]) {
         name::slug_leaf(part);
         name::slug_parent(part);
     }
-    name::page_names(title, slug, alias.split(','), [text]);
-    name::unique_names([(title, slug, vec![alias]), (slug, title, vec![])]);
+    let words = [alias.to_owned(), "class".to_owned()].into();
+    let words = TitleWords {
+        kinds: &words,
+        articles: &words,
+    };
+    name::page_names(title, slug, alias.split(','), [text], words);
+    name::unique_names([(title, slug, vec![alias]), (slug, title, vec![])], words);
     name::containers(Some(text), None);
     let keys = PageKeys::of(title, slug, Some(alias));
     if let Some(stored) = keys.stored() {

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use docsearch_core::answer::delivery::Dedup;
 use docsearch_core::query::understanding::NameRole;
-use docsearch_core::ranking::fusion::{RankedDocuments, distinct_texts};
+use docsearch_core::ranking::copies::Copies;
+use docsearch_core::ranking::fusion::RankedDocuments;
 use docsearch_core::ranking::page::Page;
 use docsearch_core::ranking::rank::{self, Evidence, ScoredDocument};
 use docsearch_core::ranking::rerank::{Reranker, mark_older_versions};
@@ -88,11 +89,6 @@ impl Candidates {
         let nearest = evidence.similarity.values().copied().reduce(f32::max);
         evidence.measure(similarities, nearest);
     }
-}
-
-/// The digests of the texts of pages that have one.
-pub(super) fn text_digests(pages: &Map<DocumentId, Page>) -> impl Iterator<Item = (DocumentId, i64)> {
-    pages.iter().filter_map(|(id, page)| Some((*id, page.text_digest?)))
 }
 
 /// Documents to find at least where a filter checks the results: it may leave out all of the nearest.
@@ -187,10 +183,10 @@ impl Search<'_> {
         let begun = Instant::now();
         let reranker = self.reranker(query, &pages);
         let mut rules_ms = milliseconds(begun);
-        let text_digests: Map<DocumentId, i64> = text_digests(&pages).collect();
+        let copies = self.copies(query, &pages);
         let distinct = match self.config.dedup {
             Dedup::None => pages.len(),
-            Dedup::Document | Dedup::Similar => distinct_texts(pages.values().map(|page| page.text_digest)),
+            Dedup::Document | Dedup::Similar => copies.distinct(pages.keys().copied()),
         };
         let duplicates = pages.len() - distinct;
         let documents = self.measure(caller, query, &mut candidates, &reranker, duplicates)?;
@@ -209,7 +205,7 @@ impl Search<'_> {
                 steps,
                 sections: section::target_sections(caller, query.group, &candidates.retrieved, &pages, &ranked)?,
                 ranked,
-                text_digests,
+                copies,
                 ..RankedDocuments::default()
             },
             candidates: pages.len() + left_out,
@@ -272,6 +268,15 @@ impl Search<'_> {
             too_distant,
             subjects,
         }
+    }
+
+    /// Which of the pages are copies of each other.
+    pub(super) fn copies(&self, query: &GroupQuery<'_>, pages: &Map<DocumentId, Page>) -> Copies {
+        let mut copies = Copies::among(pages, &query.group.understanding.text);
+        if self.filter.names_versions {
+            copies.show_versions();
+        }
+        copies
     }
 
     pub(super) fn reranker<'a>(&'a self, query: &GroupQuery<'a>, pages: &'a Map<DocumentId, Page>) -> Reranker<'a> {

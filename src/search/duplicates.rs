@@ -1,11 +1,13 @@
-//! Pages with the same text: a search shows one of them.
+//! Pages with the same text, and versions of a page: a search shows one of them.
 
 use std::collections::HashMap;
 
-use docsearch_core::answer::delivery::{Dedup, SearchResult};
+use docsearch_core::answer::delivery::{Dedup, Notice, SearchResult};
 use docsearch_core::answer::duplicates::{Canonical, Preference};
 use docsearch_core::query::filter::Filter;
+use docsearch_core::ranking::copies::Copies;
 use docsearch_core::ranking::score::Step;
+use docsearch_core::ranking::version::{QueriedVersions, Version};
 use docsearch_core::values::id::{DocumentId, Map};
 use pgrx::datum::DatumWithOid;
 
@@ -181,4 +183,37 @@ pub(super) fn name_duplicates(
         }
     }
     Ok(())
+}
+
+/// Names the other versions of the pages of results. Returns the notice that the first page does not have the version that the query
+/// names.
+pub(super) fn name_versions(copies: &Copies, results: &mut [SearchResult], query: &str) -> Option<Notice> {
+    let mut missing = None;
+    for (index, result) in results.iter_mut().enumerate() {
+        let id = DocumentId {
+            project: result.project_id,
+            document: result.document_id,
+        };
+        let Some(own) = copies.versions.get(&id) else {
+            continue;
+        };
+        let others = copies.other_versions(id);
+        if index == 0 {
+            let versions: Vec<&str> = std::iter::once(own.version.as_str())
+                .chain(others.iter().copied())
+                .collect();
+            missing = missing_version(query, &versions);
+        }
+        if !own.is_queried && !result.additional_chunk {
+            result.other_versions = others.into_iter().map(str::to_owned).collect();
+        }
+    }
+    missing
+}
+
+fn missing_version(query: &str, versions: &[&str]) -> Option<Notice> {
+    let known: Vec<Version> = versions.iter().filter_map(|version| Version::parse(version)).collect();
+    let queried = QueriedVersions::read(query, &known);
+    let missing = queried.unknown.first()?;
+    Some(Notice::missing_version(missing, versions))
 }

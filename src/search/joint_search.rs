@@ -13,7 +13,7 @@ use docsearch_core::values::id::{ChunkId, DocumentId, Map, Set};
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Role};
 use crate::search::basis::{Basis, GroupQuery, Search};
-use crate::search::candidates::{Candidates, WordResults, text_digests};
+use crate::search::candidates::{Candidates, WordResults};
 use crate::search::config::SearchConfig;
 use crate::search::exclusion::{Excluded, exclude};
 use crate::search::group::Group;
@@ -288,7 +288,7 @@ fn rank_texts(
             &pages,
             &ranked,
         )?);
-        own.text_digests.extend(text_digests(&pages));
+        own.copies.extend(text.search.copies(&text.query, &pages));
         own.ranked.extend(ranked);
     }
     Ok(outcome)

@@ -135,6 +135,7 @@ pub(crate) fn present(
             updated_at: Some(document.updated_at.clone()),
             duplicates: 0,
             also_at: Vec::new(),
+            other_versions: Vec::new(),
             source_key: document.source_key.clone(),
             metadata: document.metadata.clone(),
             section_matches: matches.map(|(section, score)| section.as_match(score)).collect(),

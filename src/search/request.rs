@@ -25,7 +25,7 @@ use crate::search::basis::Search;
 use crate::search::candidates::Ranking;
 use crate::search::conditions::parse_filter;
 use crate::search::config::{SearchConfig, Transform, wording_error};
-use crate::search::duplicates::{Condition, name_duplicates};
+use crate::search::duplicates::{Condition, name_duplicates, name_versions};
 use crate::search::exclusion::Excluded;
 use crate::search::filtering::{Restriction, have_documents};
 use crate::search::grade;
@@ -134,6 +134,7 @@ impl Request<'_> {
         begun: Instant,
     ) -> Result<(Answer, Option<Features>)> {
         retrieval.fold_duplicates(caller, &self.config)?;
+        let copies = std::mem::take(&mut retrieval.found.copies);
         let mut title_match = retrieval.title_match(caller, self.config.offset)?;
         let chosen = retrieval.choose(caller, &self.config, detail)?;
         let presenting = Instant::now();
@@ -146,6 +147,8 @@ impl Request<'_> {
         };
         let projects = Projects::new(&self.projects);
         name_duplicates(caller, &projects, condition, &mut results, &with_duplicates)?;
+        let missing = name_versions(&copies, &mut results, &self.query.text);
+        retrieval.notices.extend(missing.filter(|_| self.config.offset == 0));
         let slug = results
             .first()
             .map(|first| name::key(&first.slug))
@@ -422,7 +425,7 @@ impl Request<'_> {
             excluded.extend(excluding);
             retrieval.found.steps.extend(found.steps);
             retrieval.found.sections.extend(found.sections);
-            retrieval.found.text_digests.extend(found.text_digests);
+            retrieval.found.copies.extend(found.copies);
             retrieval.found.ranked.extend(found.ranked);
             retrieval.timings.rank += milliseconds(begun) - (embeddings.milliseconds() - waited_before);
             retrieval.timings.rules += rules_ms;

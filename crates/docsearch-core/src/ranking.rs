@@ -1,6 +1,7 @@
 //! Orders documents: features of a query and of pages, scores, and the rules between them.
 
 mod closeness;
+pub mod copies;
 mod features;
 pub mod fusion;
 pub mod newness;

@@ -1,4 +1,4 @@
-//! Which of several pages with the same text is shown.
+//! Which of several pages with the same text, or versions of a page, is shown.
 
 use std::cmp::Reverse;
 
@@ -84,32 +84,26 @@ impl Preference {
 }
 
 impl RankedDocuments {
-    /// The documents whose texts others repeat.
+    /// The documents of which others are copies.
     pub fn duplicates(&self) -> Vec<DocumentId> {
-        let mut members: Map<i64, Vec<DocumentId>> = Map::default();
-        for document in self.ranked.iter().map(|ranked| ranked.document.document) {
-            if let Some(digest) = self.text_digests.get(&document) {
-                members.entry(*digest).or_default().push(document);
-            }
-        }
-        let several = members.into_values().filter(|members| members.len() > 1);
-        let mut duplicates: Vec<DocumentId> = several.flatten().collect();
+        let documents = self.ranked.iter().map(|ranked| ranked.document.document);
+        let groups = self.copies.groups(documents).into_iter();
+        let mut duplicates: Vec<DocumentId> = groups.filter(|members| members.len() > 1).flatten().collect();
         duplicates.sort_unstable();
         duplicates
     }
 
-    /// Leaves one of the documents with the same text, with its own score, and returns which is shown for each of the others.
+    /// Leaves one of the documents that are copies of each other, with its own score, and returns which is shown for each of the others.
     /// Documents without a preference stay.
     pub fn fold(&mut self, preferences: &Map<DocumentId, Preference>) -> Map<DocumentId, DocumentId> {
-        let mut members: Map<i64, Vec<(DocumentId, f32)>> = Map::default();
-        for ranked in &self.ranked {
-            let document = ranked.document.document;
-            if let (Some(digest), true) = (self.text_digests.get(&document), preferences.contains_key(&document)) {
-                members.entry(*digest).or_default().push((document, ranked.score));
-            }
-        }
+        let ranked = self
+            .ranked
+            .iter()
+            .map(|ranked| (ranked.document.document, ranked.score));
+        let scores: Map<DocumentId, f32> = ranked.filter(|(id, _)| preferences.contains_key(id)).collect();
         let mut shown_for: Map<DocumentId, DocumentId> = Map::default();
-        for members in members.into_values() {
+        for members in self.copies.groups(scores.keys().copied()) {
+            let members: Vec<(DocumentId, f32)> = members.into_iter().map(|id| (id, scores[&id])).collect();
             if let Some(shown) = shown(&members, preferences) {
                 let others = members
                     .iter()
@@ -200,7 +194,7 @@ mod tests {
         let digests = scores
             .iter()
             .filter_map(|&(document, _, digest)| Some((id(document), digest?)));
-        found.text_digests = digests.collect();
+        found.copies.texts = digests.collect();
         found
     }
 
@@ -248,7 +242,7 @@ mod tests {
             let mut other = found(&turned);
             prop_assert_eq!(&other.fold(&preferences(&turned)), &shown_for);
             let shown: Vec<DocumentId> = own.ranked.iter().map(|ranked| ranked.document.document).collect();
-            let mut digests: Vec<i64> = shown.iter().filter_map(|id| own.text_digests.get(id)).copied().collect();
+            let mut digests: Vec<i64> = shown.iter().filter_map(|id| own.copies.texts.get(id)).copied().collect();
             let all = digests.len();
             digests.sort_unstable();
             digests.dedup();
@@ -258,7 +252,7 @@ mod tests {
             prop_assert_eq!(shown.len() + shown_for.len(), scores.len());
             for (hidden, shown_instead) in &shown_for {
                 prop_assert!(shown.contains(shown_instead));
-                prop_assert_eq!(own.text_digests.get(hidden), own.text_digests.get(shown_instead));
+                prop_assert_eq!(own.copies.texts.get(hidden), own.copies.texts.get(shown_instead));
             }
             prop_assert!(own.duplicates().is_empty());
         }

@@ -61,6 +61,8 @@ pub struct Filter {
     pub before: Option<String>,
     /// Only the newest version of each page, see [`crate::ranking::version::superseded`].
     pub latest: bool,
+    /// Whether it names several versions.
+    pub names_versions: bool,
 }
 
 impl Filter {
@@ -77,6 +79,7 @@ impl Filter {
         let mut parsed = Self::default();
         let (mut metadata, mut fields) = (Vec::new(), Vec::new());
         for (key, value) in conditions {
+            parsed.names_versions |= key == "version" && value.as_array().is_some_and(|values| values.len() > 1);
             match key.as_str() {
                 "after" => parsed.after = Some(date(key, value)?),
                 "before" => parsed.before = Some(date(key, value)?),

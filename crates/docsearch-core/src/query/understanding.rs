@@ -120,6 +120,9 @@ pub struct Understanding {
     pub platforms: Vec<String>,
     /// Whether the query asks for recent pages.
     pub recent: bool,
+    /// The topic without the words for recent pages: `install` of `latest install`.
+    #[serde(skip)]
+    pub undated: Option<String>,
     /// Whether it asks for nothing else: `what's new today?`.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub only_recent: bool,
@@ -167,6 +170,7 @@ impl Understanding {
             releases,
             period,
             rest,
+            undated,
         } = timing(task, rules, known);
         // Texts do not say when they were published.
         let topic = rest.filter(|_| phrases.is_empty()).unwrap_or_else(|| task.to_owned());
@@ -201,6 +205,7 @@ impl Understanding {
             platforms: platforms(&topic, container.framework.as_deref(), rules),
             recent: recency.is_some() || period.is_some(),
             only_recent: recency == Some(Recency::Only),
+            undated,
             releases,
             period,
             framed: task.len() < whole.len(),

@@ -1,9 +1,8 @@
 //! Fuses the results of two searches for one question.
 
-use std::collections::HashSet;
-
 use crate::documents::chunk_section::SectionEntry;
 use crate::query::transformation::fused;
+use crate::ranking::copies::Copies;
 use crate::ranking::rerank::RankedDocument;
 use crate::ranking::score::{EVIDENCE_CAP, Step};
 use crate::values::id::{DocumentId, Map, Set};
@@ -22,8 +21,8 @@ pub struct RankedDocuments {
     pub wordings: Map<DocumentId, usize>,
     /// How trusted wordings found a document, if the one that found it best is not trusted.
     pub trusted: Map<DocumentId, RankedDocument>,
-    /// Digests of the texts of documents, see [`crate::documents::text_digest`].
-    pub text_digests: Map<DocumentId, i64>,
+    /// Which documents are copies of each other.
+    pub copies: Copies,
 }
 
 /// A section that a query names.
@@ -92,13 +91,13 @@ impl RankedDocuments {
         for (document, section) in found.sections {
             self.sections.entry(document).or_insert(section);
         }
-        self.text_digests.extend(found.text_digests);
+        self.copies.extend(found.copies);
     }
 
-    /// Number of documents whose texts differ.
+    /// Number of documents that are no copies of each other.
     pub fn distinct(&self) -> usize {
-        let documents = self.ranked.iter().map(|ranked| ranked.document.document);
-        distinct_texts(documents.map(|document| self.text_digests.get(&document).copied()))
+        self.copies
+            .distinct(self.ranked.iter().map(|ranked| ranked.document.document))
     }
 
     /// Removes a document.
@@ -108,7 +107,7 @@ impl RankedDocuments {
         self.sections.remove(&document);
         self.wordings.remove(&document);
         self.trusted.remove(&document);
-        self.text_digests.remove(&document);
+        self.copies.remove(document);
     }
 
     /// Appends the new documents of a further search, none above those that were found before.
@@ -129,16 +128,8 @@ impl RankedDocuments {
         for (document, section) in further.sections {
             self.sections.entry(document).or_insert(section);
         }
-        self.text_digests.extend(further.text_digests);
+        self.copies.extend(further.copies);
     }
-}
-
-/// Number of documents whose texts differ, by the digests of their texts. Those without a digest differ from all.
-pub fn distinct_texts(digests: impl Iterator<Item = Option<i64>>) -> usize {
-    let mut seen = HashSet::new();
-    digests
-        .filter(|digest| digest.is_none_or(|digest| seen.insert(digest)))
-        .count()
 }
 
 #[cfg(test)]

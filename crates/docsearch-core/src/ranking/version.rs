@@ -1,6 +1,10 @@
 //! Versions of documented products: which is newer, and which pages are versions of one page.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+
+mod queried;
+
+pub use queried::QueriedVersions;
 
 /// Names of the newest version.
 const LATEST_ALIASES: [&str; 3] = ["latest", "current", "stable"];
@@ -231,36 +235,42 @@ pub struct DocumentVersion<'a, D> {
 
 /// The documents of a page with a newer version, with the index of the newest.
 pub fn superseded<D: Copy>(documents: &[DocumentVersion<'_, D>]) -> Vec<(D, usize)> {
+    let mut older = Vec::new();
+    for versions in versions_of_pages(documents) {
+        let newest = versions.iter().map(|(_, version)| version).max();
+        let index = versions.iter().find(|(_, version)| Some(version) == newest);
+        let (Some(newest), Some((index, _))) = (newest, index) else {
+            continue;
+        };
+        let of_page = versions.iter().filter(|(_, version)| version < newest);
+        older.extend(of_page.map(|(own, _)| (*own, *index)));
+    }
+    older.sort_unstable();
+    older
+        .into_iter()
+        .map(|(own, newest)| (documents[own].document, newest))
+        .collect()
+}
+
+/// The documents of each page that has several versions, by index, with their versions.
+pub fn versions_of_pages<D>(documents: &[DocumentVersion<'_, D>]) -> Vec<Vec<(usize, Version)>> {
     // Most projects have few versions, and many only one.
-    let mut read: HashMap<&str, Option<Version>> = HashMap::new();
+    let mut parsed: HashMap<&str, Option<Version>> = HashMap::new();
     let mut of_project: HashMap<i64, (&str, bool)> = HashMap::new();
     for document in documents {
         let text = document.version;
-        read.entry(text).or_insert_with(|| Version::parse(text));
+        parsed.entry(text).or_insert_with(|| Version::parse(text));
         let (first, several) = of_project.entry(document.project).or_insert((text, false));
         *several |= *first != text;
     }
-    let mut newest: HashMap<(i64, Vec<&str>), (&Version, usize)> = HashMap::new();
-    let mut versions = Vec::with_capacity(documents.len());
+    let mut pages: BTreeMap<(i64, Vec<&str>), Vec<(usize, Version)>> = BTreeMap::new();
     for (index, document) in documents.iter().enumerate() {
-        let Some(version) = read[document.version]
-            .as_ref()
-            .filter(|_| of_project[&document.project].1)
-        else {
-            continue;
-        };
-        let page = (document.project, version.page(document.slug));
-        let known = newest.entry(page.clone()).or_insert((version, index));
-        if version > known.0 {
-            *known = (version, index);
+        if let (Some(version), true) = (&parsed[document.version], of_project[&document.project].1) {
+            let page = (document.project, version.page(document.slug));
+            pages.entry(page).or_default().push((index, version.clone()));
         }
-        versions.push((document.document, page, version));
     }
-    let older = versions.into_iter().filter_map(|(document, page, version)| {
-        let (newest, index) = newest.get(&page)?;
-        (version < *newest).then_some((document, *index))
-    });
-    older.collect()
+    pages.into_values().filter(|versions| versions.len() > 1).collect()
 }
 
 #[cfg(test)]

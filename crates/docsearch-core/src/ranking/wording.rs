@@ -242,7 +242,7 @@ pub fn merge_wordings(worded: Vec<WordingRanking>, baseline: f32, added: Option<
                 best.insert(ranked.document.document, (wording, ranked));
             }
         }
-        found.text_digests.extend(own.text_digests);
+        found.copies.extend(own.copies);
         sections.push(own.sections);
     }
     for (document, (wording, ranked)) in best {

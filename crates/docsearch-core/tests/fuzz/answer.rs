@@ -62,6 +62,7 @@ fn answer(text: &str) -> Answer {
         updated_at: Some(url.to_owned()),
         duplicates: rank,
         also_at: vec![slug.to_owned()],
+        other_versions: vec![slug.to_owned()],
         source_key: Some(slug.to_owned()),
         metadata: serde_json::json!({ title: section }),
         section_matches: vec![SectionMatch {

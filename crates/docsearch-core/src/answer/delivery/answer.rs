@@ -117,6 +117,9 @@ pub struct SearchResult {
     /// References of the first of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also_at: Vec<String>,
+    /// Other versions of the page that were found and for which this one is shown, newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_versions: Vec<String>,
     /// Key of the row that the document was made of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_key: Option<String>,

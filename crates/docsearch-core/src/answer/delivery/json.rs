@@ -62,6 +62,7 @@ fn lean(answer: &Answer, switched: Notice) -> Answer {
         result.section = clip(&result.section, TITLE_CHARS);
         result.section_matches = Vec::new();
         result.also_at = Vec::new();
+        result.other_versions = Vec::new();
         result.breakdown = None;
         result.metadata = Value::Null;
     }

@@ -21,6 +21,8 @@ pub enum NoticeCode {
     BelowThreshold,
     /// The filter or the category leaves no document.
     FilteredOut,
+    /// The query names a version that the page does not have.
+    MissingVersion,
     /// Only weak matches were found.
     LowConfidence,
     /// The query could not be embedded. Keywords and names were searched.
@@ -58,6 +60,9 @@ impl NoticeCode {
 
 /// Most projects that a notice names.
 const SHOWN_NAMES: usize = 3;
+
+/// Most versions.
+const SHOWN_VERSIONS: usize = 5;
 
 /// A code for programs and a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -127,6 +132,21 @@ impl Notice {
             NoticeCode::FilteredOut,
             "No document matches the category and all keys of the filter together",
         )
+    }
+
+    /// The page has these versions, but not the one that the query names.
+    pub fn missing_version(missing: &str, versions: &[&str]) -> Self {
+        let quoted: Vec<String> = versions
+            .iter()
+            .take(SHOWN_VERSIONS)
+            .map(|version| format!("\"{}\"", shown(version)))
+            .collect();
+        let message = format!(
+            "The page has no version \"{}\", but {}",
+            shown(missing),
+            listed(&quoted, versions.len())
+        );
+        Self::new(NoticeCode::MissingVersion, message)
     }
 
     /// Only weak matches were found, or the query is a generic term alone.

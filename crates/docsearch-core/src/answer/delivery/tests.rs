@@ -10,7 +10,10 @@ use crate::query::suggestion::{Suggestion, SuggestionKind};
 use crate::ranking::score::Step;
 
 mod rest;
+mod score_line;
 mod structure;
+
+use score_line::is_score_line;
 
 fn step(matched: &str, after: f32) -> Step {
     Step {
@@ -59,6 +62,7 @@ pub(super) fn result(rank: u32, document_id: i64, score: f32) -> SearchResult {
         updated_at: Some("2025-11-01".into()),
         duplicates: 0,
         also_at: Vec::new(),
+        other_versions: Vec::new(),
         source_key: None,
         metadata: Value::Null,
         section_matches: vec![SectionMatch {
@@ -298,6 +302,10 @@ fn drawn(pool: &[String], draw: [u8; 9], document_id: i64, score: f32, load_toke
         section_matches: vec![section_match; usize::from(draw[0] % 3)],
         duplicates: u32::from(draw[4] % 3),
         also_at: (!draw[4].is_multiple_of(3)).then(|| more.clone()).into_iter().collect(),
+        other_versions: ["1.10", "1.9 | forged", more.as_str()][..usize::from(draw[5] % 4).min(3)]
+            .iter()
+            .map(|version| (*version).to_owned())
+            .collect(),
         source_key: draw[3].is_multiple_of(2).then(|| more.clone()),
         metadata: json!({ "more": more }),
         breakdown: draw[1].is_multiple_of(2).then(|| vec![step]),
@@ -392,38 +400,6 @@ fn is_title_line(line: &str, result: &SearchResult) -> bool {
     line.match_indices(" [").any(|(at, bracket)| {
         is_beginning(&round(&line[..at]), &round(&heading)) && is_beginning(&line[at + bracket.len()..], &reference)
     })
-}
-
-/// `   0.93 high | 1240 tokens to load | same document as 1 | https://example.org/button`
-fn is_score_line(line: &str, result: &SearchResult) -> bool {
-    let confidence = match result.confidence {
-        Confidence::High => "high",
-        Confidence::Medium => "medium",
-        Confidence::Low => "low (weak match)",
-    };
-    let (score, tokens) = (result.score.clamp(0.0, 1.0), result.load_tokens.unwrap_or_default());
-    let facts = format!("   {score:.2} {confidence} | {tokens} tokens to load");
-    let Some(mut rest) = line.strip_prefix(&facts) else {
-        return false;
-    };
-    if result.additional_chunk {
-        let Some(same) = rest.strip_prefix(" | same document as ") else {
-            return false;
-        };
-        rest = same
-            .strip_prefix("before")
-            .unwrap_or_else(|| same.trim_start_matches(|c: char| c.is_ascii_digit()));
-        if rest == same {
-            return false;
-        }
-    }
-    let others = ["", " | same text as 1 other page", " | same text as 2 other pages"][result.duplicates as usize];
-    rest = rest.strip_prefix(others).unwrap_or("-");
-    let url = result
-        .url
-        .as_deref()
-        .map(|url| without_references(&one_line(url)).into_owned());
-    rest.is_empty() || url.is_some_and(|url| !url.is_empty() && rest.strip_prefix(" | ") == Some(&url))
 }
 
 proptest! {

@@ -14,6 +14,7 @@ use super::reference::{reference_in_brackets, without_references};
 use super::syntax::Syntax;
 use crate::query::suggestion::SuggestionKind;
 use crate::text::line::{clip, name_in_one_line, one_line};
+use crate::values::bounds::listed;
 
 /// Most characters of a compact answer with this number of results, whatever `max_chars` is: 2,000 up to five
 /// results, 400 for each further one.
@@ -67,6 +68,10 @@ impl Limits {
     }
 }
 
+/// Most versions of a page that a line shows, and the longest of them, in bytes.
+const SHOWN_VERSIONS: usize = 2;
+const MAX_VERSION_BYTES: usize = 12;
+
 /// Longest line after the results, in characters.
 const NOTE_CHARS: usize = 160;
 
@@ -79,6 +84,8 @@ struct Lines {
     heading: String,
     reference: String,
     facts: String,
+    /// Other versions of the page, after a bar.
+    versions: String,
     /// URL of the page, after a bar.
     url: String,
     excerpt: String,
@@ -102,6 +109,7 @@ impl Lines {
             heading: heading(result),
             reference: reference(result),
             facts,
+            versions: versions(&result.other_versions).map_or_else(String::new, |versions| format!(" | {versions}")),
             url: result
                 .url
                 .as_deref()
@@ -118,13 +126,18 @@ impl Lines {
             &clip(&self.heading, limits.title),
             &clip(&self.reference, limits.reference),
         );
-        let (rank, facts, url) = (self.rank, &self.facts, self.url(limits));
-        let mut block = format!("{rank}. {title}\n   {facts}{url}\n");
+        let (rank, facts, versions, url) = (self.rank, &self.facts, self.versions(limits), self.url(limits));
+        let mut block = format!("{rank}. {title}\n   {facts}{versions}{url}\n");
         let excerpt = clip(&self.excerpt, limits.excerpt);
         if !excerpt.is_empty() {
             let _ = writeln!(block, "   {excerpt}");
         }
         block
+    }
+
+    /// Like a URL, they are not shown within tight limits.
+    fn versions(&self, limits: &Limits) -> &str {
+        if limits.url == 0 { "" } else { &self.versions }
     }
 
     fn url(&self, limits: &Limits) -> &str {
@@ -308,6 +321,14 @@ fn same_document(answer: &Answer, at: usize) -> Option<String> {
     })
 }
 
+/// The other versions of a page that are written like versions. `None` if there are none: other text could imitate ours.
+fn versions(others: &[String]) -> Option<String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+');
+    let plain = |version: &&String| (1..=MAX_VERSION_BYTES).contains(&version.len()) && version.chars().all(is_plain);
+    let plain: Vec<&String> = others.iter().filter(plain).take(SHOWN_VERSIONS).collect();
+    (!plain.is_empty()).then(|| format!("also in version {}", listed(&plain, others.len())))
+}
+
 fn copies(duplicates: u32) -> String {
     let pages = if duplicates == 1 { "page" } else { "pages" };
     format!("same text as {duplicates} other {pages}")
@@ -402,6 +423,9 @@ fn detailed_block(text: &mut String, answer: &Answer, at: usize) {
     }
     if result.duplicates > 0 {
         let _ = write!(text, ", {}", copies(result.duplicates));
+    }
+    if let Some(versions) = versions(&result.other_versions) {
+        let _ = write!(text, ", {versions}");
     }
     text.push('\n');
     for reference in &result.also_at {

@@ -38,6 +38,9 @@ impl Understanding {
             };
             add(symbol, role);
         }
+        if let Some(undated) = &self.undated {
+            add(undated, NameRole::WithoutKind);
+        }
         if let Some(command) = self.command() {
             add(&command, NameRole::Subject);
         }

@@ -26,6 +26,8 @@ pub(super) struct Timing {
     pub(super) period: Option<Period>,
     /// The query without the words of the period, if the period has several words and others are left.
     pub(super) rest: Option<String>,
+    /// A query for recent pages of a topic without the words for that: `install` of `latest install`.
+    pub(super) undated: Option<String>,
 }
 
 /// The words of a query that are no names of code, with the rules that they match.
@@ -102,6 +104,9 @@ pub(super) fn timing(topic: &str, rules: &Rules, known: &KnownNames) -> Timing {
     let folded: Vec<String> = written.iter().map(|word| folded(word).replace('’', "'")).collect();
     let period = period::mention(&folded);
     let is_code = |word: &str| Identifier::read(word).is_some() && !known.is_project(&name::key(word));
+    let of_words: Vec<usize> = (0..written.len())
+        .filter(|&at| !is_code(written[at]) && !folded[at].is_empty())
+        .collect();
     let (words, in_period) = written
         .iter()
         .zip(&folded)
@@ -140,7 +145,13 @@ pub(super) fn timing(topic: &str, rules: &Rules, known: &KnownNames) -> Timing {
         let rest = written.iter().enumerate().filter(|(at, _)| !period.words.contains(at));
         rest.map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
     });
+    let undated = (recency == Some(Recency::About)).then(|| {
+        let is_recent = |at: usize| of_words.iter().position(|&of| of == at).is_some_and(|at| recent[at]);
+        let rest = written.iter().enumerate().filter(|(at, _)| !is_recent(*at));
+        rest.map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
+    });
     Timing {
+        undated,
         recency,
         releases: only && released.contains(&true),
         period: period.map(|period| period.period),
@@ -154,6 +165,15 @@ mod tests {
 
     fn of(query: &str) -> Option<Recency> {
         timing(query, &Rules::english(), &KnownNames::default()).recency
+    }
+
+    #[test]
+    fn a_topic_is_also_read_without_the_words_for_what_is_new() {
+        let undated = |query: &str| timing(query, &Rules::english(), &KnownNames::default()).undated;
+        assert_eq!(undated("latest install").as_deref(), Some("install"));
+        assert_eq!(undated("most recent `TranslateTo`").as_deref(), Some("`TranslateTo`"));
+        assert_eq!(undated("install"), None);
+        assert_eq!(undated("what's new?"), None);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct Copies {
 /// A document as a version of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageVersion {
-    /// The version that stands for the page.
+    /// The first of its versions, by id.
     pub page: DocumentId,
     /// Its version, as the document says it.
     pub version: String,
@@ -153,4 +153,98 @@ fn versions(pages: &Map<DocumentId, Page>, query: &str) -> Map<DocumentId, PageV
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn id(document: i64) -> DocumentId {
+        DocumentId { project: 1, document }
+    }
+
+    fn pages(documents: &[(&str, Option<&str>)]) -> Map<DocumentId, Page> {
+        let page = |(number, &(slug, version)): (i64, &(&str, Option<&str>))| {
+            let page = Page {
+                slug: slug.to_owned(),
+                version: version.map(str::to_owned),
+                ..Page::default()
+            };
+            (id(number), page)
+        };
+        (0..).zip(documents).map(page).collect()
+    }
+
+    const DOCUMENTS: [(&str, Option<&str>); 7] = [
+        ("v1.9/install", Some("1.9")),
+        ("v1.10/install", Some("1.10")),
+        ("next/install", Some("next")),
+        ("v1.10/ports", Some("1.10")),
+        ("releases/1.9", Some("1.9")),
+        ("releases/1.10", Some("1.10")),
+        ("guide", None),
+    ];
+
+    #[test]
+    fn versions_of_a_page_are_copies_unless_the_query_names_one() {
+        let groups = |query: &str| Copies::among(&pages(&DOCUMENTS), query).groups((0..7).map(id)).len();
+        assert_eq!(groups("install"), 5);
+        assert_eq!(groups("install 3.7"), 5);
+        for query in ["install 1.9", "install v1.10", "next install"] {
+            assert_eq!(groups(query), 7, "{query}");
+        }
+        let mut all = Copies::among(&pages(&DOCUMENTS), "install");
+        all.show_versions();
+        assert_eq!(all.distinct((0..7).map(id)), 7);
+    }
+
+    #[test]
+    fn the_other_versions_of_a_page_are_named_newest_first() {
+        let copies = Copies::among(&pages(&DOCUMENTS), "install");
+        assert_eq!(copies.other_versions(id(0)), ["1.10", "next"]);
+        assert_eq!(copies.other_versions(id(2)), ["1.10", "1.9"]);
+        assert!(copies.other_versions(id(3)).is_empty() && copies.other_versions(id(6)).is_empty());
+    }
+
+    proptest! {
+        /// Documents with one text are together, and so are versions of one page; nothing else is.
+        #[test]
+        fn groups_are_what_texts_and_pages_connect(
+            texts in prop::collection::btree_map(0i64..24, 0i64..8, 0..24),
+            versions in prop::collection::btree_map(0i64..24, (0i64..4, any::<bool>()), 0..24),
+        ) {
+            let version = |(document, (page, is_queried)): (&i64, &(i64, bool))| {
+                let version = PageVersion { page: id(100 + page), version: document.to_string(), is_queried: *is_queried };
+                (id(*document), version)
+            };
+            let copies = Copies {
+                texts: texts.iter().map(|(document, text)| (id(*document), *text)).collect(),
+                versions: versions.iter().map(version).collect(),
+            };
+            // The least number that each document reaches.
+            let mut least: BTreeMap<i64, i64> = (0..24).map(|document| (document, document)).collect();
+            let page = |document: &i64| versions.get(document).filter(|(_, is_queried)| !is_queried).map(|(page, _)| page);
+            for _ in 0..24 {
+                for a in 0..24 {
+                    for b in 0..24 {
+                        let same_text = texts.contains_key(&a) && texts.get(&a) == texts.get(&b);
+                        if same_text || page(&a).is_some() && page(&a) == page(&b) {
+                            least.insert(a, least[&a].min(least[&b]));
+                        }
+                    }
+                }
+            }
+            let groups = copies.groups((0..24).map(id));
+            prop_assert_eq!(groups.iter().map(Vec::len).sum::<usize>(), 24);
+            for group in &groups {
+                prop_assert!(group.iter().all(|member| least[&member.document] == least[&group[0].document]));
+            }
+            let distinct: BTreeSet<i64> = least.into_values().collect();
+            prop_assert_eq!(groups.len(), distinct.len());
+        }
+    }
 }

@@ -91,7 +91,7 @@ fn split_qualifier(head: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// A text without what stands in parentheses, angle and square brackets after a name. Brackets without a partner stay.
+/// A text without parentheses, angle and square brackets after a name, and what is in them. Brackets without a partner stay.
 fn without_parameters(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;

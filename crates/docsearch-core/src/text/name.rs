@@ -237,7 +237,7 @@ pub fn slug_parent(slug: &str) -> Option<&str> {
         .filter(|parent| !parent.is_empty())
 }
 
-/// All names and addresses of a page, each key once, with its strongest kind. `words` are those of titles that are no names.
+/// All names and addresses of a page, each key once, with its strongest kind.
 pub fn page_names<'a>(
     title: &str,
     slug: &'a str,
@@ -287,9 +287,8 @@ fn written_names<'a>(
         if let Some(qualifier) = &documented.qualifier {
             add(&format!("{qualifier} {}", documented.name), NameKind::Path);
         }
-        let parents = slug.trim_end_matches('/').rsplit('/').skip(1);
         let mut path = documented.name;
-        for parent in parents.take(MAX_PARENTS) {
+        for parent in slug.trim_end_matches('/').rsplit('/').skip(1).take(MAX_PARENTS) {
             path = format!("{parent} {path}");
             add(&path, NameKind::Path);
         }

@@ -38,9 +38,9 @@ pub fn has_words(title: &str, words: &str) -> bool {
     let words = words.trim_matches(|c: char| !c.is_alphanumeric());
     let is_end = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '_');
     !words.is_empty()
-        && title.match_indices(words).any(|(at, _)| {
-            is_end(title[..at].chars().next_back()) && is_end(title[at + words.len()..].chars().next())
-        })
+        && title
+            .match_indices(words)
+            .any(|(at, _)| is_end(title[..at].chars().next_back()) && is_end(title[at + words.len()..].chars().next()))
 }
 
 #[cfg(test)]

@@ -180,7 +180,7 @@ fn load_tool() -> Tool {
             "slug": {"type": "string", "description": "Reference of a result: project/slug or project/slug#anchor"},
             "section": {"type": "string", "description": "Anchor or heading"},
             "project": {"type": "string"},
-            "skip": {"type": "integer", "description": "Characters, from that note"},
+            "skip": {"type": "integer", "description": "Characters, by the note"},
             "max_tokens": {"type": "integer", "default": LOAD_TOKENS},
         }),
     )

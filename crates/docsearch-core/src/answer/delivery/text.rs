@@ -161,7 +161,11 @@ impl Lines {
             .map(|(text, max_chars)| text.chars().take(*max_chars).count())
             .sum();
         // Characters that `block` adds: `. `, ` []`, three line breaks and twice three spaces.
-        rank + texts + self.facts.chars().count() + self.url(limits).chars().count() + 14
+        rank + texts
+            + self.facts.chars().count()
+            + self.versions(limits).chars().count()
+            + self.url(limits).chars().count()
+            + 14
     }
 }
 

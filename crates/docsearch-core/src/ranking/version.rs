@@ -252,8 +252,11 @@ pub fn superseded<D: Copy>(documents: &[DocumentVersion<'_, D>]) -> Vec<(D, usiz
         .collect()
 }
 
-/// The documents of each page that has several versions, by index, with their versions.
-pub fn versions_of_pages<D>(documents: &[DocumentVersion<'_, D>]) -> Vec<Vec<(usize, Version)>> {
+/// The documents of a page, by index, with their versions.
+pub type Versions = Vec<(usize, Version)>;
+
+/// The documents of each page that has several versions.
+pub fn versions_of_pages<D>(documents: &[DocumentVersion<'_, D>]) -> Vec<Versions> {
     // Most projects have few versions, and many only one.
     let mut parsed: HashMap<&str, Option<Version>> = HashMap::new();
     let mut of_project: HashMap<i64, (&str, bool)> = HashMap::new();
@@ -263,7 +266,7 @@ pub fn versions_of_pages<D>(documents: &[DocumentVersion<'_, D>]) -> Vec<Vec<(us
         let (first, several) = of_project.entry(document.project).or_insert((text, false));
         *several |= *first != text;
     }
-    let mut pages: BTreeMap<(i64, Vec<&str>), Vec<(usize, Version)>> = BTreeMap::new();
+    let mut pages: BTreeMap<(i64, Vec<&str>), Versions> = BTreeMap::new();
     for (index, document) in documents.iter().enumerate() {
         if let (Some(version), true) = (&parsed[document.version], of_project[&document.project].1) {
             let page = (document.project, version.page(document.slug));

@@ -164,6 +164,7 @@ def make_version_12(database: Database) -> None:
                      f"{LATER}")
     database.execute("ALTER TABLE docsearch.document DROP COLUMN page_keys, DROP COLUMN text_digest, DROP COLUMN keywords_chosen")
     database.execute("ALTER TABLE docsearch.attached_table DROP COLUMN questions_column")
+    database.execute("ALTER TABLE docsearch.chunk DROP COLUMN sections")
     database.execute("DELETE FROM docsearch.schema_version WHERE version >= 13")
 
 
@@ -212,6 +213,7 @@ def test_vectors_of_version_13_get_codes_and_lose_their_graph(kit):
     kit.index("kit", *pages(chance, "first", range(10)))
     kit.execute(f"DROP TABLE docsearch.vector_code, {LATER}")
     kit.execute("ALTER TABLE docsearch.attached_table DROP COLUMN questions_column")
+    kit.execute("ALTER TABLE docsearch.chunk DROP COLUMN sections")
     kit.execute("ALTER TABLE docsearch.document DROP COLUMN text_digest, DROP COLUMN keywords_chosen")
     kit.execute("DELETE FROM docsearch.schema_version WHERE version >= 14")
     kit.execute("CREATE INDEX vector_1_embedding ON docsearch.vector_1 USING hnsw (embedding halfvec_cosine_ops)")

@@ -177,7 +177,7 @@ def test_a_tool_that_cannot_work_is_not_there(documented: Database, reader: str)
 def test_everybody_else_still_reads_only(documented: Database) -> None:
     """Transactions that do not report are read-only, whatever a function of another's schema would do."""
     documented.execute("CREATE SCHEMA IF NOT EXISTS evil; CREATE OR REPLACE FUNCTION evil.load_doc(slug text, include_sections bool, "
-                       "include_metadata bool, project text, section text, max_tokens int) RETURNS text LANGUAGE sql "
+                       "include_metadata bool, project text, section text, max_tokens int, skip int) RETURNS text LANGUAGE sql "
                        "AS 'DELETE FROM docsearch.document; SELECT NULL::text'")
     message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "load_doc", "arguments": {"slug": "long"}}})
     with serving(documented, variables={"PGOPTIONS": "-c search_path=evil,public"}) as address:

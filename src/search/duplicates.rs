@@ -174,10 +174,7 @@ pub(super) fn name_duplicates(
         references.push(reference);
     }
     for result in results.iter_mut().filter(|result| !result.additional_chunk) {
-        let id = DocumentId {
-            project: result.project_id,
-            document: result.document_id,
-        };
+        let id = result.document();
         if let Some((count, references)) = of_result.remove(&id) {
             (result.duplicates, result.also_at) = (count, references);
         }
@@ -190,10 +187,7 @@ pub(super) fn name_duplicates(
 pub(super) fn name_versions(copies: &Copies, results: &mut [SearchResult], query: &str) -> Option<Notice> {
     let mut missing = None;
     for (index, result) in results.iter_mut().enumerate() {
-        let id = DocumentId {
-            project: result.project_id,
-            document: result.document_id,
-        };
+        let id = result.document();
         let Some(own) = copies.versions.get(&id) else {
             continue;
         };

@@ -11,7 +11,7 @@ use docsearch_core::ranking::score::EVIDENCE_CAP;
 use docsearch_core::ranking::weight::Weights;
 use docsearch_core::values::address::Address;
 use docsearch_core::values::cosine::dense_score;
-use docsearch_core::values::id::{ChunkId, DocumentId, Map};
+use docsearch_core::values::id::{ChunkId, Map};
 
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Role};
@@ -190,10 +190,7 @@ fn contained_terms(
 
 fn chunk_id(result: &SearchResult) -> ChunkId {
     ChunkId {
-        document: DocumentId {
-            project: result.project_id,
-            document: result.document_id,
-        },
+        document: result.document(),
         chunk: result.chunk_no,
     }
 }

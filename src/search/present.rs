@@ -149,7 +149,7 @@ pub(crate) fn present(
     }
     for place in unpublished(caller, &results)? {
         let result = &mut results[place];
-        if let Some(document) = documents.get(&document_id(result)) {
+        if let Some(document) = documents.get(&result.document()) {
             result.url = url_at(&document.pages, document.url.as_deref(), &result.anchor, false);
         }
     }
@@ -174,7 +174,7 @@ fn unpublished(caller: &Caller, results: &[SearchResult]) -> Result<Vec<usize>> 
     if sections.is_empty() || !Part::EntryShare.exists() {
         return Ok(Vec::new());
     }
-    let documents: Vec<DocumentId> = sections.iter().map(|(_, result)| document_id(result)).collect();
+    let documents: Vec<DocumentId> = sections.iter().map(|(_, result)| result.document()).collect();
     let anchors: Vec<&str> = sections.iter().map(|(_, result)| result.anchor.as_str()).collect();
     let [projects, ids] = keys::document_arguments(&documents);
     let places: Vec<i64> = statement::lookup(
@@ -198,7 +198,7 @@ fn count_load_tokens(caller: &Caller, results: &mut [SearchResult], bytes: &Hash
     let mut readable = BTreeSet::new();
     let mut anchors: HashMap<DocumentId, BTreeMap<String, Option<u32>>> = HashMap::new();
     for result in results.iter() {
-        let id = document_id(result);
+        let id = result.document();
         let bytes = bytes.get(&id).copied().unwrap_or_default();
         if !anchors.contains_key(&id) && bytes <= bytes_left {
             bytes_left -= bytes;
@@ -219,17 +219,10 @@ fn count_load_tokens(caller: &Caller, results: &mut [SearchResult], bytes: &Hash
         }
     }
     for result in results {
-        let known = anchors.get(&document_id(result));
+        let known = anchors.get(&result.document());
         result.load_tokens = known.and_then(|known| known.get(&result.anchor).copied()).flatten();
     }
     Ok(())
-}
-
-fn document_id(result: &SearchResult) -> DocumentId {
-    DocumentId {
-        project: result.project_id,
-        document: result.document_id,
-    }
 }
 
 struct DocumentView {

@@ -80,6 +80,19 @@ pub fn inside(base: &Path, target: &Path) -> Option<PathBuf> {
     Some(path)
 }
 
+/// A temporary folder with these files, which exists as long as the first value.
+#[cfg(test)]
+pub(crate) fn test_folder(files: &[(&str, &str)]) -> (tempfile::TempDir, Folder) {
+    let place = tempfile::tempdir().unwrap();
+    let root = std::fs::canonicalize(place.path()).unwrap();
+    for (path, text) in files {
+        std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+        std::fs::write(root.join(path), text).unwrap();
+    }
+    let links = Links::Inside;
+    (place, Folder { root, links })
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;

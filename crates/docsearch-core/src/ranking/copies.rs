@@ -122,14 +122,7 @@ fn is_about_its_version(document: &DocumentVersion<'_, DocumentId>) -> bool {
 }
 
 fn versions(pages: &Map<DocumentId, Page>, query: &str) -> Map<DocumentId, PageVersion> {
-    let documents = pages.iter().filter_map(|(id, page)| {
-        Some(DocumentVersion {
-            document: *id,
-            project: id.project,
-            slug: &page.slug,
-            version: page.version.as_deref()?,
-        })
-    });
+    let documents = pages.iter().filter_map(|(id, page)| page.as_version(*id));
     let documents = documents.filter(|document| !is_about_its_version(document));
     let mut documents: Vec<DocumentVersion<'_, DocumentId>> = documents.collect();
     documents.sort_unstable_by_key(|document| document.document);

@@ -6,11 +6,13 @@ use crate::documents::definition;
 use crate::documents::page_keys::{PageKeys, Parts};
 use crate::query::understanding::{CandidateName, NameRole, Understanding};
 use crate::ranking::rank::name_strength;
+use crate::ranking::version::DocumentVersion;
 use crate::text::name::{self, NameKind};
 use crate::text::similarity::near;
 use crate::text::title::{has_words, symbol};
 use crate::values::address::without_extension;
 use crate::values::calendar::Day;
+use crate::values::id::DocumentId;
 
 /// Bytes of a description that the rules read.
 pub const DESCRIPTION_BYTES: usize = 300;
@@ -79,6 +81,16 @@ pub struct Page {
 }
 
 impl Page {
+    /// The document as a version of a page, if it has a version. `document` is its id.
+    pub(crate) fn as_version(&self, document: DocumentId) -> Option<DocumentVersion<'_, DocumentId>> {
+        Some(DocumentVersion {
+            document,
+            project: document.project,
+            slug: &self.slug,
+            version: self.version.as_deref()?,
+        })
+    }
+
     /// Keys of the title, the slug and the category.
     pub(crate) fn keys(&self) -> Cow<'_, PageKeys> {
         match &self.keys {

@@ -17,15 +17,8 @@ const MIN_OF_KIND: usize = 4;
 
 /// Marks pages with a newer version among the results.
 pub fn mark_older_versions(pages: &mut Map<DocumentId, Page>) {
-    let versioned = pages.iter().filter_map(|(&document, page)| {
-        Some(DocumentVersion {
-            document,
-            project: document.project,
-            slug: &page.slug,
-            version: page.version.as_deref()?,
-        })
-    });
-    let versioned: Vec<DocumentVersion<'_, DocumentId>> = versioned.collect();
+    let versioned: Vec<DocumentVersion<'_, DocumentId>> =
+        pages.iter().filter_map(|(id, page)| page.as_version(*id)).collect();
     let older = version::superseded(&versioned).into_iter();
     let older: Vec<(DocumentId, String)> = older
         .map(|(document, newest)| (document, versioned[newest].version.to_owned()))

@@ -12,6 +12,7 @@ use crate::answer::grade::OfText;
 use crate::query::suggestion::Suggestion;
 use crate::ranking::score::Step;
 use crate::values::decimal::{decimal, optional_decimal};
+use crate::values::id::DocumentId;
 
 /// The answer to a query; its serialisation is what `search_docs_json` returns.
 #[derive(Clone, Debug, Serialize)]
@@ -146,6 +147,14 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl SearchResult {
+    /// The document.
+    pub fn document(&self) -> DocumentId {
+        DocumentId {
+            project: self.project_id,
+            document: self.document_id,
+        }
+    }
+
     /// Reference for `load_doc`: `project/slug#anchor`, or `project/slug` without an anchor.
     pub fn reference(&self) -> String {
         if self.anchor.is_empty() {

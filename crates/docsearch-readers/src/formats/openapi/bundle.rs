@@ -107,16 +107,12 @@ impl Bundle<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
-    use crate::file::Links;
+    use crate::file::test_folder;
     use crate::formats::openapi::read_in;
 
     #[test]
     fn files_that_a_description_refers_to_are_part_of_it() {
-        let place = tempfile::tempdir().unwrap();
-        let root = fs::canonicalize(place.path()).unwrap();
         let files = [
             (
                 "api/paths/pets.yaml",
@@ -131,14 +127,7 @@ mod tests {
                 "properties: {name: {type: string, description: What it is called}, mother: {$ref: Pet.yaml}}\n",
             ),
         ];
-        for (path, text) in files {
-            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
-            fs::write(root.join(path), text).unwrap();
-        }
-        let folder = Folder {
-            root,
-            links: Links::Inside,
-        };
+        let (_place, folder) = test_folder(&files);
         let text =
             "openapi: 3.0.0\ninfo: {title: Pets}\npaths: {/pets: {$ref: paths/pets.yaml}, /gone: {$ref: gone.yaml}}\n";
         let drafts = read_in(Some(&folder), Path::new("api/openapi.yaml"), text).unwrap();

@@ -1,26 +1,15 @@
 //! Each word that the rendered page shows is in the document, in the same order.
 
-use std::fs;
-
 use proptest::prelude::*;
 
 use super::markdown_of;
 use crate::draft::Draft;
-use crate::file::{Folder, Links};
+use crate::file::test_folder;
 use crate::formats::asciidoc::read;
 
 /// The draft of the page `page.adoc` in a folder with these files.
 fn draft_in_folder(files: &[(&str, &str)], page: &str) -> Draft {
-    let place = tempfile::tempdir().unwrap();
-    let root = fs::canonicalize(place.path()).unwrap();
-    for (path, text) in files {
-        fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
-        fs::write(root.join(path), text).unwrap();
-    }
-    let folder = Folder {
-        root,
-        links: Links::Inside,
-    };
+    let (_place, folder) = test_folder(files);
     let path = std::path::Path::new("modules/kit/pages/page.adoc");
     read(Some(&folder), path, page).unwrap().remove(0)
 }

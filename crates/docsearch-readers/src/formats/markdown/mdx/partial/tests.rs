@@ -1,23 +1,12 @@
-use std::fs;
-
 use proptest::prelude::*;
 
 use super::*;
-use crate::file::Links;
+use crate::file::test_folder;
 use crate::formats::markdown::mdx::{Dialect, convert};
 
 /// The Markdown of the page `docs/page.mdx` in a folder with these files, and the warning.
 fn page(text: &str, files: &[(&str, &str)]) -> (String, Option<String>) {
-    let place = tempfile::tempdir().unwrap();
-    let root = fs::canonicalize(place.path()).unwrap();
-    for (path, text) in files {
-        fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
-        fs::write(root.join(path), text).unwrap();
-    }
-    let folder = Folder {
-        root,
-        links: Links::Inside,
-    };
+    let (_place, folder) = test_folder(files);
     let (text, warning) = expand(Some(&folder), Path::new("docs/page.mdx"), text);
     (convert(&text, Dialect::Mdx), warning)
 }

@@ -19,7 +19,7 @@ pub(super) fn parse(lines: &[String]) -> Option<(usize, Option<Table>)> {
         return Some((extent, None));
     }
     for line in &mut drawing {
-        line.resize(width, ' ');
+        align(line, width);
     }
     let head_end = drawing
         .iter()
@@ -38,6 +38,14 @@ pub(super) fn parse(lines: &[String]) -> Option<(usize, Option<Table>)> {
         drawing,
     };
     Some((extent, grid.table(head_end.is_some())))
+}
+
+/// Sets the right border of a line to the width of the table: a table whose border is out of line is one to its readers.
+fn align(line: &mut Vec<char>, width: usize) {
+    let border = line.pop_if(|last| matches!(last, '|' | '+'));
+    let filling = line.last().filter(|_| border == Some('+')).copied().unwrap_or(' ');
+    line.resize(width - usize::from(border.is_some()), filling);
+    line.extend(border);
 }
 
 fn is_head_rule(line: &[char]) -> bool {

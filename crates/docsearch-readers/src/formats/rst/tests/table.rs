@@ -70,6 +70,24 @@ fn cells_of_grids_span_columns_and_rows() {
 }
 
 #[test]
+fn borders_of_grids_may_be_out_of_line() {
+    shown(
+        "\
++----------+-----------+
+| Name     | Use       |
++==========+=============+
+| spoon    | hot soup here |
++----------+----+
+",
+        "\
+| Name | Use |
+| --- | --- |
+| spoon | hot soup here |
+",
+    );
+}
+
+#[test]
 fn drawings_with_gaps_are_kept_as_they_are() {
     let drawing = "+---+---+\n| a | b |\n+---+ - +\n";
     shown(drawing, &format!("```\n{drawing}```\n"));

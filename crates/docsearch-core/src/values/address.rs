@@ -17,9 +17,12 @@ const MAX_WORDS_WITH_URL: usize = 4;
 /// Longest key, in bytes: an index entry has to fit a page.
 const MAX_ADDRESS_KEY_BYTES: usize = 200;
 
-/// Escapes all characters of a fragment but those of RFC 3986, 3.5. Characters that would end a Markdown link or a
-/// quoted text are escaped, too.
-const ESCAPED_IN_FRAGMENT: &AsciiSet = &NON_ALPHANUMERIC
+/// Escapes all characters of a fragment but those of RFC 3986, 3.5. `'` and `*`, which would end a quoted text or begin
+/// an emphasis in Markdown, are escaped, too.
+const ESCAPED_IN_FRAGMENT: &AsciiSet = &PARENTHESES_ESCAPED.remove(b'(').remove(b')');
+
+/// Of a fragment with single parentheses, which would end a Markdown link.
+const PARENTHESES_ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
@@ -114,7 +117,17 @@ pub fn section_url(url: &str, anchor: &str) -> String {
     if url.is_empty() || anchor.is_empty() || fragment.starts_with(['/', '!']) {
         return url.to_owned();
     }
-    format!("{page}#{}", utf8_percent_encode(anchor, ESCAPED_IN_FRAGMENT))
+    let escaped = if are_parentheses_paired(anchor) { ESCAPED_IN_FRAGMENT } else { PARENTHESES_ESCAPED };
+    format!("{page}#{}", utf8_percent_encode(anchor, escaped))
+}
+
+fn are_parentheses_paired(text: &str) -> bool {
+    let depth = text.bytes().try_fold(0_usize, |depth, byte| match byte {
+        b'(' => Some(depth + 1),
+        b')' => depth.checked_sub(1),
+        _ => Some(depth),
+    });
+    depth == Some(0)
 }
 
 /// The key of an address: compatibility-normalised (NFKC), in lower case, percent-decoded, without protocol, `www.`,
@@ -346,8 +359,15 @@ mod tests {
             (
                 "https://kit.test/a",
                 "größe #1 (neu) 100%",
-                "https://kit.test/a#gr%C3%B6%C3%9Fe%20%231%20%28neu%29%20100%25",
+                "https://kit.test/a#gr%C3%B6%C3%9Fe%20%231%20(neu)%20100%25",
             ),
+            (
+                "https://kit.test/Box.html",
+                "add(int,java.lang.Object[])",
+                "https://kit.test/Box.html#add(int,java.lang.Object%5B%5D)",
+            ),
+            ("https://kit.test/a", "a) b", "https://kit.test/a#a%29%20b"),
+            ("https://kit.test/a", ")(", "https://kit.test/a#%29%28"),
             ("", "install", ""),
         ] {
             assert_eq!(section_url(url, anchor), whole);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Searches third-party documentation with readers' questions.
 
-bench/questions/sources.json lists releases of packages that contain their documentation. pip and npm fetch them into a
-cache folder, and each becomes the project questions_SET. bench/questions/SET.tsv has the questions: a group, the pages,
+bench/questions/sources.json lists releases of packages that contain their documentation. apt-get, npm and pip fetch
+them into a cache folder, and each becomes the project questions_SET. bench/questions/SET.tsv has the questions: a group, the pages,
 any of which is right, and for each page the heading of the section that answers, or `-`. A page may occur twice, with
 two headings. A heading includes what is below it. No page answers a question of the group unanswerable; the script
 counts how often the answer claims to be grounded anyway.
@@ -17,15 +17,10 @@ mypy, black and coverage, answers to the group faq are below headings that are q
 
 import argparse
 import csv
-import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
-import sys
-import tarfile
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -34,6 +29,7 @@ import psycopg
 import page_questions
 import wordings
 from intervals import sign_test, wilson
+from packages import Missing, documentation
 
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pg_docsearch" / "questions"
@@ -45,39 +41,12 @@ HIGH = "high confidence"
 PLACES = 10
 
 
-def fetch(source: dict, folder: Path) -> Path:
-    """The archive with the right hash."""
-    package, version = source["package"], source["version"]
-    command = {
-        "pip": [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-                "--no-binary", package, "--dest", str(folder), f"{package}=={version}"],
-        "npm": ["npm", "pack", "--silent", "--pack-destination", str(folder), f"{package}@{version}"],
-    }[source["client"]]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    archive, = folder.iterdir()
-    if hashlib.sha256(archive.read_bytes()).hexdigest() != source["sha256"]:
-        raise SystemExit(f"{archive.name} is not the archive that sources.json names: its SHA-256 differs")
-    return archive
-
-
 def pages(name: str, source: dict, cache: Path) -> Path:
     """The folder with the pages of a set. Fetches it if necessary."""
-    folder = cache / f"{name}-{source['version']}"
-    if not folder.is_dir():
-        print(f"{name}: fetching {source['package']} {source['version']}", flush=True)
-        cache.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=cache))
-        try:
-            (partial / "archive").mkdir()
-            with tarfile.open(fetch(source, partial / "archive")) as tar:
-                # Pythons before 3.11.4 have no filters; the archive's hash is known anyway.
-                tar.extraction_filter = getattr(tarfile, "data_filter", None)
-                tar.extractall(partial, [member for member in tar if member.name.startswith(f"{source['docs']}/")
-                                         and member.isfile() and Path(member.name).suffix in source["suffixes"]])
-            (partial / source["docs"]).rename(folder)
-        finally:
-            shutil.rmtree(partial)
-    return folder
+    try:
+        return documentation(name, source, cache)
+    except Missing as reason:
+        raise SystemExit(f"{name}: {reason}") from None
 
 
 def load(program: Path, url: str, name: str, folder: Path) -> None:

@@ -9,6 +9,7 @@ mod mdoc;
 mod mdoc_name;
 mod page;
 mod part;
+mod register;
 mod request;
 mod request_name;
 mod table;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::escape;
 use super::line::without_comment;
+use super::register::Register;
 
 /// Maximum nesting of strings.
 const MAX_DEPTH: usize = 8;
@@ -44,7 +45,7 @@ const PREDEFINED: [(&str, &str); 25] = [
 #[derive(Debug)]
 pub(super) struct Names {
     strings: HashMap<String, String>,
-    registers: HashMap<String, i64>,
+    registers: HashMap<String, Register>,
 }
 
 impl Default for Names {
@@ -52,7 +53,7 @@ impl Default for Names {
         let strings = PREDEFINED.map(|(name, text)| (name.to_owned(), text.to_owned()));
         Self {
             strings: HashMap::from(strings),
-            registers: HashMap::from([(".g".to_owned(), 1)]),
+            registers: HashMap::from([(".g".to_owned(), Register::of(1))]),
         }
     }
 }
@@ -74,7 +75,7 @@ impl Names {
 
     /// Whether a condition holds, and the text after it. Of alternatives for terminals and paper, the one for paper is
     /// better: its code has a font.
-    pub(super) fn holds<'a>(&self, rest: &'a str) -> (bool, &'a str) {
+    pub(super) fn holds<'a>(&mut self, rest: &'a str) -> (bool, &'a str) {
         let (negated, rest) = match rest.trim_start().strip_prefix('!') {
             Some(rest) => (true, rest.trim_start()),
             None => (false, rest.trim_start()),
@@ -107,13 +108,11 @@ impl Names {
         (holds != negated, rest)
     }
 
-    /// The value of an expression such as `
-    /// (.g`, `
-    /// F>1` or `(
-    /// (rF:(
-    /// (.g==0))`; with several operators, only the first is applied.
-    fn number_of(&self, expression: &str) -> i64 {
-        let text = self.expanded(expression);
+    /// The value of an expression such as `\n(.g`, `\nF>1` or `(\n(rF:(\n(.g==0))`; with several operators, only the
+    /// first is applied.
+    fn number_of(&mut self, expression: &str) -> i64 {
+        // Formats of registers do not count.
+        let text = self.expanded_at(expression, 0, |register| register.value.to_string());
         let text = text.trim_matches(['(', ')', ' ']);
         let digits = |text: &str| -> i64 {
             let text = text.trim_matches(['(', ')', '=', ' ']);
@@ -149,28 +148,61 @@ impl Names {
         }
     }
 
+    /// `.nr name value step`, where a value with a sign is added.
     pub(super) fn number(&mut self, rest: &str) {
         let mut words = rest.split_whitespace();
         let (Some(name), Some(value)) = (words.next(), words.next()) else {
             return;
         };
         let number = self.number_of(value.trim_start_matches('+'));
-        let before = self.registers.get(name).copied().unwrap_or(0);
-        let number = match value.starts_with('+') {
-            true => before.saturating_add(number),
+        let step = words.next().map(|step| self.number_of(step));
+        let Some(register) = self.register(name) else { return };
+        register.value = match value.starts_with(['+', '-']) {
+            true => register.value.saturating_add(number),
             false => number,
         };
-        if self.registers.len() < MAX_NAMES {
-            self.registers.insert(name.to_owned(), number);
+        register.step = step.unwrap_or(register.step);
+    }
+
+    /// `.af name example`.
+    pub(super) fn format(&mut self, rest: &str) {
+        let mut words = rest.split_whitespace();
+        if let (Some(name), Some(example)) = (words.next(), words.next())
+            && let Some(register) = self.register(name)
+        {
+            register.set_format(example);
+        }
+    }
+
+    /// The register of a name, which is 0 before; `None` if there are too many.
+    fn register(&mut self, name: &str) -> Option<&mut Register> {
+        let is_new = !self.registers.contains_key(name);
+        (!is_new || self.registers.len() < MAX_NAMES).then(|| self.registers.entry(name.to_owned()).or_default())
+    }
+
+    /// The text of a register, and the text after its name. `\n+x` and `\n-x` first change it by its step.
+    fn interpolated<'a>(&mut self, text: &'a str, show: fn(&Register) -> String) -> (String, &'a str) {
+        let steps = match text.chars().next() {
+            Some('+') => 1,
+            Some('-') => -1,
+            _ => 0,
+        };
+        let (name, after) = escape::name(if steps == 0 { text } else { &text[1..] });
+        match self.registers.get_mut(name) {
+            Some(register) => {
+                register.advance(steps);
+                (show(register), after)
+            }
+            None => ("0".to_owned(), after),
         }
     }
 
     /// Expands strings and registers.
-    pub(super) fn expanded(&self, text: &str) -> String {
-        self.expanded_at(text, 0)
+    pub(super) fn expanded(&mut self, text: &str) -> String {
+        self.expanded_at(text, 0, Register::to_string)
     }
 
-    fn expanded_at(&self, text: &str, depth: usize) -> String {
+    fn expanded_at(&mut self, text: &str, depth: usize, show: fn(&Register) -> String) -> String {
         if !text.contains("\\*") && !text.contains("\\n") || depth > MAX_DEPTH {
             return text.to_owned();
         }
@@ -182,13 +214,13 @@ impl Names {
             match rest.chars().next() {
                 Some('*') => {
                     let (name, after) = escape::name(&rest[1..]);
-                    let string = self.strings.get(name).map_or("", String::as_str);
-                    output.push_str(&self.expanded_at(string, depth + 1));
+                    let string = self.strings.get(name).cloned().unwrap_or_default();
+                    output.push_str(&self.expanded_at(&string, depth + 1, show));
                     rest = after;
                 }
                 Some('n') => {
-                    let (name, after) = escape::name(&rest[1..]);
-                    output.push_str(&self.registers.get(name).copied().unwrap_or(0).to_string());
+                    let (number, after) = self.interpolated(&rest[1..], show);
+                    output.push_str(&number);
                     rest = after;
                 }
                 Some(other) => {

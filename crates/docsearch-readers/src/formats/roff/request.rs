@@ -119,8 +119,7 @@ impl Interpreter {
         }
         let end = control.find([' ', '\t']).unwrap_or(control.len());
         let (name, rest) = control.split_at(end);
-        // Arguments may directly follow an escape: `.if
-        // (.g`.
+        // Arguments may directly follow an escape: `.if\n(.g`.
         let name = name.split('\\').next().unwrap_or_default();
         let rest = if name.len() < end { &control[name.len()..] } else { rest };
         self.control(name, rest.trim_start_matches([' ', '\t']));
@@ -139,6 +138,7 @@ impl Interpreter {
             "ds" | "ds1" => self.names.define(rest, false),
             "as" | "as1" => self.names.define(rest, true),
             "nr" => self.names.number(rest),
+            "af" => self.names.format(rest),
             "de" | "de1" | "dei" | "dei1" => self.record(rest, false),
             "am" | "am1" | "ami" | "ami1" => self.record(rest, true),
             "als" => self.alias(rest, false),

@@ -25,6 +25,14 @@ fn strings_and_registers_are_expanded() {
 }
 
 #[test]
+fn registers_step_before_they_are_shown() {
+    let page = ".nr step 1 1\n\\n[step]. Fill\n.SS \\n+[step]. Stir\n.nr step 5\n\\n+[step], \\n-[step], \\n[step]";
+    assert_eq!(read(page), ["1. Fill", ".SS 2.|Stir", "6, 5, 5"]);
+    let page = ".nr a 0 2\n.nr ab 9\n.af a i\n.nr ab -3\n\\n+a \\n+(ab \\n[ab] \\n-x \\n+[x]\n.if \\n+a>3 \\na";
+    assert_eq!(read(page), ["ii 6 6 0 0", "iv"]);
+}
+
+#[test]
 fn conditions_choose_paper() {
     let page = ".ie n \\{\\\nterminal\n.\\}\n.el \\{\\\n.IP \\(bu 2\n.\\}\ntext\n.if t on paper\n.if \\n(.g groff\n.if !\\nx no\n";
     assert_eq!(read(page), [".IP \\(bu|2", "text", "on paper", "groff", "no"]);

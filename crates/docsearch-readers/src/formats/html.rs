@@ -11,6 +11,7 @@ mod heading;
 mod landmark;
 mod main_content;
 mod measure;
+mod member;
 mod noise;
 mod preformatted;
 mod table;
@@ -114,6 +115,7 @@ pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame
     let main = main_content::find(&page, &vocabulary, content, head.title.as_deref(), frame);
     noise::simplify(&main, &vocabulary);
     heading::name_by_role(&main);
+    member::normalise(&main);
     preformatted::mark(&main, &vocabulary);
     table::unwrap_layouts(&main);
     heading::unwrap_layout_lists(&main);

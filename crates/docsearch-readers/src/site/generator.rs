@@ -77,6 +77,8 @@ pub struct Generator {
     pub(crate) exclusion: fn(&BuiltPage<'_>) -> Option<&'static str>,
     /// Selectors of the element that contains the text of a page and little else.
     pub(crate) containers: &'static [&'static str],
+    /// Selectors of titles that are no headings.
+    pub(crate) titles: &'static [&'static str],
     /// Selectors of navigation, controls and marks.
     pub(crate) noise: &'static [&'static str],
     /// Selectors of blocks of code that are in no `pre`.
@@ -190,6 +192,7 @@ impl Generator {
             is_index_of_names: |_| false,
             exclusion: |_| None,
             containers: &[],
+            titles: &[],
             noise: &[],
             code: &[],
             admonition_titles: &[],

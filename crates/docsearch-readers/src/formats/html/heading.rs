@@ -28,6 +28,24 @@ pub(super) fn name_by_role(main: &NodeRef<'_>) {
     }
 }
 
+/// Makes a heading of the only title that `selector` finds. Other headings move below it.
+pub(super) fn name_title(body: &NodeRef<'_>, selector: &str) {
+    let titles = Selection::from(*body).select(selector);
+    let [title] = titles.nodes() else {
+        return;
+    };
+    let headings: Vec<(NodeRef<'_>, usize)> = body
+        .descendants_it()
+        .filter_map(|node| level(&node).map(|level| (node, level)))
+        .collect();
+    if headings.iter().any(|(_, level)| *level == 1) {
+        for (heading, level) in headings {
+            heading.rename(&format!("h{}", (level + 1).min(6)));
+        }
+    }
+    title.rename("h1");
+}
+
 /// The text of the only `h1`; `None` if there are several, or it has no text. Of several, none is the title.
 pub(super) fn only_of_level_one(main: &NodeRef<'_>) -> Option<String> {
     let headings: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| node.has_name("h1")).collect();

@@ -76,7 +76,7 @@ const MARKS: [&str; 7] = ["¶", "#", "§", "🔗", "\u{f0c1}", "Permalink", "Lin
 /// Minimum characters besides a table of contents for the table to be redundant.
 const MIN_CHARACTERS_BESIDE_CONTENTS: usize = 200;
 
-/// Removes the noise from `body`. Anchors of permalinks move to their headings.
+/// Removes the noise from `body`. Anchors of permalinks move to their headings, and titles become headings.
 pub(super) fn remove(body: &NodeRef<'_>, vocabulary: &Vocabulary) {
     let all = Selection::from(*body);
     show_formulas(&all);
@@ -84,6 +84,10 @@ pub(super) fn remove(body: &NodeRef<'_>, vocabulary: &Vocabulary) {
     let of_generators = GENERATORS.iter().flat_map(|generator| generator.noise).copied();
     if let Some(noise) = vocabulary.selector(NOISE.into_iter().chain(of_generators)) {
         all.select(&noise).remove();
+    }
+    let titles = GENERATORS.iter().flat_map(|generator| generator.titles).copied();
+    if let Some(titles) = vocabulary.selector(titles) {
+        heading::name_title(body, &titles);
     }
     remove_menus(&all, vocabulary, AMBIGUOUS);
     landmark::remove(body);

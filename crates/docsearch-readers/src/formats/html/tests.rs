@@ -2,6 +2,7 @@
 
 mod conservation;
 mod containers;
+mod doxygen;
 mod pieces;
 mod tables;
 

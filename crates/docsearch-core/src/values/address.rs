@@ -117,7 +117,11 @@ pub fn section_url(url: &str, anchor: &str) -> String {
     if url.is_empty() || anchor.is_empty() || fragment.starts_with(['/', '!']) {
         return url.to_owned();
     }
-    let escaped = if are_parentheses_paired(anchor) { ESCAPED_IN_FRAGMENT } else { PARENTHESES_ESCAPED };
+    let escaped = if are_parentheses_paired(anchor) {
+        ESCAPED_IN_FRAGMENT
+    } else {
+        PARENTHESES_ESCAPED
+    };
     format!("{page}#{}", utf8_percent_encode(anchor, escaped))
 }
 

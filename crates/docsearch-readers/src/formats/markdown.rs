@@ -8,6 +8,7 @@ mod container;
 mod definition_list;
 mod directive;
 pub(crate) mod mdx;
+mod myst;
 mod role;
 mod shortcode;
 #[cfg(test)]
@@ -67,7 +68,7 @@ pub(crate) fn to_markdown(text: &str, extensions: Extensions) -> String {
     };
     let plain = match dialect {
         Some(dialect) => mdx::convert(text, dialect),
-        None => text.to_owned(),
+        None => myst::without_comments(text).into_owned(),
     };
     let mut page = Converter {
         extensions,
@@ -110,6 +111,8 @@ impl Converter {
                 let lost = self.shifts.last().map_or(0, |(_, lost)| *lost);
                 self.shifts.push((column + lost + 4, lost + 4));
                 self.label(column, label);
+            } else if let Some(target) = directive::image_between_colons(text) {
+                self.image(&target, column, lines);
             } else if let Some(label) = directive::between_colons(text) {
                 self.label(column, &label);
                 while lines.next_if(|next| directive::is_option(next.trim())).is_some() {}
@@ -214,6 +217,10 @@ impl Converter {
                 self.label(column, label);
                 to_markdown(&parts.text(), self.extensions)
             }
+            Directive::Image(target) => {
+                let below = to_markdown(&parts.text(), self.extensions);
+                format!("{}\n\n{below}", parts.image(target))
+            }
             Directive::Unknown(label) if directive::is_text(parts.content) => {
                 self.label(column, label);
                 to_markdown(&format!("{}{}", parts.fields(), parts.text()), self.extensions)
@@ -229,6 +236,19 @@ impl Converter {
             });
         }
         if !is_code {
+            self.push("");
+        }
+    }
+
+    /// The image of `:::{figure} target`, whose options follow.
+    fn image(&mut self, target: &str, column: usize, lines: &mut Peekable<Lines<'_>>) {
+        let mut options = Vec::new();
+        while let Some(line) = lines.next_if(|next| directive::is_option_or_more(next.trim())) {
+            options.push(line.trim().to_owned());
+        }
+        let image = directive::Parts::of(&options).image(target);
+        if !image.is_empty() {
+            self.push(&format!("{}{image}", " ".repeat(column)));
             self.push("");
         }
     }

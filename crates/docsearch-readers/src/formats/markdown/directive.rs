@@ -1,8 +1,11 @@
 //! MyST directives, which have the syntax of code blocks: ```` ```{note} ````.
 
+use std::borrow::Cow;
+
 use super::container;
 use crate::formats::rst::directive::code;
 use crate::formats::rst::directive::vocabulary::{self, Kind};
+use crate::text::markdown_text;
 
 /// What a directive shows.
 #[derive(Debug, PartialEq)]
@@ -13,6 +16,8 @@ pub(super) enum Directive {
     Rst(Option<String>),
     /// Markdown below a label, which may be empty.
     Container(String),
+    /// An image, and Markdown below it.
+    Image(String),
     /// Nothing: navigation, and settings.
     Nothing,
     /// A directive of an extension, or the code of a notebook. The argument is the label of text.
@@ -48,7 +53,8 @@ pub(super) fn of(info: &str) -> Option<Directive> {
             Kind::Titled(label) => Directive::Container(titled(label)),
             Kind::Line | Kind::Text | Kind::Button | Kind::Table => Directive::Container(argument),
             Kind::Raw => opening(),
-            Kind::Layout | Kind::Image | Kind::Figure => Directive::Container(String::new()),
+            Kind::Layout => Directive::Container(String::new()),
+            Kind::Image | Kind::Figure => Directive::Image(argument),
             Kind::Definition | Kind::Automatic => Directive::Container(match &*argument {
                 "" => String::new(),
                 name => format!("`{name}`"),
@@ -67,13 +73,33 @@ pub(super) fn between_colons(text: &str) -> Option<String> {
     let info = text.strip_prefix(":::")?.trim_start_matches(':');
     match of(info).filter(|_| info.starts_with('{') && !info.starts_with("{."))? {
         Directive::Container(label) | Directive::Unknown(label) => Some(label),
-        Directive::Code(_) | Directive::Rst(_) | Directive::Nothing => None,
+        Directive::Code(_) | Directive::Rst(_) | Directive::Image(_) | Directive::Nothing => None,
     }
+}
+
+/// The target of the image in `:::{figure} target`.
+pub(super) fn image_between_colons(text: &str) -> Option<String> {
+    let info = text.strip_prefix(":::")?.trim_start_matches(':');
+    match of(info)? {
+        Directive::Image(target) => Some(target),
+        _ => None,
+    }
+}
+
+/// Whether the information of a fence names a directive of MyST or Sphinx.
+pub(super) fn is_known(info: &str) -> bool {
+    let name = info.strip_prefix('{').and_then(|info| info.split_once('}'));
+    name.is_some_and(|(name, _)| matches!(name, "eval-rst" | "code-cell") || vocabulary::kind(name).is_some())
 }
 
 /// `:name: value`.
 pub(super) fn is_option(line: &str) -> bool {
     option(line).is_some()
+}
+
+/// Whether a line is an option, or goes on with the value of the one before.
+pub(super) fn is_option_or_more(line: &str) -> bool {
+    is_option(line) || line.starts_with(": ")
 }
 
 fn option(line: &str) -> Option<(&str, &str)> {
@@ -84,7 +110,7 @@ fn option(line: &str) -> Option<(&str, &str)> {
 
 /// The options and the content of a directive.
 pub(super) struct Parts<'a> {
-    options: Vec<(&'a str, &'a str)>,
+    options: Vec<(&'a str, Cow<'a, str>)>,
     pub(super) content: &'a [String],
 }
 
@@ -97,22 +123,52 @@ impl<'a> Parts<'a> {
         {
             let pairs = lines[1..=end].iter().filter_map(|line| line.split_once(": "));
             return Self {
-                options: pairs.map(|(name, value)| (name.trim(), value.trim())).collect(),
+                options: pairs.map(|(name, value)| (name.trim(), value.trim().into())).collect(),
                 content: &lines[end + 2..],
             };
         }
-        let options: Vec<(&str, &str)> = lines.iter().map_while(|line| option(line)).collect();
+        let mut options: Vec<(&str, Cow<'_, str>)> = Vec::new();
+        let mut count = 0;
+        for line in lines {
+            if let Some((name, value)) = option(line) {
+                options.push((name, value.into()));
+            } else if let Some((more, (_, value))) = line.strip_prefix(": ").zip(options.last_mut()) {
+                // YAML, in which a backslash at the end of a line joins it with the next.
+                let value = value.to_mut();
+                match value.strip_suffix('\\') {
+                    Some(joined) => value.truncate(joined.len()),
+                    None => value.push(' '),
+                }
+                value.push_str(more.trim());
+            } else {
+                break;
+            }
+            count += 1;
+        }
         Self {
-            content: &lines[options.len()..],
             options,
+            content: &lines[count..],
         }
     }
 
-    pub(super) fn option(&self, name: &str) -> Option<&'a str> {
-        self.options
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, value)| *value)
+    pub(super) fn option(&self, name: &str) -> Option<&str> {
+        let mut options = self.options.iter();
+        options.find(|(known, _)| *known == name).map(|(_, value)| &**value)
+    }
+
+    /// The image with its text; nothing if it has none.
+    pub(super) fn image(&self, target: &str) -> String {
+        let text = self.option("alt").unwrap_or_default();
+        let is_quoted = text.starts_with(['"', '\'']);
+        let text = match serde_saphyr::from_str::<String>(text) {
+            Ok(unquoted) if is_quoted => unquoted,
+            _ => text.to_owned(),
+        };
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        match text.is_empty() {
+            true => String::new(),
+            false => format!("![{}]({})", markdown_text::escape(&text), target.replace(' ', "%20")),
+        }
     }
 
     pub(super) fn text(&self) -> String {

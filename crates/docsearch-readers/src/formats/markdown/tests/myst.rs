@@ -72,3 +72,43 @@ fn text_of_unknown_directives_is_text_and_code_is_code() {
     }
     shown("```{eval-rst}\n.. marine::\n\n   x = f(1)\n```", "```\nx = f(1)\n```");
 }
+
+#[test]
+fn images_show_their_text() {
+    shown(
+        "```{image} a b.png\n:alt: A *boat*\n:width: 9\n```",
+        "![A \\*boat\\*](a%20b.png)",
+    );
+    shown("```{image} a.png\n```\nText.", "Text.");
+    for (opening, end) in [("```{figure}", "```"), (":::{figure}", ":::")] {
+        let figure = format!("{opening} a.png\n:alt: \"A boat \\\n:  \\ at sea, 7\\xB0\"\n\nThe *caption*.\n{end}");
+        shown(
+            &figure,
+            "![A boat  at sea, 7°](a.png)\n\nThe *caption*."
+                .replace("  ", " ")
+                .as_str(),
+        );
+    }
+}
+
+#[test]
+fn comments_are_left_out() {
+    shown(
+        "% Licence\n(top)=\n\n# Sails\n\nOne\n% between\ntwo.",
+        "<a id=\"top\"></a>\n\n# Sails\n\nOne\n\ntwo.",
+    );
+    shown("```{note}\nA\n% no\n\nB\n```", "**Note**\n\nA\n\nB");
+    for code in ["```{code-block} matlab\n% yes\n```", "(top)=\n\n```text\n% yes\n```"] {
+        assert!(read(code).contains("% yes"), "{code}");
+    }
+    shown("% no MyST", "% no MyST");
+}
+
+#[test]
+fn links_without_a_text_have_the_name_of_their_target() {
+    let page = "(top)=\n\nSee [](#hoisting-sails), [](../guide/at_night.md), [](own-label), `[](x)` and [text](y).";
+    let expected = "See [hoisting sails](#hoisting-sails), [at night](../guide/at_night.md), [own label](own-label), `[](x)` and \
+                    [text](y).";
+    assert!(read(page).ends_with(&format!("{expected}\n")), "{}", read(page));
+    shown("See [](#none).", "See [](#none).");
+}

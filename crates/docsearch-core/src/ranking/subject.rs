@@ -18,7 +18,8 @@ use crate::values::id::{DocumentId, Map};
 
 /// Most documents of a project with a name that is recognised. A name of more is too general. Chosen, not measured.
 pub const MAX_SUBJECT_DOCUMENTS: usize = 2;
-/// Weight of a word that a section has with the name, but not in its title or headings.
+/// Weight of a word that a section has with the name, but not in its title or headings. Numbers, as of versions, always
+/// count in full.
 const IN_BODY: f32 = 0.5;
 /// Share of the other words, by inverse document frequency, from which on a section is the answer; by the number of
 /// these words that any section has. The more words, the less a small share can be chance. Chosen on 840 questions in
@@ -213,7 +214,8 @@ impl SubjectQuery<'_> {
             let here = known.iter().filter(|&&at| closeness(at) > 0.0).map(|&at| {
                 let found = &terms.frequencies[at];
                 let heads = found.title > 0.0 || found.heading > 0.0;
-                closeness(at) * corpus.terms[at].idf * if heads { 1.0 } else { IN_BODY }
+                let is_number = self.terms[at].text.starts_with(|first: char| first.is_ascii_digit());
+                closeness(at) * corpus.terms[at].idf * if heads || is_number { 1.0 } else { IN_BODY }
             });
             here.sum::<f32>() / all
         };

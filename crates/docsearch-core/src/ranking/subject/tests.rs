@@ -171,6 +171,19 @@ fn code_beside_a_name_is_what_is_asked_for() {
 }
 
 #[test]
+fn a_number_that_a_section_has_with_a_name_is_what_is_asked_for() {
+    let sections = ["since 2.7 a grid has gaps", "alone 3.1"];
+    assert_eq!(subject("Grid 2.7", &["Grid"], &sections), None);
+    for elsewhere in ["Grid 3.1", "Grid 9"] {
+        assert_eq!(
+            subject(elsewhere, &["Grid"], &sections).as_deref(),
+            Some("Grid"),
+            "{elsewhere}"
+        );
+    }
+}
+
+#[test]
 fn what_many_documents_are_called_is_no_subject() {
     let query = "what are the downsides of Grid";
     assert_eq!(subject(query, &["Grid", "grid"], &SECTIONS).as_deref(), Some("Grid"));

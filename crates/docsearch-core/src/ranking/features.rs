@@ -1,5 +1,6 @@
 //! Features of a query that rules compare with many documents, and features of a document for that query.
 
+mod forms;
 mod matches;
 mod names;
 mod task;
@@ -15,6 +16,7 @@ use crate::text::form::is_of_word;
 use crate::text::name;
 use crate::text::word::fold;
 use crate::values::interrupt::Interruptible;
+use forms::Forms;
 use matches::Matches;
 pub(crate) use matches::TermMatch;
 use term_words::{TermWord, TermWords};
@@ -47,6 +49,8 @@ pub(crate) struct QueryFeatures<'a> {
     path: Option<(String, String)>,
     phrases: Vec<String>,
     term_words: TermWords,
+    /// Terms whose words are compared as they are written, by their bits.
+    written: u32,
     /// The term that a verb acts on.
     object: Option<usize>,
     /// Boosts of its terms as generic terms.
@@ -88,6 +92,8 @@ pub(crate) struct PageFeatures {
     pub(crate) phrase: bool,
     /// Share that conflicting verbs take.
     pub(crate) conflict: f32,
+    /// Share of the query's terms that its title and description have only as other words with the same stem.
+    pub(crate) other_words: f32,
     /// Closeness of its verb to the query's, if its name is a task; see [`QueryFeatures::task`].
     pub(crate) task: f32,
     /// Greatest such closeness among the pages of its project.
@@ -139,18 +145,23 @@ impl<'a> QueryFeatures<'a> {
             rules,
             weights,
             term_words: TermWords::of(understanding, rules),
+            written: match weights.penalty_other_word {
+                0.0 => 0,
+                _ => Forms::compared(understanding),
+            },
             object: Self::object(understanding),
             generic: understanding.terms.iter().map(boost).collect(),
         }
     }
 
-    /// The description for verbs and quoted phrases, metadata for containers and platforms, the age for queries about
+    /// The description for verbs, quoted phrases and the words of short queries, metadata for containers and platforms, the age for queries about
     /// what is new.
     pub(crate) fn needs(&self) -> Needs {
         let query = self.understanding;
         let describes = self.weights.boost_action_description > 0.0 || self.weights.boost_object_description > 0.0;
         Needs {
-            description: (query.has_action() && describes)
+            description: self.written != 0
+                || (query.has_action() && describes)
                 || (!self.phrases.is_empty() && self.weights.boost_phrase > 0.0),
             metadata: !self.containers.is_empty() || !query.platforms.is_empty(),
             age: (query.recent || query.releases) && self.weights.boost_recency > 0.0,
@@ -191,12 +202,14 @@ impl<'a> QueryFeatures<'a> {
         let mut buffer = Vec::with_capacity(32);
         let mut closeness = [[0.0f32; 2]; MAX_TERMS];
         let mut intents = Vec::new();
+        let mut forms = Forms::default();
         let (mut title_words, mut shared) = (0, 0.0);
         let vocabulary = self.rules.vocabulary();
         for word in keys.title.words().interruptible() {
             title_words += 1;
             found.names_action = found.names_action || vocabulary.is_verb(&word, &mut buffer);
-            shared += note(self.term_words.matching_key(&word, &mut buffer), &mut closeness);
+            let matching = self.term_words.matching_key(&word, &mut buffer);
+            shared += note(matching.inspect(|found| forms.note(word.text, found)), &mut closeness);
             let is_scope = |term: &Term| term.word.text.as_bytes() == word.text;
             found.scope |= self.understanding.scope.iter().any(is_scope);
             found.scope |= self.asks_for_many && word.text == LISTING;
@@ -239,10 +252,13 @@ impl<'a> QueryFeatures<'a> {
         if self.understanding.has_action() {
             let (action, object) = (self.weights.boost_action_name, self.weights.boost_object_name);
             self.matches(&closeness, action, object, &mut found.in_name);
-            self.describe(page, &mut found);
             found.category = self.is_in_category(&keys, &mut buffer);
         } else {
             found.scope &= self.asks_for_many;
+        }
+        if self.written != 0 || self.understanding.has_action() {
+            self.describe(page, &mut found, &mut forms);
+            found.other_words = forms.share_of_others(self.written, self.understanding.terms.len());
         }
         let is_news = self.rules.news().are_news(&keys);
         let is_of = |version: &Vec<u32>| news::is_of_version(&page.slug, &page.title, version);
@@ -255,18 +271,24 @@ impl<'a> QueryFeatures<'a> {
         found
     }
 
-    fn describe(&self, page: &Page, found: &mut PageFeatures) {
+    fn describe(&self, page: &Page, found: &mut PageFeatures, forms: &mut Forms) {
         let description = &page.description;
         let end = description.floor_char_boundary(DESCRIPTION_BYTES);
         let mut closeness = [[0.0f32; 2]; MAX_TERMS];
         self.each_plain_word(&description[..end], |word| {
-            note(self.term_words.matching(word), &mut closeness);
+            let matching = self.term_words.matching(word);
+            note(
+                matching.inspect(|found| forms.note(word.as_bytes(), found)),
+                &mut closeness,
+            );
         });
-        let (action, object) = (
-            self.weights.boost_action_description,
-            self.weights.boost_object_description,
-        );
-        self.matches(&closeness, action, object, &mut found.in_description);
+        if self.understanding.has_action() {
+            let (action, object) = (
+                self.weights.boost_action_description,
+                self.weights.boost_object_description,
+            );
+            self.matches(&closeness, action, object, &mut found.in_description);
+        }
     }
 
     fn is_in_category(&self, keys: &Parts<'_>, buffer: &mut Vec<u8>) -> bool {

@@ -5,7 +5,7 @@
 //! score = 1 - (1 - base)^(1 + B)            B: boosts, at most max_boost - 1 together
 //! score = score * (1 - intent_conflict) * (1 - further_verb)
 //! score = 1 - (1 - score) * (1 - task)
-//! score = score * (1 - elsewhere) * (1 - other_platform) * (1 - older_version) * (1 - age)
+//! score = score * (1 - elsewhere) * (1 - other_platform) * (1 - other_word) * (1 - older_version) * (1 - age)
 //! score = 1 - (1 - score) * (1 - recency)
 //! score = score * (1 - period)
 //! score = 1 - (1 - score) * (1 - exact_phrase) * (1 - definition) * (1 - near_name) * (1 - version)

@@ -279,6 +279,9 @@ weights! {
     penalty_elsewhere: f32 = 0.25 in 0.0..=1.0, "share of the score",
         "Share of the score that a page loses if it says that it belongs to another framework than the Y of X in Y.",
         "decision 8";
+    penalty_other_word: f32 = 0.25 in 0.0..=1.0, "share of the score",
+        "Share of the score that a page loses if its title and summary have, for all words of a short query, only other words with the same stem, as integration for integrity.",
+        "chosen, as for another framework";
     penalty_older_version: f32 = 0.05 in 0.0..=1.0, "share of the score",
         "Share of the score that a page loses if a newer version of it was found.",
         "chosen: it decides between pages that are equal otherwise";

@@ -111,15 +111,26 @@ fn only_what_a_rule_looks_at_is_read() {
     assert_eq!(needs("save documents", nothing), (true, false, false));
     assert!(needs("save documents", |w| w.boost_action_description = 0.0).0);
     assert!(needs("save documents", |w| w.boost_object_description = 0.0).0);
-    let undescribed: fn(&mut Weights) = |w| (w.boost_action_description, w.boost_object_description) = (0.0, 0.0);
+    let undescribed: fn(&mut Weights) = |w| {
+        (w.boost_action_description, w.boost_object_description) = (0.0, 0.0);
+        w.penalty_other_word = 0.0;
+    };
     assert!(!needs("save documents", undescribed).0);
-    assert_eq!(needs("text documents", nothing), (false, false, false));
+    assert_eq!(needs("text documents", nothing), (true, false, false));
+    assert!(!needs("text documents", |w| w.penalty_other_word = 0.0).0);
+    assert_eq!(needs("text documents window margins", nothing), (false, false, false));
     assert!(needs("text \"row level\" documents", undescribed).0);
-    assert!(!needs("text \"row level\" documents", |w| w.boost_phrase = 0.0).0);
-    assert_eq!(needs("Button in SwiftUI", nothing), (false, true, false));
+    assert!(
+        !needs("text \"row level\" documents", |w| (
+            w.boost_phrase,
+            w.penalty_other_word
+        ) = (0.0, 0.0))
+        .0
+    );
+    assert_eq!(needs("Button in SwiftUI", nothing), (true, true, false));
     assert!(needs("button in SomeModule", nothing).1);
-    assert_eq!(needs("alert window iphone", nothing), (false, true, false));
-    assert_eq!(needs("latest documents", nothing), (false, false, true));
+    assert_eq!(needs("alert window iphone", nothing), (true, true, false));
+    assert_eq!(needs("latest documents", nothing), (true, false, true));
     assert!(!needs("latest documents", |w| w.boost_recency = 0.0).2);
 }
 
@@ -399,4 +410,30 @@ proptest! {
             Ok(())
         })?;
     }
+}
+
+#[test]
+fn the_word_itself_comes_before_others_with_its_stem() {
+    let others = |query: &str, title: &str, description: &str| {
+        let mut page = page(title, "x");
+        page.description = description.to_owned();
+        asked(query, &WEIGHTS, |asked| asked.find(&page).other_words)
+    };
+    assert_eq!(others("integrity", "System integration", ""), 1.0);
+    assert_eq!(
+        others("integrity", "System integration", "Keeps the integrity of both."),
+        0.0
+    );
+    assert_eq!(others("integrity", "System", "Integration of two systems."), 1.0);
+    assert_eq!(others("system integrity", "System integration", ""), 0.5);
+    // Forms of the word, other stems, and pages without the word.
+    for title in ["Files", "Filed", "Folders"] {
+        assert_eq!(others("file", title, ""), 0.0, "{title}");
+    }
+    // A verb may have any form, and the words of a sentence have that of its grammar.
+    assert_eq!(others("create keys", "Creation of keys", ""), 0.0);
+    assert_eq!(
+        others("integrity before tables change hands", "System integration", ""),
+        0.0
+    );
 }

@@ -68,12 +68,13 @@ pub(super) struct Adjustment {
 }
 
 /// The table.
-pub(super) const ADJUSTMENTS: [Adjustment; 17] = [
+pub(super) const ADJUSTMENTS: [Adjustment; 18] = [
     penalty("intent_conflict", conflict, title),
     penalty("further_verb", further_verb, title),
     name("task", task, title),
     penalty("elsewhere", elsewhere, container),
     penalty("other_platform", other_platform, nothing),
+    penalty("other_word", other_word, title),
     penalty("older_version", older_version, newer_version),
     penalty("age", age, age_or_slug),
     boosting("boost", "recency", recency, age_or_slug),
@@ -226,6 +227,11 @@ fn elsewhere(case: &Case<'_>) -> Option<Amount> {
 
 fn other_platform(case: &Case<'_>) -> Option<Amount> {
     lost(case.features.other_platform, case.weights.penalty_elsewhere)
+}
+
+fn other_word(case: &Case<'_>) -> Option<Amount> {
+    let (share, penalty) = (case.features.other_words, case.weights.penalty_other_word);
+    without(share * penalty, share, penalty)
 }
 
 fn older_version(case: &Case<'_>) -> Option<Amount> {

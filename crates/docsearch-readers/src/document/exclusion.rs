@@ -52,9 +52,7 @@ pub(crate) fn by_path(relative: &Path, generator: Option<&Generator>) -> Option<
     if name.ends_with(".txt") && is_of_project(name) {
         return Some("file of the project");
     }
-    if !detection::from_name(relative)?.marks_parts {
-        return None;
-    }
+    let marks_parts = detection::from_name(relative)?.marks_parts;
     let mut names: Vec<&str> = relative
         .components()
         .filter_map(|component| match component {
@@ -63,6 +61,10 @@ pub(crate) fn by_path(relative: &Path, generator: Option<&Generator>) -> Option<
         })
         .collect();
     let file = names.pop()?;
+    let is_of_site = |name: &&str| generator.is_some_and(|generator| generator.part_folders.contains(name));
+    if !marks_parts {
+        return names.iter().any(is_of_site).then_some(PART);
+    }
     let stem = file.split('.').next().unwrap_or_default();
     let is_part_folder = |name: &&str| {
         GENERATORS.iter().any(|generator| generator.part_folders.contains(name))
@@ -284,13 +286,13 @@ mod tests {
         assert_eq!(reason("api/__init__.md"), None);
         assert_eq!(reason("api/_private.html"), None);
         assert_eq!(reason("_posts/2020-01-01-a.md"), None);
-        assert_eq!(
-            by_path(
-                Path::new("docs/_shared/a.md"),
-                GENERATORS.into_iter().find(|generator| generator.name == "Docusaurus")
-            ),
-            Some("part of other pages")
-        );
+        let of_site = |path: &str, name: &str| {
+            let generator = GENERATORS.into_iter().find(|generator| generator.name == name);
+            by_path(Path::new(path), generator)
+        };
+        assert_eq!(of_site("docs/_shared/a.md", "Docusaurus"), Some("part of other pages"));
+        assert_eq!(of_site("_templates/layout.html", "Sphinx"), Some("part of other pages"));
+        assert_eq!(reason("_templates/layout.html"), None);
     }
 
     #[test]

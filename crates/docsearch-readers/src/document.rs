@@ -164,6 +164,9 @@ pub fn read(
             reason
         }));
     }
+    if folders.is_some_and(|folders| folders.included().of(root, relative) == Inclusion::IsBook) {
+        return Err(Unreadable::NoDocumentation("all pages in one"));
+    }
     if let Some(reason) = site.as_ref().and_then(|file| file.site.leaves_out(&file.path)) {
         return Err(Unreadable::NoDocumentation(reason));
     }

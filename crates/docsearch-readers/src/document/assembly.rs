@@ -35,7 +35,7 @@ pub(super) fn assemble(
     // In most formats, a file with a title of its own is a page even if others include it.
     let is_part = match origin.inclusion() {
         Inclusion::Whole if format.included_is_part => true,
-        Inclusion::Nothing => false,
+        Inclusion::Nothing | Inclusion::IsBook => false,
         Inclusion::Whole | Inclusion::Parts => matter.title.is_none() && heading::title(&body).is_none(),
     };
     if is_part {

@@ -1,7 +1,11 @@
 //! Files of a folder that other files include, found before the first file is read.
 
+mod collection;
+
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+
+use collection::Shape;
 
 use crate::file::{self, Links};
 use crate::folder::per_folder::PerFolder;
@@ -19,6 +23,8 @@ pub(crate) enum Inclusion {
     Nothing,
     Parts,
     Whole,
+    /// It includes pages, and is none itself.
+    IsBook,
 }
 
 /// The included files in the folders of a run.
@@ -38,8 +44,22 @@ impl IncludedFiles {
     /// How much of the file at `path` below `root` others include.
     pub(crate) fn of(&self, root: &Path, path: &Path) -> Inclusion {
         let find = |files: &[PathBuf]| {
-            let included = |file: &PathBuf| (file.clone(), included_by(root, file));
-            reached(&files.iter().take(MAX_FILES).map(included).collect())
+            let mut shapes = HashMap::new();
+            let mut included = |file: &PathBuf| {
+                let text = text_of(root, file);
+                shapes.insert(file.clone(), Shape::of(file, &text));
+                (file.clone(), included_by(root, file, &text))
+            };
+            let mut includes = files.iter().take(MAX_FILES).map(&mut included).collect();
+            let books = collection::long_books(&includes, &shapes);
+            for book in &books {
+                if let Some(parts) = includes.get_mut(book) {
+                    parts.retain(|(file, _)| !collection::is_page(file, &shapes));
+                }
+            }
+            let mut found = reached(&includes);
+            found.extend(books.into_iter().map(|book| (book, Inclusion::IsBook)));
+            found
         };
         self.folders.of(root, find).get(path).copied().unwrap_or_default()
     }
@@ -62,14 +82,18 @@ fn reached(includes: &HashMap<PathBuf, Vec<(PathBuf, Inclusion)>>) -> HashMap<Pa
     reached
 }
 
-/// The files that the one at `path` includes.
-fn included_by(root: &Path, path: &Path) -> Vec<(PathBuf, Inclusion)> {
+/// The text of a file; empty if it cannot be read.
+fn text_of(root: &Path, path: &Path) -> String {
     let bytes = file::read(root, path, Links::Inside, MAX_BYTES).unwrap_or_default();
-    let marks: [&[u8]; 3] = [b"include", b"--8<--", b"import "];
-    if marks.iter().all(|mark| memchr::memmem::find(&bytes, mark).is_none()) {
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The files that the one at `path` includes.
+fn included_by(root: &Path, path: &Path, text: &str) -> Vec<(PathBuf, Inclusion)> {
+    if !["include", "--8<--", "import "].iter().any(|mark| text.contains(mark)) {
         return Vec::new();
     }
-    let targets = inclusion::targets(&String::from_utf8_lossy(&bytes));
+    let targets = inclusion::targets(text);
     let file = |(target, is_whole): &(String, bool)| {
         let candidates = include_reader::candidate_paths(target, path);
         let file = candidates
@@ -179,5 +203,34 @@ mod tests {
         ];
         assert_eq!(how_included(&files, Inclusion::Parts), ["a.adoc"]);
         assert_eq!(included(&files), ["b.adoc"]);
+    }
+
+    #[test]
+    fn documents_of_long_books_are_pages_and_the_books_are_not() {
+        let long = format!("= Sails\n\n{}", "Text. ".repeat(50_000));
+        let book = "= Book\n\ninclude::a.adoc[leveloffset=1]\n\ninclude::b.adoc[leveloffset=1]\n";
+        let pages = |text| {
+            let files = [
+                ("book.adoc", book),
+                ("other.adoc", "include::b.adoc[]\ninclude::c.adoc[]\n"),
+                ("a.adoc", text),
+                ("b.adoc", "= Ropes\n\ninclude::part.adoc[]\n"),
+                ("c.adoc", "= Knots\n"),
+                ("part.adoc", "Text.\n"),
+            ];
+            (
+                how_included(&files, Inclusion::Nothing),
+                how_included(&files, Inclusion::IsBook),
+            )
+        };
+        let (alone, books) = pages(&long);
+        assert_eq!(
+            (alone.join(" "), books.join(" ")),
+            ("a.adoc b.adoc c.adoc".into(), "book.adoc other.adoc".into())
+        );
+        for short in ["= Sails\n", &long[2..]] {
+            let (alone, books) = pages(short);
+            assert_eq!((alone.join(" "), books.len()), ("book.adoc other.adoc".into(), 0));
+        }
     }
 }

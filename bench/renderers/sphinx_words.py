@@ -19,7 +19,7 @@ def shown(node: nodes.Node) -> list[str]:
     """The texts in a node, one for each paragraph, title or the like."""
     if isinstance(node, nodes.Invisible | nodes.system_message | nodes.raw | addnodes.toctree):
         return []
-    if isinstance(node, nodes.topic) and "contents" in node["classes"]:
+    if isinstance(node, nodes.topic | nodes.compound) and {"contents", "toctree-wrapper"} & {*node["classes"]}:
         return []
     if isinstance(node, nodes.image):
         return [node.get("alt", "")]

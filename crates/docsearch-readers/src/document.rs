@@ -21,6 +21,7 @@ use url::Url;
 use crate::bytes::{compression, encoding};
 use crate::detection;
 use crate::detection::content_type::ContentType;
+pub use crate::draft::unknown_names::UnknownNames;
 use crate::draft::{Draft, PART, UNUSED_PART, Unreadable};
 use crate::file::{self, Folder, Links, slug};
 use crate::folder::included::Inclusion;
@@ -141,6 +142,8 @@ pub struct ReaderOutput {
     pub warning: Option<String>,
     /// Questions in its front matter that were left out.
     pub left_out: Option<LeftOut>,
+    /// Names of markup that its reader does not know.
+    pub unknown: UnknownNames,
 }
 
 /// Reads a file: one document, or several if the file contains several. `folders` has what the files of the run share.

@@ -3,9 +3,11 @@
 pub(crate) mod file_properties;
 pub(crate) mod front_matter;
 pub(crate) mod guard;
+pub(crate) mod unknown_names;
 
 use crate::file;
 use front_matter::FrontMatter;
+use unknown_names::UnknownNames;
 
 /// Markdown and the properties that the file gives; the rest follows from where the file is.
 #[derive(Debug, Default)]
@@ -18,6 +20,8 @@ pub(crate) struct Draft {
     /// The title of the parent page.
     pub(crate) parent: Option<String>,
     pub(crate) warning: Option<String>,
+    /// Names whose text was kept.
+    pub(crate) unknown: UnknownNames,
 }
 
 impl Draft {
@@ -28,13 +32,14 @@ impl Draft {
         }
     }
 
-    /// The draft of a page with front matter; `convert` gives its Markdown, and a warning if something is wrong with it.
+    /// The draft of a page; `convert` gets its text and its front matter, and gives its Markdown, and a warning if
+    /// something is wrong with it.
     pub(crate) fn of_page(
         text: &str,
-        convert: impl FnOnce(&str) -> Result<(String, Option<String>), Unreadable>,
+        convert: impl FnOnce(&str, &FrontMatter) -> Result<(String, Option<String>), Unreadable>,
     ) -> Result<Self, Unreadable> {
         let page = front_matter::split(text);
-        let (body, warning) = convert(page.body)?;
+        let (body, warning) = convert(page.body, &page.front_matter)?;
         let problem = page.problem.map(|reason| format!("front matter ignored: {reason}"));
         Ok(Self {
             body,

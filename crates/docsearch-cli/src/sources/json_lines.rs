@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use docsearch_readers::document::{Document, ReaderOutput};
+use docsearch_readers::document::{Document, ReaderOutput, UnknownNames};
 use docsearch_readers::page_questions::with_document;
 
 use crate::process::error::Error;
@@ -106,6 +106,7 @@ impl DocumentSource for JsonLines<'_> {
                     document,
                     warning: None,
                     left_out,
+                    unknown: UnknownNames::default(),
                 };
                 statistics.admit(&source, vec![output], report)
             }

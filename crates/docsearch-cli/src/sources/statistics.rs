@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use docsearch_readers::detection;
-use docsearch_readers::document::{Document, ReaderOutput};
+use docsearch_readers::document::{Document, ReaderOutput, UnknownNames};
 use serde::{Deserialize, Serialize};
 
 use crate::terminal::report::Report;
@@ -69,6 +69,7 @@ pub(crate) struct SourceStatistics {
     /// Number of questions left out.
     questions: usize,
     left_out: LeftOutFiles,
+    unknown_names: UnknownNames,
     /// Source roots with documents.
     roots: HashSet<String>,
 }
@@ -82,7 +83,9 @@ impl SourceStatistics {
                 document,
                 warning,
                 left_out,
+                unknown,
             } = output;
+            self.unknown_names.extend(&unknown);
             if let Some(warning) = warning {
                 report.warning(source, warning);
             }
@@ -185,6 +188,11 @@ impl SourceStatistics {
         &self.left_out
     }
 
+    /// Names of markup that the readers do not know.
+    pub(crate) fn unknown_names(&self) -> &UnknownNames {
+        &self.unknown_names
+    }
+
     /// The documents of a source root to keep: those that were seen, and those of sources that could not be read,
     /// whatever their slugs.
     pub(crate) fn retained(&self, source_root: &str) -> RetainedDocuments {
@@ -222,6 +230,7 @@ mod tests {
             },
             warning: None,
             left_out: None,
+            unknown: UnknownNames::default(),
         }
     }
 

@@ -28,6 +28,7 @@ pub(super) fn assemble(
         body,
         parent,
         warning,
+        unknown,
     } = draft;
     if let Some(reason) = exclusion::by_front_matter(&matter).or_else(|| exclusion::by_text(&matter, &body)) {
         return Err(Unreadable::NoDocumentation(reason));
@@ -109,6 +110,7 @@ pub(super) fn assemble(
         document,
         warning,
         left_out,
+        unknown,
     })
 }
 

@@ -26,6 +26,24 @@ pub(crate) struct FrontMatter {
     pub(crate) metadata: Map<String, Value>,
 }
 
+impl FrontMatter {
+    /// Takes over what an element for search engines says of the page, unless something else says so. Its name may have
+    /// attributes: `description lang=en`.
+    pub(crate) fn describe(&mut self, name: &str, content: &str) {
+        let content = content.split_whitespace().collect::<Vec<_>>().join(" ");
+        match name.split_whitespace().next() {
+            Some("description") if !content.is_empty() => {
+                self.summary.get_or_insert(content);
+            }
+            Some("keywords") if self.keywords.is_empty() => {
+                let keywords = content.split(',').map(|keyword| keyword.trim().to_owned());
+                self.keywords = keywords.filter(|keyword| !keyword.is_empty()).collect();
+            }
+            _ => {}
+        }
+    }
+}
+
 /// A page split at the end of its front matter. `problem` is why front matter could not be read; the body is without it
 /// all the same.
 #[derive(Debug)]

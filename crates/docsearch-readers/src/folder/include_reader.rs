@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 8 << 20;
 /// Reads included files up to the limits of a page.
 #[derive(Debug)]
 pub(crate) struct IncludeReader<'a> {
-    folder: &'a Folder,
+    folder: Option<&'a Folder>,
     count: usize,
     bytes: usize,
     /// Targets that could not be read, each with the reason.
@@ -33,6 +33,11 @@ pub(crate) struct IncludedFile {
 
 impl<'a> IncludeReader<'a> {
     pub(crate) fn new(folder: &'a Folder) -> Self {
+        Self::of(Some(folder))
+    }
+
+    /// Without a folder, no file can be read.
+    pub(crate) fn of(folder: Option<&'a Folder>) -> Self {
         Self {
             folder,
             count: 0,
@@ -66,6 +71,7 @@ impl<'a> IncludeReader<'a> {
         if file.contains("://") {
             return Err("an address");
         }
+        let folder = self.folder.ok_or("not from a folder")?;
         if depth >= MAX_DEPTH {
             return Err("nested too deeply");
         }
@@ -78,8 +84,7 @@ impl<'a> IncludeReader<'a> {
             return Err("outside the folder");
         }
         let left = MAX_BYTES.saturating_sub(self.bytes);
-        let read =
-            |candidate: &PathBuf| file::read(&self.folder.root, candidate, self.folder.links, left as u64 + 1).ok();
+        let read = |candidate: &PathBuf| file::read(&folder.root, candidate, folder.links, left as u64 + 1).ok();
         let (path, bytes) = candidates
             .into_iter()
             .find_map(|candidate| read(&candidate).map(|bytes| (candidate, bytes)))

@@ -1,14 +1,18 @@
 //! Replaces the includes of a page by the files.
 //!
 //! `{{#include file:part}}` of mdBook, `--8<-- "file:part"` of PyMdown, `<!--@include: file-->` and `<<< file#part` of
-//! VitePress, `.. include::` and `.. literalinclude::` of reStructuredText.
+//! VitePress, `.. include::` and `.. literalinclude::` of reStructuredText, `{include}` and `{literalinclude}` of MyST.
 
+use std::iter::Peekable;
 use std::path::Path;
 
 use crate::draft::front_matter;
 use crate::file::Folder;
+use crate::folder::directive::IncludeDirective;
+use crate::folder::fences::{self, Fences, IsCode, LiteralBlocks, MystLine};
 use crate::folder::include_reader::IncludeReader;
-use crate::site::{GENERATORS, Included, InclusionSyntax};
+use crate::folder::part::{cut, part_of, syntaxes, without_marks};
+use crate::site::{Included, InclusionSyntax};
 use crate::text::fence;
 
 /// The languages whose includes are replaced here.
@@ -18,18 +22,29 @@ pub(crate) enum Language {
     ReStructuredText,
 }
 
-/// `text`, the page at `path` of a folder, with its includes replaced, and a warning if some could not be.
-pub(crate) fn expand(folder: Option<&Folder>, path: &Path, text: &str, language: Language) -> (String, Option<String>) {
-    let includes = match language {
-        Language::Markdown => syntaxes().any(|syntax| syntax.marks.iter().any(|mark| text.contains(mark))),
-        Language::ReStructuredText => text.contains("include::"),
-    };
-    let Some(folder) = folder.filter(|_| includes) else {
+/// `text`, the page at `path` of a folder, with its includes replaced, and a warning if some could not be. Directives
+/// within code, as `is_code` knows it, are only shown.
+pub(crate) fn expand(
+    folder: Option<&Folder>,
+    path: &Path,
+    text: &str,
+    language: Language,
+    is_code: IsCode,
+) -> (String, Option<String>) {
+    let has_directives = match language {
+        Language::Markdown => text.contains("include}"),
+        Language::ReStructuredText => false,
+    } || text.contains("include::");
+    let is_marked = |syntax: &InclusionSyntax| syntax.marks.iter().any(|mark| text.contains(mark));
+    let includes = has_directives || language == Language::Markdown && syntaxes().any(is_marked);
+    if !includes || folder.is_none() && !has_directives {
         return (text.to_owned(), None);
-    };
+    }
     let mut inclusion = Inclusion {
         language,
-        reader: IncludeReader::new(folder),
+        is_code,
+        has_folder: folder.is_some(),
+        reader: IncludeReader::of(folder),
     };
     let text = inclusion.page(text, path, 0);
     (text, inclusion.reader.warning())
@@ -37,67 +52,134 @@ pub(crate) fn expand(folder: Option<&Folder>, path: &Path, text: &str, language:
 
 struct Inclusion<'a> {
     language: Language,
+    is_code: IsCode,
+    /// Without a folder, only directives are replaced, by a warning.
+    has_folder: bool,
     reader: IncludeReader<'a>,
 }
 
 impl Inclusion<'_> {
     fn page(&mut self, text: &str, path: &Path, depth: usize) -> String {
+        match self.language {
+            Language::Markdown => self.markdown(text, path, depth),
+            Language::ReStructuredText => self.restructured_text(text, path, depth),
+        }
+    }
+
+    fn restructured_text(&mut self, text: &str, path: &Path, depth: usize) -> String {
         let mut output = String::with_capacity(text.len());
         let mut lines = text.lines().peekable();
+        let mut blocks = LiteralBlocks::default();
+        while let Some(line) = lines.next() {
+            match blocks.contains(line, self.is_code) {
+                true => push_line(&mut output, line),
+                false => self.line_of_rst(line, &mut lines, path, depth, &mut output),
+            }
+        }
+        output
+    }
+
+    fn line_of_rst<'a>(
+        &mut self,
+        line: &str,
+        following: &mut Peekable<impl Iterator<Item = &'a str>>,
+        path: &Path,
+        depth: usize,
+        output: &mut String,
+    ) {
+        let Some(directive) = IncludeDirective::of_rst(line.trim(), following) else {
+            push_line(output, line);
+            return;
+        };
+        let included = self.by_directive(&directive, path, depth, Language::ReStructuredText);
+        push_text(output, indent_of(line), &included);
+    }
+
+    fn markdown(&mut self, text: &str, path: &Path, depth: usize) -> String {
+        let mut output = String::with_capacity(text.len());
+        let mut lines = text.lines().peekable();
+        let mut fences = Fences::default();
         let mut in_list = false;
         while let Some(line) = lines.next() {
-            let indent = &line[..line.len() - line.trim_start().len()];
             let content = line.trim();
-            let (shown, is_code) = match self.language {
-                Language::ReStructuredText => {
-                    if let Some(target) = content.strip_prefix(".. include::") {
-                        skip_options(&mut lines);
-                        (Some(vec![target.trim().to_owned()]), None)
-                    } else if let Some(target) = content.strip_prefix(".. literalinclude::") {
-                        let options = skip_options(&mut lines);
-                        (Some(vec![target.trim().to_owned()]), Some(options.unwrap_or_default()))
-                    } else {
-                        (None, None)
-                    }
-                }
-                Language::Markdown if syntaxes().any(|syntax| syntax.list_mark == Some(content)) => {
-                    in_list = !in_list;
+            match fences.line(content, self.is_code) {
+                MystLine::Rst => {
+                    self.line_of_rst(line, &mut lines, path, depth, &mut output);
                     continue;
                 }
-                Language::Markdown if in_list => (Some(vec![content.to_owned()]), None),
-                Language::Markdown => match included_by(content) {
-                    Some(Included::Text(target)) => (Some(vec![target]), None),
-                    Some(Included::Code(target)) => (Some(vec![target]), Some(String::new())),
-                    None => (None, None),
-                },
+                MystLine::Directive(information) => {
+                    let Some(mut directive) = IncludeDirective::of_myst(information) else {
+                        push_line(&mut output, line);
+                        continue;
+                    };
+                    let marker = fences::marker(content).unwrap_or_default();
+                    let inner = lines
+                        .by_ref()
+                        .map(str::trim)
+                        .take_while(|line| !fences::closes(marker, line));
+                    inner.for_each(|line| directive.add(line));
+                    let included = self.by_directive(&directive, path, depth, Language::Markdown);
+                    push_text(&mut output, indent_of(line), &included);
+                    continue;
+                }
+                MystLine::Text | MystLine::Code => {}
+            }
+            if !self.has_folder {
+                push_line(&mut output, line);
+                continue;
+            }
+            if syntaxes().any(|syntax| syntax.list_mark == Some(content)) {
+                in_list = !in_list;
+                continue;
+            }
+            let included = match included_by(content) {
+                _ if in_list => Some((content.to_owned(), false)),
+                Some(Included::Text(target)) => Some((target, false)),
+                Some(Included::Code(target)) => Some((target, true)),
+                None => None,
             };
-            match shown {
-                Some(targets) => {
-                    for target in targets.iter().filter(|target| !target.is_empty()) {
-                        let included = self.file(target, path, depth).unwrap_or_default();
-                        let block = match (&is_code, self.language) {
-                            (None, _) => included,
-                            (Some(language), Language::ReStructuredText) => literal(&included, language),
-                            (Some(_), Language::Markdown) => fenced(&included, target),
-                        };
-                        for line in block.lines() {
-                            output.push_str(if line.is_empty() { "" } else { indent });
-                            output.push_str(line);
-                            output.push('\n');
-                        }
-                    }
+            match included {
+                Some((target, _)) if target.is_empty() => {}
+                Some((target, is_code)) => {
+                    let included = self.file(&target, path, depth).unwrap_or_default();
+                    let included = match is_code {
+                        true => fenced(&included, &target),
+                        false => included,
+                    };
+                    push_text(&mut output, indent_of(line), &included);
                 }
                 None => {
-                    let line = match self.language {
-                        Language::Markdown => self.commands(line, path, depth),
-                        Language::ReStructuredText => line.to_owned(),
-                    };
-                    output.push_str(&line);
-                    output.push('\n');
+                    let line = self.commands(line, path, depth);
+                    push_line(&mut output, &line);
                 }
             }
         }
         output
+    }
+
+    /// What a directive shows of its file, in the language of the page.
+    fn by_directive(&mut self, directive: &IncludeDirective, path: &Path, depth: usize, language: Language) -> String {
+        let target = &*directive.target;
+        let Some(file) = self.reader.file(target, target, path, depth) else {
+            return String::new();
+        };
+        let whole = match directive.is_code() {
+            true => &*file.text,
+            false => front_matter::split(&file.text).body,
+        };
+        let Some(part) = directive.part(whole) else {
+            self.reader.report(target, "no such part");
+            return String::new();
+        };
+        match (language, directive.is_code()) {
+            (Language::ReStructuredText, true) => literal(&part, directive),
+            (Language::Markdown, true) => fenced_by(&part, directive),
+            (Language::Markdown, false) if directive.is_rst() => {
+                fence::block("{eval-rst}", &self.restructured_text(&part, &file.path, depth + 1))
+            }
+            (Language::ReStructuredText, false) => self.restructured_text(&part, &file.path, depth + 1),
+            (Language::Markdown, false) => self.markdown(&part, &file.path, depth + 1),
+        }
     }
 
     /// Replaces the commands within a line.
@@ -154,7 +236,14 @@ pub(crate) fn targets(text: &str) -> Vec<(String, bool)> {
             targets.push(chapter);
             continue;
         }
-        let directive = line.strip_prefix(".. include::").map(|target| target.trim().to_owned());
+        let of_myst = || {
+            let (_, target) = line[fences::marker(line)?.len()..].trim().split_once("{include}")?;
+            Some(target.trim().to_owned())
+        };
+        let directive = line
+            .strip_prefix(".. include::")
+            .map(|target| target.trim().to_owned())
+            .or_else(of_myst);
         let snippet = || match included_by(line)? {
             Included::Text(target) => Some(target),
             Included::Code(_) => None,
@@ -192,29 +281,34 @@ fn imported(line: &str) -> Option<String> {
     (target.ends_with(".md") || target.ends_with(".mdx")).then(|| target.to_owned())
 }
 
-/// The syntax of each generator that has one.
-fn syntaxes() -> impl Iterator<Item = &'static InclusionSyntax> {
-    GENERATORS.iter().filter_map(|generator| generator.inclusion.as_ref())
-}
-
 /// The file that a line of Markdown includes.
 fn included_by(line: &str) -> Option<Included> {
     syntaxes().find_map(|syntax| (syntax.line)(line))
 }
 
-/// Skips the options below a directive, and returns the language that they name.
-fn skip_options<'a>(lines: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>) -> Option<String> {
-    let mut language = None;
-    while let Some(option) = lines.next_if(|line| line.starts_with([' ', '\t']) && line.trim().starts_with(':')) {
-        if let Some(value) = option.trim().strip_prefix(":language:") {
-            language = Some(value.trim().to_owned());
-        }
-    }
-    language
+fn push_line(output: &mut String, line: &str) {
+    output.push_str(line);
+    output.push('\n');
 }
 
-fn literal(text: &str, language: &str) -> String {
-    let mut block = format!("\n.. code-block:: {language}\n\n");
+/// Adds the lines of a text with an indentation.
+fn push_text(output: &mut String, indent: &str, text: &str) {
+    for line in text.lines() {
+        output.push_str(if line.is_empty() { "" } else { indent });
+        push_line(output, line);
+    }
+}
+
+fn indent_of(line: &str) -> &str {
+    &line[..line.len() - line.trim_start().len()]
+}
+
+fn literal(text: &str, directive: &IncludeDirective) -> String {
+    let mut block = format!("\n.. code-block:: {}\n", directive.language());
+    if let Some(caption) = directive.caption() {
+        block.push_str(&format!("   :caption: {caption}\n"));
+    }
+    block.push('\n');
     for line in text.lines() {
         block.push_str("   ");
         block.push_str(line);
@@ -224,78 +318,23 @@ fn literal(text: &str, language: &str) -> String {
     block
 }
 
+fn fenced_by(text: &str, directive: &IncludeDirective) -> String {
+    let text = text.trim_end_matches('\n');
+    match directive.caption() {
+        Some(caption) => {
+            let information = format!("{{code-block}} {}", directive.language());
+            fence::block(&information, &format!(":caption: {caption}\n\n{text}"))
+        }
+        None => fence::block(directive.language(), text),
+    }
+}
+
 fn fenced(text: &str, target: &str) -> String {
     let language = Path::new(part_of(target).0)
         .extension()
         .unwrap_or_default()
         .to_string_lossy();
     fence::block(&language, text.trim_end_matches('\n'))
-}
-
-/// A file and its part: `file.rs:2:10`, `file.rs:name`, `file.ts#name`, `file.md{2,10}`.
-fn part_of(target: &str) -> (&str, Option<&str>) {
-    let target = target.split('{').next().unwrap_or_default();
-    match target.find([':', '#']) {
-        Some(at) if at > 0 && at + 1 < target.len() => (&target[..at], Some(&target[at + 1..])),
-        _ => (target, None),
-    }
-}
-
-/// The lines with these numbers, or between the marks of a name.
-fn cut(text: &str, part: &str) -> Option<String> {
-    let mut numbers = part.split(':');
-    let from = numbers.next().unwrap_or_default();
-    if from.is_empty() || from.bytes().all(|byte| byte.is_ascii_digit()) {
-        let first: usize = if from.is_empty() { 1 } else { from.parse().ok()? };
-        let last = match numbers.next() {
-            None => first,
-            Some("") => usize::MAX,
-            Some(last) => last.parse().ok()?,
-        };
-        let lines = text
-            .lines()
-            .skip(first.max(1) - 1)
-            .take((last.max(first) - first).saturating_add(1));
-        return Some(lines.map(|line| format!("{line}\n")).collect());
-    }
-    let mut inside = false;
-    let mut found = None;
-    for line in text.lines() {
-        match mark_in(line) {
-            Some((true, name)) if name == part => inside = true,
-            Some((false, name)) if name == part => inside = false,
-            Some(_) => continue,
-            None if inside => {
-                let kept: &mut String = found.get_or_insert_default();
-                kept.push_str(line);
-                kept.push('\n');
-                continue;
-            }
-            None => continue,
-        }
-        found.get_or_insert_default();
-    }
-    found
-}
-
-fn without_marks(text: &str) -> String {
-    let lines = text.lines().filter(|line| mark_in(line).is_none());
-    lines.map(|line| format!("{line}\n")).collect()
-}
-
-/// Whether a line opens or ends a part, and the name of the part.
-fn mark_in(line: &str) -> Option<(bool, &str)> {
-    let named = |mark: &str| {
-        let (_, rest) = line.split_once(mark)?;
-        let name = rest.trim_start();
-        let end = name.find(|c: char| c.is_whitespace() || c == ']').unwrap_or(name.len());
-        (end > 0).then(|| &name[..end])
-    };
-    let parts = || syntaxes().filter_map(|syntax| syntax.part);
-    let is_marked = parts().any(|(_, _, text)| line.contains(text));
-    let opening = parts().find_map(|(opening, _, _)| Some((true, named(opening)?)));
-    let ending = || parts().find_map(|(_, ending, _)| Some((false, named(ending)?)));
-    opening.or_else(ending).filter(|_| is_marked)
 }
 
 #[cfg(test)]
@@ -325,7 +364,8 @@ mod tests {
             root,
             links: Links::Inside,
         };
-        expand(Some(&folder), Path::new("guide/page.md"), text, language)
+        let is_code = |name: &str| name == "code-block";
+        expand(Some(&folder), Path::new("guide/page.md"), text, language, is_code)
     }
 
     #[test]
@@ -353,14 +393,75 @@ mod tests {
     #[test]
     fn includes_of_restructured_text_are_replaced() {
         let page =
-            "A\n\n.. include:: part.rst\n   :start-line: 1\n\n.. literalinclude:: code/a.rs\n   :language: rust\n\nB\n";
+            "A\n\n.. include:: part.rst\n   :start-line: 0\n\n.. literalinclude:: code/a.rs\n   :language: rust\n\nB\n";
         let (text, warning) = expanded(page, Language::ReStructuredText);
         assert_eq!(warning, None);
         let markdown = crate::formats::rst::to_markdown(&text);
         assert_eq!(
             markdown,
-            "A\n\nShared *text*.\n\n```rust\nuse a;\nfn main() {}\nlast\n```\n\nB\n"
+            "A\n\nShared *text*.\n\n```rust\nuse a;\n// ANCHOR: main\nfn main() {}\n// ANCHOR_END: \
+             main\nlast\n```\n\nB\n"
         );
+    }
+
+    #[test]
+    fn includes_of_myst_are_replaced() {
+        for (page, expected) in [
+            ("```{include} part.md\n:start-after: Pa\n```\nB\n", "rt.\n\nWords.\nB\n"),
+            (
+                ":::{note}\n:::{include} /guide/part.md\n:::\n:::\n",
+                ":::{note}\nPart.\n\nWords.\n:::\n",
+            ),
+            (
+                "  ```{literalinclude} code/a.rs\n  :language: rust\n  :lines: 5\n  ```\n",
+                "  ```rust\n  last\n  ```\n",
+            ),
+            (
+                "```{literalinclude} code/a.rs\n:caption: The end\n:start-at: last\n```\n",
+                "```{code-block} \n:caption: The end\n\nlast\n```\n",
+            ),
+            (
+                "```{eval-rst}\n.. include:: part.rst\n```\n",
+                "```{eval-rst}\nShared *text*.\n```\n",
+            ),
+            ("```{include} part.rst\n```\n", "```{eval-rst}\nShared *text*.\n\n```\n"),
+            (
+                "````md\n```{include} part.md\n```\n````\n",
+                "````md\n```{include} part.md\n```\n````\n",
+            ),
+        ] {
+            assert_eq!(
+                expanded(page, Language::Markdown),
+                (expected.to_owned(), None),
+                "{page}"
+            );
+        }
+    }
+
+    #[test]
+    fn includes_within_code_are_shown() {
+        let page = "::\n\n   .. include:: a\n\n.. code-block:: rst\n\n   .. literalinclude:: b\n\n.. note::\n\n   .. include:: \
+                    part.rst\n";
+        let (text, warning) = expanded(page, Language::ReStructuredText);
+        assert_eq!(text, page.replace(".. include:: part.rst", "Shared *text*."));
+        assert_eq!(warning, None);
+    }
+
+    #[test]
+    fn without_a_folder_includes_are_named_in_a_warning() {
+        for (page, language) in [
+            ("```{include} a.md\n```\n", Language::Markdown),
+            (".. include:: a.md\n", Language::ReStructuredText),
+        ] {
+            let (text, warning) = expand(None, Path::new("page"), page, language, |_| false);
+            assert_eq!(
+                (text.trim(), warning.as_deref()),
+                ("", Some("not included: a.md (not from a folder)"))
+            );
+        }
+        let other = "{{#include a.md}}\n";
+        let (text, warning) = expand(None, Path::new("page"), other, Language::Markdown, |_| false);
+        assert_eq!((&*text, warning), (other, None));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 mod attribute;
 mod code;
 mod container;
+mod context;
 mod definition_list;
 mod directive;
 pub(crate) mod mdx;
@@ -18,12 +19,14 @@ use std::iter::Peekable;
 use std::str::Lines;
 
 use crate::draft::{Draft, Unreadable};
+use crate::folder::include_reader;
 use crate::folder::inclusion::{self, Language};
 use crate::formats::format::{Format, LinkSyntax, Reader, SiteAnchors, TextSource};
-use crate::formats::rst;
+use crate::formats::rst::directive::vocabulary;
 use crate::site::Extensions;
 use crate::text::term;
 use code::Block;
+use context::PageContext;
 use directive::Directive;
 use mdx::indentation::{split, strip};
 use mdx::partial;
@@ -44,11 +47,17 @@ fn read(source: &TextSource<'_>) -> Result<Vec<Draft>, Unreadable> {
 
 /// Reads a page with its includes.
 pub(crate) fn page(source: &TextSource<'_>, extensions: Extensions) -> Result<Vec<Draft>, Unreadable> {
-    let draft = Draft::of_page(source.text, |text| {
+    let mut context = PageContext::of(source, extensions);
+    let mut draft = Draft::of_page(source.text, |text, matter| {
+        context.add_substitutions(matter);
         let (text, missing) = partial::expand(source.folder, source.path, text);
-        let (text, warning) = inclusion::expand(source.folder, source.path, &text, Language::Markdown);
-        Ok((to_markdown(&text, extensions), missing.or(warning)))
+        let is_code = vocabulary::is_code;
+        let (text, warning) = inclusion::expand(source.folder, source.path, &text, Language::Markdown, is_code);
+        let markdown = converted(&text, &context);
+        let of_parts = include_reader::warning(&context.missing());
+        Ok((markdown, missing.or(warning).or(of_parts)))
     })?;
+    context.describe(&mut draft);
     Ok(vec![draft])
 }
 
@@ -61,17 +70,17 @@ pub(crate) fn evidence(line: &str) -> usize {
 }
 
 /// Converts a page to plain Markdown.
-pub(crate) fn to_markdown(text: &str, extensions: Extensions) -> String {
-    let dialect = match extensions.mdx {
+fn converted(text: &str, context: &PageContext) -> String {
+    let dialect = match context.extensions.mdx {
         true => Some(mdx::Dialect::Mdx),
         false => mdx::dialect(text),
     };
     let plain = match dialect {
-        Some(dialect) => mdx::convert(text, dialect),
+        Some(dialect) => context.without_components(text, dialect),
         None => myst::without_comments(text).into_owned(),
     };
     let mut page = Converter {
-        extensions,
+        context,
         output: String::with_capacity(plain.len()),
         shifts: Vec::new(),
         level: 1,
@@ -81,8 +90,8 @@ pub(crate) fn to_markdown(text: &str, extensions: Extensions) -> String {
     page.output
 }
 
-struct Converter {
-    extensions: Extensions,
+struct Converter<'a> {
+    context: &'a PageContext,
     output: String,
     /// Open admonitions: the column where their content begins, and the columns removed from its lines.
     shifts: Vec<(usize, usize)>,
@@ -92,11 +101,12 @@ struct Converter {
     in_definition: bool,
 }
 
-impl Converter {
+impl Converter<'_> {
     fn read(&mut self, lines: &mut Peekable<Lines<'_>>) {
         while let Some(line) = lines.next() {
             let line = self.shifted(line);
             let (column, text) = split(&line);
+            let mut values = String::new();
             if let Some(mut block) = Block::open(&line) {
                 match directive::of(block.info()) {
                     Some(directive) => self.directive(&directive, &block, column, lines),
@@ -113,7 +123,10 @@ impl Converter {
                 self.label(column, label);
             } else if let Some(target) = directive::image_between_colons(text) {
                 self.image(&target, column, lines);
+            } else if let Some((directive, block)) = directive::in_colons(text) {
+                self.directive(&directive, &block, column, lines);
             } else if let Some(label) = directive::between_colons(text) {
+                self.record_unknown(text.trim_start_matches(':'));
                 self.label(column, &label);
                 while lines.next_if(|next| directive::is_option(next.trim())).is_some() {}
             } else if let Some(label) = container::fenced(text) {
@@ -131,15 +144,21 @@ impl Converter {
                 self.attribute(id);
             } else if let Some(definition) = definition_list::definition(text) {
                 self.definition(column, definition);
+            } else if self
+                .context
+                .substituted(&line, |text| values = converted(text, self.context))
+                .is_some()
+            {
+                self.output.push_str(&values);
             } else {
                 self.level = heading_level(text).unwrap_or(self.level);
                 self.in_definition &= text.is_empty() || !self.shifts.is_empty();
-                let line = shortcode::without(&line, self.extensions.liquid);
+                let line = shortcode::without(&line, self.context.extensions.liquid);
                 let line = match heading_level(text) {
                     Some(_) => without_badges(&line),
                     None => line,
                 };
-                self.push(&attribute::without(&role::shown(&line)));
+                self.push(&attribute::without(&role::shown(&line, self.context)));
             }
         }
     }
@@ -206,24 +225,31 @@ impl Converter {
             content.push(line);
         }
         let parts = directive::Parts::of(&content);
+        let is_text = directive::is_text(parts.content);
+        if is_text || !matches!(directive, Directive::Unknown(_)) {
+            self.record_unknown(block.info());
+        }
         let body = match directive {
             Directive::Code(language) => {
                 self.label(column, parts.option("caption").unwrap_or_default());
                 block.fence(language, &parts.code())
             }
-            Directive::Rst(opening) => rst::to_markdown(&parts.restructured_text(opening.as_deref())),
+            Directive::Rst(opening) => {
+                let text = parts.restructured_text(opening.as_deref());
+                self.context.restructured_text(&text)
+            }
             Directive::Nothing => return,
             Directive::Container(label) => {
                 self.label(column, label);
-                to_markdown(&parts.text(), self.extensions)
+                converted(&parts.text(), self.context)
             }
             Directive::Image(target) => {
-                let below = to_markdown(&parts.text(), self.extensions);
+                let below = converted(&parts.text(), self.context);
                 format!("{}\n\n{below}", parts.image(target))
             }
-            Directive::Unknown(label) if directive::is_text(parts.content) => {
+            Directive::Unknown(label) if is_text => {
                 self.label(column, label);
-                to_markdown(&format!("{}{}", parts.fields(), parts.text()), self.extensions)
+                converted(&format!("{}{}", parts.fields(), parts.text()), self.context)
             }
             Directive::Unknown(_) => block.fence(block.info(), &content.join("\n")),
         };
@@ -253,12 +279,19 @@ impl Converter {
         }
     }
 
+    /// Records the name of the directive in the information of a fence, if it is not known.
+    fn record_unknown(&self, information: &str) {
+        if let Some(name) = directive::unknown_name(information) {
+            self.context.unknown(&name);
+        }
+    }
+
     fn opens_code(&self, text: &str) -> bool {
-        shortcode::language(text, self.extensions.liquid).is_some()
+        shortcode::language(text, self.context.extensions.liquid).is_some()
     }
 
     fn code_of_shortcode(&mut self, text: &str, lines: &mut Peekable<Lines<'_>>) {
-        let language = shortcode::language(text, self.extensions.liquid).unwrap_or_default();
+        let language = shortcode::language(text, self.context.extensions.liquid).unwrap_or_default();
         let mut code: Vec<&str> = Vec::new();
         for line in lines.by_ref() {
             if shortcode::ends_code(line) {
@@ -310,8 +343,8 @@ impl Converter {
         // The following lines of the definition are indented by four columns.
         let lost = self.shifts.last().map_or(0, |(_, lost)| *lost);
         self.shifts.push((column + lost + 2, lost + 4));
-        let definition = shortcode::without(definition, self.extensions.liquid);
-        self.push(&attribute::without(&role::shown(&definition)));
+        let definition = shortcode::without(definition, self.context.extensions.liquid);
+        self.push(&attribute::without(&role::shown(&definition, self.context)));
     }
 }
 

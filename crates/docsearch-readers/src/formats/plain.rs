@@ -16,5 +16,7 @@ pub(crate) static FORMAT: Format = Format {
 };
 
 fn read(source: &TextSource<'_>) -> Result<Vec<Draft>, Unreadable> {
-    Ok(vec![Draft::of_page(source.text, |text| Ok((text.to_owned(), None)))?])
+    Ok(vec![Draft::of_page(source.text, |text, _| {
+        Ok((text.to_owned(), None))
+    })?])
 }

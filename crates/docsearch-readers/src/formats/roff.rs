@@ -131,10 +131,11 @@ pub(crate) fn read(text: &str) -> Result<Draft, Unreadable> {
     let is_mdoc = lines
         .iter()
         .any(|line| matches!(line, Line::Macro { name, .. } if name == "Dt"));
-    let (header, page) = match is_mdoc {
+    let (header, mut page) = match is_mdoc {
         true => mdoc::page(&lines),
         false => man::page(&lines),
     };
+    let unknown = std::mem::take(&mut page.unknown);
     let body = page.blocks();
     if body.is_empty() {
         return Err(Unreadable::NoDocumentation("empty page"));
@@ -157,6 +158,7 @@ pub(crate) fn read(text: &str) -> Result<Draft, Unreadable> {
     }
     Ok(Draft {
         body: markdown_text::page(&blocks),
+        unknown,
         ..Draft::new(matter)
     })
 }

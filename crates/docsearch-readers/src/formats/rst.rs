@@ -9,6 +9,7 @@ mod label;
 mod labelled_folder;
 mod line;
 mod reference;
+mod role;
 mod substitution;
 mod table;
 #[cfg(test)]
@@ -17,6 +18,8 @@ mod tests;
 #[cfg(test)]
 use docsearch_fuzz::{Format as Grammar, Target};
 
+use crate::draft::front_matter::FrontMatter;
+use crate::draft::unknown_names::UnknownNames;
 use crate::draft::{Draft, Unreadable};
 use crate::folder::include_reader;
 use crate::folder::inclusion::{self, Language};
@@ -25,6 +28,7 @@ use crate::formats::format::{self, Format, SiteAnchors, TextSource};
 use crate::formats::growth;
 use block::{PageReader, Scope};
 use context::PageContext;
+use directive::vocabulary;
 use labelled_folder::LabelledFolders;
 use reference::References;
 
@@ -48,20 +52,32 @@ pub(crate) static FORMAT: Format = Format {
 };
 
 fn read(source: &TextSource<'_>) -> Result<Vec<Draft>, Unreadable> {
-    let draft = Draft::of_page(source.text, |text| {
-        let (text, warning) = inclusion::expand(source.folder, source.path, text, Language::ReStructuredText);
+    let (mut matter, mut unknown) = (FrontMatter::default(), UnknownNames::default());
+    let mut draft = Draft::of_page(source.text, |text, _| {
+        let (text, warning) = inclusion::expand(
+            source.folder,
+            source.path,
+            text,
+            Language::ReStructuredText,
+            vocabulary::is_code,
+        );
         let labels = source.shared::<LabelledFolders>().zip(source.folder);
         let labels = labels.map(|(labels, folder)| labels.of(&folder.root, source.path));
-        let context = PageContext::new(source, labels.unwrap_or_default());
-        let (body, missing) = to_markdown_in(&text, context);
-        let warning = warning.or_else(|| include_reader::warning(&missing));
-        match is_filled_in(&text, &body) {
+        let page = page(&text, PageContext::new(source, labels.unwrap_or_default()));
+        (matter, unknown) = (page.matter, page.unknown);
+        let warning = warning.or_else(|| include_reader::warning(&page.missing));
+        match is_filled_in(&text, &page.markdown) {
             true => Err(Unreadable::NoDocumentation(
                 "generated from code by Sphinx: index the HTML that it builds",
             )),
-            false => Ok((body, warning)),
+            false => Ok((page.markdown, warning)),
         }
     })?;
+    draft.matter.summary = draft.matter.summary.or(matter.summary);
+    if draft.matter.keywords.is_empty() {
+        draft.matter.keywords = matter.keywords;
+    }
+    draft.unknown = unknown;
     Ok(vec![draft])
 }
 
@@ -70,9 +86,10 @@ pub(crate) fn evidence(line: &str) -> usize {
     let directive = line
         .strip_prefix(".. ")
         .is_some_and(|rest| rest.starts_with('_') || rest.contains("::"));
-    let role = line.find(":`").is_some_and(|end| line[..end].contains(':'));
-    let literal = line.contains("``") && !line.starts_with("```");
-    let reference = line.contains("`_");
+    let has_mark = line.contains('`');
+    let role = has_mark && line.find(":`").is_some_and(|end| line[..end].contains(':'));
+    let literal = has_mark && line.contains("``") && !line.starts_with("```");
+    let reference = has_mark && line.contains("`_");
     2 * usize::from(directive)
         + 2 * usize::from(role)
         + usize::from(literal)
@@ -80,18 +97,24 @@ pub(crate) fn evidence(line: &str) -> usize {
         + usize::from(line.ends_with("::"))
 }
 
-/// Converts a page to Markdown.
+/// A page in Markdown, and what was found in it.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) markdown: String,
+    /// The files that could not be included, each with the reason.
+    pub(crate) missing: Vec<String>,
+    /// What the page says of itself for search engines.
+    pub(crate) matter: FrontMatter,
+    pub(crate) unknown: UnknownNames,
+}
+
+/// Converts a text without a folder to Markdown.
 pub(crate) fn to_markdown(text: &str) -> String {
-    to_markdown_in(text, PageContext::default()).0
+    page(text, PageContext::default()).markdown
 }
 
-/// The Markdown of a role with its content, outside a page.
-pub(crate) fn role(name: &str, content: &str) -> String {
-    inline::role_markdown(name, content, &References::default())
-}
-
-/// Converts a page to Markdown; also returns the files that could not be included.
-fn to_markdown_in(text: &str, context: PageContext) -> (String, Vec<String>) {
+/// Converts a page or a part of one.
+fn page(text: &str, context: PageContext) -> Page {
     let lines = lines_of(text);
     let added = lines_of(&context.added_text());
     let mut reader = PageReader::new(&lines, &added, context);
@@ -101,7 +124,44 @@ fn to_markdown_in(text: &str, context: PageContext) -> (String, Vec<String>) {
     if !markdown.is_empty() {
         markdown.push('\n');
     }
-    (markdown, reader.missing)
+    Page {
+        markdown,
+        missing: reader.missing,
+        matter: reader.matter,
+        unknown: reader.references.unknown.into_inner(),
+    }
+}
+
+/// What surrounds the parts of reStructuredText in a page of another format.
+#[derive(Debug, Default)]
+pub(crate) struct HostPage {
+    context: PageContext,
+    references: References,
+}
+
+impl HostPage {
+    pub(crate) fn of(source: &TextSource<'_>) -> Self {
+        let context = PageContext::of_part(source);
+        Self {
+            references: References::of_page(&[], &[], &context),
+            context,
+        }
+    }
+
+    /// Converts a part of the page.
+    pub(crate) fn page(&self, text: &str) -> Page {
+        page(text, self.context.clone())
+    }
+
+    /// The Markdown of a role with its content.
+    pub(crate) fn role(&self, name: &str, content: &str) -> String {
+        inline::role_markdown(name, content, &self.references)
+    }
+
+    /// The names of roles that nothing defines.
+    pub(crate) fn unknown(self) -> UnknownNames {
+        self.references.unknown.into_inner()
+    }
 }
 
 fn lines_of(text: &str) -> Vec<String> {

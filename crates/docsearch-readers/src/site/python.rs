@@ -30,7 +30,7 @@ impl Value {
         }
     }
 
-    fn shown(&self) -> Option<String> {
+    pub(super) fn shown(&self) -> Option<String> {
         match self {
             Self::Text(text) => Some(text.clone()),
             Self::Number(number) => Some(number.to_string()),

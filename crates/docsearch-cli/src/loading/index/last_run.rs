@@ -8,8 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use docsearch_readers::document::ReadOptions;
 use docsearch_readers::document::page_group::GroupRule;
+use docsearch_readers::document::{ReadOptions, UnknownNames};
 use docsearch_readers::file::Links;
 use docsearch_readers::site::Sites;
 use ignore::WalkBuilder;
@@ -46,7 +46,18 @@ pub(super) struct LastRun {
     pub(super) documents: u64,
     pub(super) skipped: u64,
     pub(super) left_out: LeftOutFiles,
+    pub(super) unknown_names: UnknownNames,
     pub(super) messages: Vec<Message>,
+}
+
+impl LastRun {
+    /// What was kept or left out, a line each.
+    pub(super) fn notes(&self) -> Vec<String> {
+        [self.unknown_names.text(), self.left_out.text()]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
 }
 
 /// A run with digests of the files that it read and of the documents that it stored.

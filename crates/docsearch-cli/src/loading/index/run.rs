@@ -76,7 +76,8 @@ impl IndexRun<'_> {
             }
         }
         printer.finish()?;
-        if let Some(text) = statistics.left_out().text() {
+        let notes = [statistics.unknown_names().text(), statistics.left_out().text()];
+        for text in notes.into_iter().flatten() {
             eprintln!("{}", sanitize_line(&text));
         }
         if interrupt.is_raised() {
@@ -139,15 +140,14 @@ impl IndexRun<'_> {
         for refusal in &refusals {
             report.failed(&statistics.source_of(&refusal.slug), &refusal.reason);
         }
-        if let Some(text) = statistics.left_out().text() {
-            report.note(&text);
-        }
         let last_run = LastRun {
             documents: tally.documents(),
             skipped: (statistics.skipped() + self.problems.len()) as u64,
             left_out: statistics.left_out().clone(),
+            unknown_names: statistics.unknown_names().clone(),
             messages: report.messages(),
         };
+        last_run.notes().iter().for_each(|text| report.note(text));
         if !is_interrupted {
             tally.deleted = self.delete_missing(client, &statistics, &tally, &report)?;
             self.report_moved(client, &owners, &tally, &report)?;
@@ -200,9 +200,7 @@ impl IndexRun<'_> {
         report: &Report,
     ) -> Result<Outcome, Error> {
         report.repeat(&last.messages);
-        if let Some(text) = last.left_out.text() {
-            report.note(&text);
-        }
+        last.notes().iter().for_each(|text| report.note(text));
         report.note("no file has changed since the last run; use --refresh to read them anyway");
         let tally = Tally {
             unchanged: last.documents,
@@ -244,6 +242,7 @@ impl IndexRun<'_> {
         let mut fields = backlog.fields();
         fields["left_out"] = result.last_run.left_out.total().into();
         fields["left_out_by"] = json!(result.last_run.left_out);
+        fields["unknown_names"] = json!(result.last_run.unknown_names);
         fields["project"] = project.as_str().into();
         report.done(&self.options.before, &ending, fields);
         Ok(match ending.interrupted {

@@ -28,6 +28,16 @@ impl Block {
         })
     }
 
+    /// The block that a line of colons opens.
+    pub(super) fn of_colons(text: &str) -> Option<Self> {
+        let info = text.trim_start_matches(':');
+        let marker = &text[..text.len() - info.len()];
+        (marker.len() >= 3).then(|| Self {
+            marker: marker.to_owned(),
+            info: info.trim().to_owned(),
+        })
+    }
+
     pub(super) fn info(&self) -> &str {
         &self.info
     }

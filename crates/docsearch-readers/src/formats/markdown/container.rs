@@ -87,7 +87,7 @@ pub(super) fn fenced(text: &str) -> Option<&str> {
     let rest = rest.strip_prefix('.').unwrap_or(rest);
     let end = rest.find(|c: char| !(c.is_alphanumeric() || "-_".contains(c)));
     let (kind, title) = rest.split_at(end.unwrap_or(rest.len()));
-    let is_known = BOXES.contains(&kind) || GROUPS.contains(&kind);
+    let is_known = is_known(kind);
     let ends = title.is_empty() || title.starts_with([' ', '[', '}', '{', '=']);
     if kind.is_empty() || !ends || !is_known && (kind.contains('_') || kind.starts_with(|c: char| c.is_uppercase())) {
         return None;
@@ -106,6 +106,11 @@ pub(super) fn fenced(text: &str) -> Option<&str> {
         "open" if kind == "details" => "",
         title => title,
     })
+}
+
+/// Whether a container has a label or a layout of its own.
+pub(super) fn is_known(kind: &str) -> bool {
+    BOXES.contains(&kind) || GROUPS.contains(&kind)
 }
 
 /// The name in `::: package.module`, which another program documents.

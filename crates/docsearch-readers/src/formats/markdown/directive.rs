@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::code::Block;
 use super::container;
 use crate::formats::rst::directive::code;
 use crate::formats::rst::directive::vocabulary::{self, Kind};
@@ -52,7 +53,7 @@ pub(super) fn of(info: &str) -> Option<Directive> {
             Kind::Change(label) => Directive::Container(format!("{label} {argument}").trim_end().to_owned()),
             Kind::Titled(label) => Directive::Container(titled(label)),
             Kind::Line | Kind::Text | Kind::Button | Kind::Table => Directive::Container(argument),
-            Kind::Raw => opening(),
+            Kind::Raw | Kind::Metadata => opening(),
             Kind::Layout => Directive::Container(String::new()),
             Kind::Image | Kind::Figure => Directive::Image(argument),
             Kind::Definition | Kind::Automatic => Directive::Container(match &*argument {
@@ -66,6 +67,25 @@ pub(super) fn of(info: &str) -> Option<Directive> {
             None => Directive::Unknown(argument),
         },
     })
+}
+
+/// The names of MyST that are not directives of reStructuredText.
+const OWN: [&str; 5] = ["code-cell", "eval-rst", "tableofcontents", "div", "include"];
+
+/// The name of a directive that is not known, in the information of a fence.
+pub(super) fn unknown_name(information: &str) -> Option<String> {
+    let (name, _) = information.strip_prefix('{')?.split_once('}')?;
+    let is_name = name.starts_with(char::is_alphabetic) && !name.contains([' ', ',', '=']);
+    let is_known = vocabulary::is_known(&name.to_lowercase()) || OWN.contains(&name) || container::is_known(name);
+    (is_name && !is_known).then(|| name.to_owned())
+}
+
+/// A directive between lines of colons whose content is not Markdown, and its fence.
+pub(super) fn in_colons(text: &str) -> Option<(Directive, Block)> {
+    let block = Block::of_colons(text)?;
+    let directive = of(block.info())?;
+    let is_other = matches!(directive, Directive::Code(_) | Directive::Rst(_) | Directive::Nothing);
+    is_other.then_some((directive, block))
 }
 
 /// The label of a directive between lines of colons, whose content is Markdown: `:::{note}`.

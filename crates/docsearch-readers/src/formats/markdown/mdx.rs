@@ -13,6 +13,7 @@ mod tests;
 use std::iter::Peekable;
 use std::str::Lines;
 
+use crate::draft::unknown_names::UnknownNames;
 use crate::text::fence::block;
 use fence::Fence;
 use indentation::Indentation;
@@ -77,14 +78,15 @@ pub(crate) fn dialect(text: &str) -> Option<Dialect> {
     found
 }
 
-/// Converts a page with components to Markdown.
-pub(crate) fn convert(text: &str, dialect: Dialect) -> String {
-    nested(text, dialect, 0)
+/// Converts a page with components to Markdown; counts the components.
+pub(crate) fn convert(text: &str, dialect: Dialect, components: &mut UnknownNames) -> String {
+    nested(text, dialect, 0, components)
 }
 
 /// The same for elements in attributes, at their depth.
-fn nested(text: &str, dialect: Dialect, nesting: usize) -> String {
+fn nested(text: &str, dialect: Dialect, nesting: usize, components: &mut UnknownNames) -> String {
     let mut page = Converter {
+        components,
         nesting,
         dialect,
         output: String::with_capacity(text.len()),
@@ -101,7 +103,8 @@ fn nested(text: &str, dialect: Dialect, nesting: usize) -> String {
     page.output
 }
 
-struct Converter {
+struct Converter<'a> {
+    components: &'a mut UnknownNames,
     /// Depth of attributes that contain elements with attributes.
     nesting: usize,
     dialect: Dialect,
@@ -117,7 +120,7 @@ struct Converter {
     endless: Vec<&'static str>,
 }
 
-impl Converter {
+impl Converter<'_> {
     fn read(&mut self, lines: &mut Peekable<Lines<'_>>) {
         let mut after_blank = true;
         while let Some(line) = lines.next() {
@@ -290,10 +293,13 @@ impl Converter {
             },
             false => attributes::Owner::Html,
         };
+        if module::starts_upper(tag.name) {
+            self.components.add("component", tag.name);
+        }
         let dialect = self.dialect;
         let nesting = self.nesting + 1;
         let mut element = |text: &str| match nesting <= MAX_NESTING {
-            true => nested(text, dialect, nesting),
+            true => nested(text, dialect, nesting, self.components),
             false => String::new(),
         };
         let text = attributes::text(tag.attributes, owner, &mut element);

@@ -1,4 +1,7 @@
 mod myst;
+mod project;
+
+use std::path::Path;
 
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
@@ -7,6 +10,11 @@ use super::*;
 
 fn read(text: &str) -> String {
     to_markdown(text, Extensions::default())
+}
+
+pub(crate) fn to_markdown(text: &str, extensions: Extensions) -> String {
+    let source = TextSource::alone(Path::new("page.md"), text);
+    converted(text, &PageContext::of(&source, extensions))
 }
 
 #[test]

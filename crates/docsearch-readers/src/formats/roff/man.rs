@@ -137,7 +137,7 @@ impl Reader {
             "EN" | "PE" | "DE" => self.end_code(),
             "PD" | "DT" | "UC" | "AT" | "IX" | "so" => {}
             _ if request_name::is_without_text(name) => {}
-            _ => self.unknown(arguments),
+            _ => self.unknown(name, arguments),
         }
     }
 
@@ -341,7 +341,8 @@ impl Reader {
     }
 
     /// The text of a macro that is not known, as of one line.
-    fn unknown(&mut self, arguments: &[String]) {
+    fn unknown(&mut self, name: &str, arguments: &[String]) {
+        self.page.unknown.add("macro", name);
         let text = Text::parse(&arguments.join(" "), &mut self.fonts);
         if !text.is_empty() {
             self.say(text);

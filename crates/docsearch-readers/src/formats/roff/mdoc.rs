@@ -135,7 +135,10 @@ impl Reader {
                 text.push(',');
                 self.word(Font::Roman, &text);
             }
-            _ if !is_macro(name) => self.words(&words, Font::Roman),
+            _ if !is_macro(name) => {
+                self.page.unknown.add("macro", name);
+                self.words(&words, Font::Roman);
+            }
             _ => {
                 self.synopsis_break(name);
                 let mut line = vec![name];

@@ -1,6 +1,7 @@
 //! A page as the macros build it (sections, paragraphs, lists, definitions), and its Markdown.
 
 use super::text::Text;
+use crate::draft::unknown_names::UnknownNames;
 use crate::text::{fence, markdown_text, term};
 
 /// Maximum nesting of lists; deeper ones are not nested.
@@ -51,6 +52,8 @@ pub(super) struct Page {
     open: Vec<(Container, Vec<Node>)>,
     /// Number of open containers beyond the maximum nesting.
     beyond: usize,
+    /// Macros whose text is kept.
+    pub(super) unknown: UnknownNames,
 }
 
 impl Page {

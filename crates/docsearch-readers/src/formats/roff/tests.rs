@@ -246,6 +246,10 @@ fn the_text_of_unknown_macros_is_kept() {
         markdown_of(page),
         "# x\n\n## NAME {#NAME}\n\nx - y\n\n### More {#More}\n\nof a macro\n\nEnd\n"
     );
+    assert_eq!(
+        read(page).unwrap().unknown.text().unwrap(),
+        "kept the text of 1 unknown names (macro XYZ: 1)"
+    );
     let page = ".Dd May\n.Dt X 1\n.Sh NAME\n.Nm x\n.Nd y\n.Sh A\n.ad l\n.Zz of a macro\n";
     assert!(
         markdown_of(page).ends_with("\n## A {#A}\n\nof a macro\n"),

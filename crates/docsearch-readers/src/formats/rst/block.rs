@@ -7,6 +7,7 @@ use super::identifier::DefinitionContext;
 use super::line::{adornment, dedent, fence, indentation, indented_extent, is_punctuation, outdent};
 use super::reference::References;
 use super::{directive, inline, table};
+use crate::draft::front_matter::FrontMatter;
 use crate::text::markdown_text::{self, hang};
 use crate::text::term::opens_section;
 
@@ -87,6 +88,8 @@ pub(super) struct PageReader {
     context: PageContext,
     /// The files that could not be included, each with the reason.
     pub(super) missing: Vec<String>,
+    /// What the page says of itself.
+    pub(super) matter: FrontMatter,
 }
 
 /// Consumed lines, and their Markdown blocks.
@@ -103,6 +106,7 @@ impl PageReader {
             definition_context: DefinitionContext::default(),
             context,
             missing: Vec::new(),
+            matter: FrontMatter::default(),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::site::SphinxSettings;
 /// Maximum bytes of a file that a directive shows.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct PageContext {
     pub(super) labels: FolderLabels,
     pub(super) sphinx: Arc<SphinxSettings>,
@@ -29,6 +29,19 @@ impl PageContext {
             sphinx: source.sphinx.cloned().unwrap_or_default(),
             folder: source.folder.cloned(),
             path: source.path.to_owned(),
+        }
+    }
+
+    /// For a part of a page in another format, to which Sphinx adds nothing.
+    pub(super) fn of_part(source: &TextSource<'_>) -> Self {
+        let settings = source.sphinx.map(|settings| SphinxSettings {
+            prolog: String::new(),
+            epilog: String::new(),
+            ..(**settings).clone()
+        });
+        Self {
+            sphinx: settings.map(Arc::new).unwrap_or_default(),
+            ..Self::new(source, FolderLabels::default())
         }
     }
 

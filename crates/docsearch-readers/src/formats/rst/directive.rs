@@ -21,6 +21,7 @@ pub(super) struct Directive {
     /// Its domain; empty for the default one.
     domain: String,
     kind: Option<Kind>,
+    is_known: bool,
     /// Lines of the argument.
     arguments: Vec<String>,
     options: Vec<(String, String)>,
@@ -32,6 +33,13 @@ pub(super) struct Directive {
 impl Directive {
     pub(super) fn argument(&self) -> String {
         self.arguments.join(" ")
+    }
+
+    fn full_name(&self) -> String {
+        match &*self.domain {
+            "" => self.name.clone(),
+            domain => format!("{domain}:{}", self.name),
+        }
     }
 
     pub(super) fn option(&self, name: &str) -> Option<&str> {
@@ -74,7 +82,7 @@ pub(super) fn explicit_markup(reader: &mut PageReader, lines: &[String], scope: 
 fn parse(markup: &str, following: &[String]) -> Option<Directive> {
     let (name, argument) = directive_parts(markup)?;
     let name = name.to_lowercase();
-    let kind = vocabulary::kind(&name);
+    let (kind, is_known) = (vocabulary::kind(&name), vocabulary::is_known(&name));
     let mut arguments: Vec<String> = Vec::new();
     if !argument.trim().is_empty() {
         arguments.push(argument.trim().to_owned());
@@ -107,6 +115,7 @@ fn parse(markup: &str, following: &[String]) -> Option<Directive> {
         name: name.to_owned(),
         domain: domain.to_owned(),
         kind,
+        is_known,
         arguments,
         options,
         content: dedent(&following[content_start..]),
@@ -153,11 +162,22 @@ fn render(reader: &mut PageReader, directive: &Directive, following: &[String], 
         }
         _ => {}
     }
+    if !directive.is_known {
+        reader
+            .references
+            .unknown
+            .borrow_mut()
+            .add("directive", &directive.full_name());
+    }
     let Some(kind) = directive.kind else {
         return unknown(reader, directive, following, scope);
     };
     match kind {
         Kind::Silent => Vec::new(),
+        Kind::Metadata => {
+            metadata(reader, directive);
+            Vec::new()
+        }
         Kind::Code => code::block_in_argument(reader, directive),
         Kind::CodeIn(language) => code::block(reader, directive, language),
         Kind::CodeTab => code::tab(reader, directive),
@@ -166,7 +186,11 @@ fn render(reader: &mut PageReader, directive: &Directive, following: &[String], 
         Kind::Labelled(label) => admonition::labelled(reader, directive, label, scope),
         Kind::Change(label) => admonition::change(reader, directive, label, scope),
         Kind::Titled(label) => admonition::titled(reader, directive, label, scope),
-        Kind::Line => vec![format!("**{}**", reader.inline(&directive.argument()))],
+        Kind::Line => {
+            let mut blocks = vec![format!("**{}**", reader.inline(&directive.argument()))];
+            blocks.extend(reader.blocks(&directive.content, &scope.nested()));
+            blocks
+        }
         Kind::Layout => reader.blocks(&directive.content, &scope.nested()),
         Kind::Text => admonition::text(reader, directive, scope),
         Kind::Button if directive.content.is_empty() => vec![reader.inline(&directive.argument())],
@@ -187,8 +211,7 @@ fn render(reader: &mut PageReader, directive: &Directive, following: &[String], 
             blocks
         }
         Kind::Raw => raw(reader, directive),
-        Kind::Image => image(directive),
-        Kind::Figure => {
+        Kind::Image | Kind::Figure => {
             let mut blocks = image(directive);
             blocks.extend(reader.blocks(&directive.content, &scope.nested()));
             blocks
@@ -250,6 +273,26 @@ fn raw(reader: &mut PageReader, directive: &Directive) -> Vec<String> {
     };
     let draft = html::read(Path::new("raw.html"), &text, None, &html::Frame::default());
     draft.map(|draft| draft.body).into_iter().collect()
+}
+
+/// Takes over what the author says of the page, with or without a blank line before.
+fn metadata(reader: &mut PageReader, directive: &Directive) {
+    let mut fields = directive.options.clone();
+    for line in &directive.content {
+        // A name may contain colons: `:og:title: text`.
+        let field = line.strip_prefix(':').and_then(|field| field.split_once(": "));
+        match (field, fields.last_mut()) {
+            (Some((name, content)), _) => fields.push((name.to_owned(), content.trim().to_owned())),
+            (None, Some((_, content))) => {
+                content.push(' ');
+                content.push_str(line.trim());
+            }
+            (None, None) => {}
+        }
+    }
+    for (name, content) in &fields {
+        reader.matter.describe(name, content);
+    }
 }
 
 /// An image with its text; without a text, nothing.

@@ -1,48 +1,10 @@
 //! Converts inline markup to Markdown.
 
 use super::reference::References;
+use super::role;
 use crate::text::markdown_text::code;
 use crate::text::target::mark;
 
-/// Roles whose content is prose, also if it is one word.
-const PROSE_ROLES: [&str; 18] = [
-    "ref",
-    "doc",
-    "term",
-    "any",
-    "numref",
-    "abbr",
-    "abbreviation",
-    "sup",
-    "sub",
-    "menuselection",
-    "guilabel",
-    "kbd",
-    "title",
-    "emphasis",
-    "strong",
-    "dfn",
-    "download",
-    "eq",
-];
-/// Roles whose content is code, also if it has several words. So is that of all roles of a domain; that of other roles
-/// is code if it is one word.
-const CODE_ROLES: [&str; 14] = [
-    "code",
-    "literal",
-    "command",
-    "option",
-    "program",
-    "samp",
-    "file",
-    "math",
-    "token",
-    "envvar",
-    "keyword",
-    "regexp",
-    "expr",
-    "mailheader",
-];
 /// Pages that Sphinx makes, and their titles.
 const MADE_PAGES: [(&str, &str); 3] = [
     ("genindex", "Index"),
@@ -55,34 +17,49 @@ const MAX_NAME: usize = 100;
 
 /// Converts a paragraph or heading to Markdown.
 pub(super) fn to_markdown(text: &str, references: &References) -> String {
+    let piece = |rest: &str, character: char, opens: bool| match character {
+        '\\' => Some(escape(rest)),
+        '`' if rest.starts_with("``") => literal(rest),
+        '`' if opens => interpreted(rest, references),
+        ':' if opens => role_piece(rest, references),
+        '|' if opens => substitution(rest, references),
+        '<' => html_like(rest),
+        '[' if rest.starts_with("[#") => footnote_reference(rest, references),
+        ']' if rest.starts_with("]_") => Some((2, "]".to_owned())),
+        '_' if opens && rest.starts_with("_`") => inline_target(rest, references),
+        '_' if opens => dunder(rest),
+        _ if opens && character.is_alphanumeric() => bare_reference(rest, references),
+        _ => None,
+    };
+    converted(text, piece, append)
+}
+
+/// The text with its pieces of markup converted. `piece` gets the rest of the text, its first character, and whether
+/// markup may open there.
+fn converted(
+    text: &str,
+    piece: impl Fn(&str, char, bool) -> Option<Piece>,
+    append: impl Fn(&mut String, &str),
+) -> String {
     let mut output = String::with_capacity(text.len());
     let mut rest = text;
     let mut previous = ' ';
     while let Some(character) = rest.chars().next() {
         let opens = !(previous.is_alphanumeric() || previous == '_');
-        let piece = match character {
-            '\\' => Some(escape(rest)),
-            '`' if rest.starts_with("``") => literal(rest),
-            '`' if opens => interpreted(rest, references),
-            ':' if opens => role(rest, references),
-            '|' if opens => substitution(rest, references),
-            '<' => html_like(rest),
-            '[' if rest.starts_with("[#") => footnote_reference(rest, references),
-            ']' if rest.starts_with("]_") => Some((2, "]".to_owned())),
-            '_' if opens && rest.starts_with("_`") => inline_target(rest, references),
-            '_' if opens => dunder(rest),
-            _ if opens && character.is_alphanumeric() => bare_reference(rest, references),
-            _ => None,
-        };
-        let (length, markdown) = match piece {
-            Some(piece) => piece,
-            None if opens && character.is_alphanumeric() => {
-                let length = word_length(rest);
-                (length, rest[..length].to_owned())
+        let length = match piece(rest, character, opens) {
+            Some((length, shown)) => {
+                append(&mut output, &shown);
+                length
             }
-            None => (character.len_utf8(), character.to_string()),
+            None => {
+                let length = match opens && character.is_alphanumeric() {
+                    true => word_length(rest),
+                    false => character.len_utf8(),
+                };
+                append(&mut output, &rest[..length]);
+                length
+            }
         };
-        append(&mut output, &markdown);
         previous = rest[..length].chars().next_back().unwrap_or(' ');
         rest = &rest[length..];
     }
@@ -182,7 +159,7 @@ fn titled(content: &str) -> (String, Option<&str>) {
 }
 
 /// `` :role:`content` ``.
-fn role(text: &str, references: &References) -> Option<Piece> {
+fn role_piece(text: &str, references: &References) -> Option<Piece> {
     let (name, name_end) = role_name(text)?;
     let start = name_end + 1;
     let end = start + closing_backtick(&text[start..])?;
@@ -201,7 +178,11 @@ pub(super) fn role_markdown(name: &str, content: &str, references: &References) 
         };
     }
     let (title, target) = titled(content);
-    if let Some(external) = references.external_link(name) {
+    let external = references.external_link(name);
+    if external.is_none() && !role::is_known(name) {
+        references.unknown.borrow_mut().add("role", name);
+    }
+    if let Some(external) = external {
         let part = target.unwrap_or(&title);
         let text = match target {
             Some(_) => title.clone(),
@@ -220,7 +201,7 @@ pub(super) fn role_markdown(name: &str, content: &str, references: &References) 
         if place.is_some() {
             return link(&to_markdown(&title, &References::default()), place.as_deref());
         }
-        let is_code = !PROSE_ROLES.contains(&role) && target != title && !title.contains(' ');
+        let is_code = !role::is_prose(role) && target != title && !title.contains(' ');
         return if is_code {
             code(&title)
         } else {
@@ -239,6 +220,10 @@ pub(super) fn role_markdown(name: &str, content: &str, references: &References) 
             Some(name) => link(&to_markdown(name, &References::default()), Some(&title)),
             None => link(title.trim_start_matches('/'), Some(&title)),
         },
+        "sub-ref" => {
+            let value = references.substituted(&title, |text| to_markdown(text, references));
+            value.unwrap_or(title)
+        }
         "pep" => format!("PEP {title}"),
         "rfc" => format!("RFC {title}"),
         "ticket" => format!("#{title}"),
@@ -247,10 +232,8 @@ pub(super) fn role_markdown(name: &str, content: &str, references: &References) 
         "emphasis" => format!("*{title}*"),
         "strong" => format!("**{title}**"),
         "samp" | "file" => code(&title.replace(['{', '}'], "")),
-        _ if PROSE_ROLES.contains(&role) => title,
-        _ if title.contains(' ') && !name.contains(':') && !CODE_ROLES.contains(&role) => {
-            to_markdown(&title, references)
-        }
+        _ if role::is_prose(role) => title,
+        _ if title.contains(' ') && !name.contains(':') && !role::is_code(role) => to_markdown(&title, references),
         _ => code(code_name(&title)),
     }
 }
@@ -353,41 +336,33 @@ fn word_length(text: &str) -> usize {
 
 /// The text without its markup, for literal blocks.
 pub(super) fn plain(text: &str, references: &References) -> String {
-    let mut output = String::with_capacity(text.len());
-    let mut rest = text;
-    let mut previous = ' ';
-    while let Some(character) = rest.chars().next() {
-        let opens = !(previous.is_alphanumeric() || previous == '_');
-        let piece = match character {
-            '\\' => rest[1..].chars().next().map(|next| {
-                let shown = if next.is_whitespace() {
-                    String::new()
-                } else {
-                    next.to_string()
-                };
-                (1 + next.len_utf8(), shown)
-            }),
-            '`' if rest.starts_with("``") => {
-                let end = rest[2..].find("``").filter(|&end| end > 0);
-                end.map(|end| (end + 4, rest[2..2 + end].to_owned()))
-            }
-            '`' if opens => plain_interpreted(rest),
-            ':' if opens => plain_role(rest),
-            '|' if opens => plain_substitution(rest, references),
-            '*' if opens => emphasis(rest),
-            _ if opens && character.is_alphanumeric() => {
-                let length = word_length(rest);
-                let reference = bare_reference(rest, references);
-                Some((length, rest[..length - usize::from(reference.is_some())].to_owned()))
-            }
-            _ => None,
-        };
-        let (length, shown) = piece.unwrap_or_else(|| (character.len_utf8(), character.to_string()));
-        output.push_str(&shown);
-        previous = rest[..length].chars().next_back().unwrap_or(' ');
-        rest = &rest[length..];
-    }
-    output
+    let piece = |rest: &str, character: char, opens: bool| match character {
+        '\\' => plain_escape(rest),
+        '`' if rest.starts_with("``") => {
+            let end = rest[2..].find("``").filter(|&end| end > 0);
+            end.map(|end| (end + 4, rest[2..2 + end].to_owned()))
+        }
+        '`' if opens => plain_interpreted(rest),
+        ':' if opens => plain_role(rest),
+        '|' if opens => plain_substitution(rest, references),
+        '*' if opens => emphasis(rest),
+        _ if opens && character.is_alphanumeric() => {
+            let (length, _) = bare_reference(rest, references)?;
+            Some((length, rest[..length - 1].to_owned()))
+        }
+        _ => None,
+    };
+    converted(text, piece, String::push_str)
+}
+
+fn plain_escape(text: &str) -> Option<Piece> {
+    let next = text[1..].chars().next()?;
+    let shown = if next.is_whitespace() {
+        String::new()
+    } else {
+        next.to_string()
+    };
+    Some((1 + next.len_utf8(), shown))
 }
 
 /// The line with its substitutions, which is code otherwise.

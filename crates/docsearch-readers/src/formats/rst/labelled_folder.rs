@@ -90,7 +90,7 @@ mod tests {
             labels: folder_labels(page),
             ..PageContext::default()
         };
-        super::super::to_markdown_in(text, context).0
+        super::super::page(text, context).markdown
     }
 
     #[test]

@@ -73,8 +73,8 @@ pub(super) fn dedent(lines: &[String]) -> Vec<String> {
         .map(|line| indentation(line))
         .min()
         .unwrap_or(0);
-    let cut: Vec<String> = lines.iter().map(|line| outdent(line, width).to_owned()).collect();
-    trim_blank(&cut).to_vec()
+    let lines = trim_blank(lines).iter();
+    lines.map(|line| outdent(line, width).to_owned()).collect()
 }
 
 fn trim_blank(lines: &[String]) -> &[String] {

@@ -1,6 +1,6 @@
 //! Resolves names in a page: link targets, section labels, substitutions.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use super::identifier::identifier;
 use super::label::FolderLabels;
 use super::line::{adornment, indentation};
 use super::substitution;
+use crate::draft::unknown_names::UnknownNames;
 use crate::site::{ExternalLink, SphinxSettings};
 
 /// Maximum lines between a label and its heading.
@@ -44,6 +45,8 @@ pub(super) struct References {
     depth: Cell<usize>,
     /// Bytes that substitutions may still add.
     budget: Cell<usize>,
+    /// Names of roles and directives that nothing defines.
+    pub(super) unknown: RefCell<UnknownNames>,
 }
 
 impl References {

@@ -9,6 +9,7 @@ use unicode_width::UnicodeWidthChar;
 
 use super::block::{PageReader, Scope, Step};
 use super::directive::Directive;
+use super::inline;
 use crate::text::markdown_text;
 
 /// Maximum places for cells or characters of a table, and in addition for each byte of its source.
@@ -33,7 +34,13 @@ pub(super) fn drawn(reader: &mut PageReader, lines: &[String], scope: &Scope) ->
     let (extent, table) = grid::parse(lines)?;
     let blocks = match table {
         Some(table) => blocks(reader, &table, scope),
-        None => vec![super::line::fence("", &lines[..extent])],
+        None => {
+            let lines = lines[..extent].iter();
+            let lines: Vec<String> = lines
+                .map(|line| inline::substituted(line, &reader.references))
+                .collect();
+            vec![super::line::fence("", &lines)]
+        }
     };
     Some((extent, blocks))
 }

@@ -4,7 +4,23 @@ use super::*;
 use crate::formats::markdown::tests::code_blocks;
 
 fn to_markdown(text: &str) -> String {
-    convert(text, Dialect::Mdx)
+    convert(text, Dialect::Mdx, &mut UnknownNames::default())
+}
+
+fn of_components(text: &str) -> String {
+    convert(text, Dialect::Components, &mut UnknownNames::default())
+}
+
+#[test]
+fn components_are_counted() {
+    let mut components = UnknownNames::default();
+    let page =
+        "<Tabs>\n<Tab title={<Icon name=\"a\"/>}>\n\nText <b>x</b>.\n\n</Tab>\n</Tabs>\n<Tab/>\n\n```\n<Code/>\n```\n";
+    convert(page, Dialect::Mdx, &mut components);
+    assert_eq!(
+        components.text().unwrap(),
+        "kept the text of 4 unknown names (component Tab: 2, component Icon: 1, component Tabs: 1)"
+    );
 }
 
 #[test]
@@ -74,7 +90,7 @@ fn texts_in_attributes_of_components_are_shown() {
 fn scripts_and_styles_are_no_text() {
     let page = "<script setup>\nimport { ref } from 'vue'\n\nconst a = ref(0)\n</script>\n\n# Kit\n\n```vue\n<script>\nlet b\n</script>\n```\n\n<style module>\n.a { color: red }\n</style>\n\nText, and `<style>`.\n";
     let expected = "# Kit\n\n```vue\n<script>\nlet b\n</script>\n```\n\nText, and `<style>`.\n";
-    assert_eq!(convert(page, Dialect::Components), expected);
+    assert_eq!(of_components(page), expected);
     assert_eq!(dialect(page), Some(Dialect::Components));
     assert_eq!(to_markdown("<script>\nlet a\n\n<script>b</style>\n"), "let a\n\nb\n");
 }
@@ -126,10 +142,7 @@ fn headings_keep_identifiers_and_targets() {
 #[test]
 fn indented_code_is_code_in_markdown_and_not_in_mdx() {
     let page = "<Badge />\n\nText:\n\n    <Tab>\n      x\n\n    y\n\n- item\n\n      z\n\n<Box>\n    inside\n</Box>\n";
-    assert_eq!(
-        code_blocks(&convert(page, Dialect::Components)),
-        ["<Tab>\n  x\n\ny\n", "z\n"]
-    );
+    assert_eq!(code_blocks(&of_components(page)), ["<Tab>\n  x\n\ny\n", "z\n"]);
     assert!(code_blocks(&to_markdown(page)).is_empty());
 }
 

@@ -112,3 +112,17 @@ fn links_without_a_text_have_the_name_of_their_target() {
     assert!(read(page).ends_with(&format!("{expected}\n")), "{}", read(page));
     shown("See [](#none).", "See [](#none).");
 }
+
+#[test]
+fn directives_in_colons_are_those_in_backticks() {
+    shown(":::{toctree}\n:hidden:\n\nguide\n:::\n\nText.", "Text.");
+    shown(
+        "::::{code-block} python\n:caption: A\n\n# x\n::::",
+        "**A**\n\n```python\n# x\n```",
+    );
+    shown(
+        ":::{list-table}\n:header-rows: 1\n\n* - A\n* - b\n:::",
+        "| A |\n| --- |\n| b |",
+    );
+    shown(":::{eval-rst}\nSee :pep:`8`.\n:::", "See PEP 8.");
+}

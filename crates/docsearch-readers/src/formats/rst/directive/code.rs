@@ -5,6 +5,9 @@ use crate::formats::rst::block::PageReader;
 use crate::formats::rst::inline;
 use crate::formats::rst::line::fence;
 
+/// Maximum lines that decide whether a text is code.
+const MAX_EXAMINED: usize = 40;
+
 /// A block of code below its caption.
 pub(super) fn block(reader: &PageReader, directive: &Directive, language: &str) -> Vec<String> {
     let language = match language {
@@ -78,18 +81,22 @@ fn caption(reader: &PageReader, directive: &Directive) -> Vec<String> {
         .collect()
 }
 
-/// Whether the text of an unknown directive is code: at least half of its lines are, and none has markup.
+/// Whether the text of an unknown directive is code: at least half of its lines are, and none has markup. Its beginning
+/// decides: directives may be nested deeply.
 pub(crate) fn is_code<T: AsRef<str>>(lines: &[T]) -> bool {
-    let lines: Vec<&str> = lines
-        .iter()
-        .map(|line| line.as_ref().trim())
-        .filter(|line| !line.is_empty())
-        .collect();
-    let has_markup = lines
-        .iter()
-        .any(|line| crate::formats::rst::evidence(line) > 0 || is_list_item(line));
-    let count = lines.iter().filter(|line| is_code_line(line)).count();
-    !has_markup && count > 0 && 2 * count >= lines.len()
+    let lines = lines.iter().map(|line| line.as_ref().trim());
+    let lines = lines.filter(|line| !line.is_empty()).take(MAX_EXAMINED);
+    let (mut code, mut others) = (0, 0);
+    for line in lines {
+        if crate::formats::rst::evidence(line) > 0 || is_list_item(line) {
+            return false;
+        }
+        match is_code_line(line) {
+            true => code += 1,
+            false => others += 1,
+        }
+    }
+    code > 0 && code >= others
 }
 
 fn is_list_item(line: &str) -> bool {
@@ -103,9 +110,10 @@ fn is_code_line(line: &str) -> bool {
         "<",
     ];
     let ends_as_sentence = line.ends_with(['.', '!', '?']) && line.contains(' ');
-    let has_assignment = [" = ", " := ", " => ", " -> ", " <- ", " += ", " == "]
-        .iter()
-        .any(|sign| line.contains(sign));
+    let has_assignment = line.contains(['=', '-'])
+        && [" = ", " := ", " => ", " -> ", " <- ", " += ", " == "]
+            .iter()
+            .any(|sign| line.contains(sign));
     let is_call = line.ends_with(')') && line.find('(').is_some_and(|at| at > 0 && !line[..at].contains(' '));
     STARTS.iter().any(|start| line.starts_with(start))
         || line.ends_with([';', '{', '}', '[', ']', '\\'])

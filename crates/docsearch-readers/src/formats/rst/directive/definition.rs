@@ -6,6 +6,9 @@ use crate::formats::rst::identifier;
 use crate::formats::rst::line::{adornment, indentation};
 use crate::text::{markdown_text, target};
 
+/// Maximum lines between a definition and the heading that it is the anchor of.
+const HEADING_REACH: usize = 50;
+
 /// A heading with the name, the signatures, the fields and the text. Without text, only the signatures.
 pub(super) fn blocks(
     reader: &mut PageReader,
@@ -113,6 +116,7 @@ fn heading_follows(lines: &[String], signature: &str) -> bool {
     let name = definition_name(signature);
     let mut candidates = lines
         .iter()
+        .take(HEADING_REACH)
         .filter(|line| !line.is_empty() && !line.starts_with("..") && indentation(line) == 0);
     let (Some(text), Some(underline)) = (candidates.next(), candidates.next()) else {
         return false;

@@ -1,9 +1,14 @@
 //! What directives show. The names are those of docutils, Sphinx and its extensions; any other one keeps its argument
 //! and its text.
 
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
 /// What a reader of the page sees of a directive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
+    /// What the author says of the page, for search engines.
+    Metadata,
     /// Nothing: navigation, settings, and what is not part of the text.
     Silent,
     /// Code, whose language is the argument.
@@ -47,27 +52,54 @@ pub(crate) enum Kind {
 /// a row describes something.
 pub(crate) fn kind(name: &str) -> Option<Kind> {
     let standard = name.strip_prefix("std:").unwrap_or(name);
-    let row = ROWS
-        .iter()
-        .find(|(_, names)| names.split_whitespace().any(|known| known == standard));
-    match row {
-        Some((kind, _)) => Some(*kind),
+    match KINDS.get(standard) {
+        Some(kind) => Some(*kind),
         None if name.starts_with("auto") => Some(Kind::Automatic),
         None if name.contains(':') => Some(Kind::Definition),
         None => None,
     }
 }
 
+/// Whether the directive is a row or one of a domain that Sphinx or a common extension has.
+pub(crate) fn is_known(name: &str) -> bool {
+    let domain = name.split_once(':').map(|(domain, _)| domain);
+    KINDS.contains_key(name) || name.starts_with("auto") || domain.is_some_and(is_domain)
+}
+
+/// Whether the directive shows code, in which markup is only shown.
+pub(crate) fn is_code(name: &str) -> bool {
+    matches!(
+        kind(name),
+        Some(Kind::Code | Kind::CodeIn(_) | Kind::CodeTab | Kind::ParsedLiteral)
+    )
+}
+
+/// Whether a domain is one of Sphinx or of a common extension.
+pub(crate) fn is_domain(name: &str) -> bool {
+    DOMAINS.contains(&name)
+}
+
+const DOMAINS: [&str; 14] = [
+    "c", "cpp", "py", "js", "rst", "std", "math", "http", "prf", "proof", "php", "rb", "java", "go",
+];
+
+static KINDS: LazyLock<HashMap<&str, Kind>> = LazyLock::new(|| {
+    let rows = ROWS.iter();
+    rows.flat_map(|(kind, names)| names.split_whitespace().map(|name| (name, *kind)))
+        .collect()
+});
+
 /// Names are separated by blanks.
 const ROWS: &[(Kind, &str)] = &[
     (
         Kind::Silent,
-        "toctree contents index include literalinclude meta sectionauthor moduleauthor codeauthor \
+        "toctree contents index include literalinclude sectionauthor moduleauthor codeauthor \
          tabularcolumns default-role default-domain todo todolist role title highlight highlightlang \
          testsetup testcleanup sectnum section-numbering target-notes header footer \
          currentmodule py:currentmodule program c:namespace c:namespace-push c:namespace-pop cpp:namespace \
          cpp:namespace-push cpp:namespace-pop bibliography date sitemap",
     ),
+    (Kind::Metadata, "meta"),
     (
         Kind::Code,
         "code-block code sourcecode highlight-block runblock tab-code",
@@ -171,7 +203,9 @@ const SETTINGS: &str = "class name align width widths height scale figwidth figc
          single-line-parameter-list kernel hide-code hide-output code-below include-source context okwarning \
          okexcept suppress savefig doctest pyversion options number nonumber synopsis";
 
+static SETTING_NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| SETTINGS.split_whitespace().collect());
+
 /// Whether a reader sees the option of a description or of an unknown directive.
 pub(crate) fn is_shown(option: &str, value: &str) -> bool {
-    !value.is_empty() && !SETTINGS.split_whitespace().any(|setting| setting == option) && !option.starts_with("class-")
+    !value.is_empty() && !SETTING_NAMES.contains(option) && !option.starts_with("class-")
 }

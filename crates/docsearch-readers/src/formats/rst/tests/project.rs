@@ -127,3 +127,24 @@ fn substitutions_that_refer_to_each_other_end() {
     let page = format!("Top\n===\n\n{text}\n.. |z| replace:: |z|\n\n{}\n", "|a| ".repeat(1000));
     assert!(super::to_markdown(&page).len() < 16 * page.len() + (64 << 10));
 }
+
+#[test]
+fn what_the_author_says_for_search_engines_is_kept() {
+    let text = "Kit\n===\n\n.. meta::\n   :description lang=en: How to build\n      a kit.\n   :keywords: sail, mast and boom,\n   \
+                :og:title: Kit\n\n.. meta::\n\n   :description: Another.\n   :keywords: other\n\nText.\n";
+    let document = page(&[("install.rst", text)]).document;
+    assert_eq!(document.summary.as_deref(), Some("How to build a kit."));
+    assert_eq!(document.keywords, ["sail", "mast and boom"]);
+    assert_eq!(document.body, "# Kit\n\nText.\n");
+}
+
+#[test]
+fn names_that_nothing_defines_are_counted() {
+    let text = ".. role:: own\n\n.. sail:: *High*\n\n   Text.\n\n.. sea:wave:: x\n\n.. py:function:: f()\n\n.. note:: n\n\n.. \
+                tab:: t\n\nA :own:`b`, :sea:`c`, :py:func:`d`, :issue:`7`, :term:`e` and :sea:`f g`.\n";
+    let unknown = page(&[("conf.py", CONFIGURATION), ("install.rst", text)]).unknown;
+    assert_eq!(
+        unknown.text().unwrap(),
+        "kept the text of 4 unknown names (role sea: 2, directive sail: 1, directive sea:wave: 1)"
+    );
+}

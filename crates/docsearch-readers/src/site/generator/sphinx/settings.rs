@@ -34,6 +34,8 @@ pub(crate) struct SphinxSettings {
     pub(crate) epilog: String,
     /// Replacements of `|name|` that pages do not define.
     pub(crate) substitutions: BTreeMap<String, String>,
+    /// Values of `{{ name }}` in MyST.
+    pub(crate) myst_substitutions: BTreeMap<String, String>,
     /// By role.
     pub(crate) external_links: BTreeMap<String, ExternalLink>,
 }
@@ -47,13 +49,22 @@ impl SphinxSettings {
             Some(Value::Map(entries)) => entries.iter().filter_map(external_link).collect(),
             _ => BTreeMap::new(),
         };
+        let myst_substitutions = match values.get("myst_substitutions") {
+            Some(Value::Map(entries)) => entries.iter().filter_map(text_pair).collect(),
+            _ => BTreeMap::new(),
+        };
         Self {
+            myst_substitutions,
             prolog: text("rst_prolog"),
             epilog: text("rst_epilog"),
             substitutions: substitutions.into_iter().filter(|(_, text)| !text.is_empty()).collect(),
             external_links,
         }
     }
+}
+
+fn text_pair((name, value): &(Value, Value)) -> Option<(String, String)> {
+    Some((name.text()?.to_owned(), value.shown()?))
 }
 
 fn external_link((role, link): &(Value, Value)) -> Option<(String, ExternalLink)> {

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::draft::unknown_names::UnknownNames;
 use crate::file::test_folder;
 use crate::formats::markdown::mdx::{Dialect, convert};
 
@@ -8,7 +9,7 @@ use crate::formats::markdown::mdx::{Dialect, convert};
 fn page(text: &str, files: &[(&str, &str)]) -> (String, Option<String>) {
     let (_place, folder) = test_folder(files);
     let (text, warning) = expand(Some(&folder), Path::new("docs/page.mdx"), text);
-    (convert(&text, Dialect::Mdx), warning)
+    (convert(&text, Dialect::Mdx, &mut UnknownNames::default()), warning)
 }
 
 fn markdown(text: &str, files: &[(&str, &str)]) -> String {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Maximum names that are told apart; the uses of others are only counted.
+/// Maximum names that are counted one by one; the uses of others are counted together.
 const MAX_NAMES: usize = 1_000;
 /// Maximum names in a line, and characters of one.
 const MAX_SHOWN: usize = 8;
@@ -35,10 +35,10 @@ impl UnknownNames {
     }
 
     fn count(&mut self, kind: &str, name: &str, uses: usize) {
-        let told_apart = self.names.values().map(BTreeMap::len).sum::<usize>();
+        let known_names = self.names.values().map(BTreeMap::len).sum::<usize>();
         match self.names.get_mut(kind).and_then(|names| names.get_mut(name)) {
             Some(count) => *count += uses,
-            None if told_apart >= MAX_NAMES => self.others += uses,
+            None if known_names >= MAX_NAMES => self.others += uses,
             None => {
                 let names = self.names.entry(kind.to_owned()).or_default();
                 names.insert(name.to_owned(), uses);

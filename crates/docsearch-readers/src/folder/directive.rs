@@ -2,7 +2,7 @@
 
 use std::iter::Peekable;
 
-/// Maximum ranges of lines that are told apart.
+/// Maximum ranges of lines in an option; later ones show nothing.
 const MAX_RANGES: usize = 100;
 
 /// What a directive includes.

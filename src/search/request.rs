@@ -207,7 +207,7 @@ impl Request<'_> {
             syntax: self.config.syntax,
         };
         let is_generic = group.is_some_and(|group| group.understanding.class == Class::Generic);
-        let lone_generic_term = is_generic && title_match != TitleMatch::Unique && retrieval.found.is_matched_twice();
+        let lone_generic_term = is_generic && title_match != TitleMatch::Unique;
         let is_filtered = self.category.is_some() || !self.filter.is_empty();
         // Tips for better words do not help where nothing can be found.
         let is_hopeless = answer.results.is_empty() && (is_filtered || !have_documents(caller, &projects)?);

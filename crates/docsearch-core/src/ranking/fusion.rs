@@ -58,15 +58,6 @@ pub struct SecondSearch<'a> {
 }
 
 impl RankedDocuments {
-    /// Whether several documents have words of the query.
-    pub fn is_matched_twice(&self) -> bool {
-        self.ranked
-            .iter()
-            .filter(|ranked| ranked.document.lexical > 0.0)
-            .nth(1)
-            .is_some()
-    }
-
     /// Adds the results of another search: its documents, and a share of what it scores higher, see [`fused`]. Exact
     /// names stay above all else.
     pub fn fuse(&mut self, found: RankedDocuments, other: SecondSearch<'_>) {

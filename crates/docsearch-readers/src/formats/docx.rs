@@ -7,6 +7,7 @@ mod code;
 mod diagram;
 mod field;
 mod inline;
+mod marker;
 mod math;
 mod note;
 mod number;

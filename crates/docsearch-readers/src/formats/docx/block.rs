@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::mem;
 
 use super::inline::{self, Anchored, Inline};
+use super::marker::Marker;
 use super::numbering::{Counters, Label};
 use super::part::Parts;
 use super::style::{self, ListReference, Role};
@@ -34,7 +35,7 @@ pub(super) fn page(body: &Element, parts: &Parts) -> Page {
         pending: None,
         typed: Vec::new(),
         items: Vec::new(),
-        widths: Vec::new(),
+        levels: Vec::new(),
         counters: Counters::default(),
         bookmarks: Vec::new(),
     };
@@ -58,8 +59,8 @@ struct Writer<'a> {
     typed: Vec<TypedLine>,
     /// Items of an open list.
     items: Vec<String>,
-    /// The width of the marker of the last item at each level.
-    widths: Vec<usize>,
+    /// The marker of the last item at each level.
+    levels: Vec<Marker>,
     counters: Counters,
     /// Bookmarks before the next paragraph.
     bookmarks: Vec<String>,
@@ -234,22 +235,24 @@ impl<'a> Writer<'a> {
     fn item(&mut self, label: &Label, level: usize, inline: &Inline<'_>, marks: &str) {
         let text = markdown_text::paragraph(&inline.markdown(false));
         let (marker, text) = match label {
-            Label::Number(number) if is_marker(number) => (format!("{number} "), text),
-            Label::Number(number) => ("- ".to_owned(), format!("{} {text}", markdown_text::escape(number))),
-            Label::Bullet(sign) => ("- ".to_owned(), task(sign, &text)),
-            Label::None => ("- ".to_owned(), text),
+            Label::Number(number) => match Marker::after(self.levels.get(level), number) {
+                Some(marker) => (marker, text),
+                None => (Marker::Bullet, format!("{} {text}", markdown_text::escape(number))),
+            },
+            Label::Bullet(sign) => (Marker::Bullet, task(sign, &text)),
+            Label::None => (Marker::Bullet, text),
         };
         let text = format!("{marks}{text}");
         // An item without a parent is at the level of its missing parent.
-        self.widths.truncate(level);
-        let indent: usize = self.widths.iter().sum();
-        self.widths.resize(level, 0);
-        self.widths.push(marker.len());
+        self.levels.truncate(level);
+        let indent: usize = self.levels.iter().map(Marker::width).sum();
+        self.levels.resize(level, Marker::Missing);
         let item = format!(
             "{}{marker}{}",
             " ".repeat(indent),
-            markdown_text::hang(&text, indent + marker.len())
+            markdown_text::hang(&text, indent + marker.width())
         );
+        self.levels.push(marker);
         self.items.push(item);
     }
 
@@ -382,7 +385,7 @@ impl<'a> Writer<'a> {
     /// Writes the items of the list. The next item begins a list in the text, whatever its level.
     fn end_items(&mut self) {
         let items = mem::take(&mut self.items);
-        self.widths.clear();
+        self.levels.clear();
         if !items.is_empty() {
             self.blocks.push(markdown_text::list(&items));
         }
@@ -433,12 +436,6 @@ fn is_contents(control: &Element) -> bool {
         .child("sdtPr")
         .and_then(|properties| properties.child("docPartObj")?.child("docPartGallery"));
     gallery.and_then(|gallery| gallery.attribute("val")) == Some("Table of Contents")
-}
-
-/// Whether Markdown reads it as the number of an item.
-fn is_marker(number: &str) -> bool {
-    let digits = number.strip_suffix(['.', ')']).unwrap_or_default();
-    (1..=9).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 /// The text of an item that is a task: by its bullet, or by the box at its beginning.

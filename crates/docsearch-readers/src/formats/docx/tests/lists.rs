@@ -1,3 +1,5 @@
+use pulldown_cmark::{Event, Parser, Tag};
+
 use super::*;
 
 /// A definition of levels: format and text of each.
@@ -61,7 +63,22 @@ fn a_list_with_a_start_of_its_own_begins_there_once() {
     let start = "<w:lvlOverride w:ilvl='0'><w:startOverride w:val='5'/></w:lvlOverride>";
     let numbering = format!("{}{}{}", definition(1, &DECIMAL), list(1, 1, ""), list(2, 1, start));
     let text = [item(1, 0, "a"), item(2, 0, "b"), item(2, 0, "c")].concat();
-    assert_eq!(with_numbering(&text, &numbering), "1. a\n5. b\n6. c\n");
+    assert_eq!(with_numbering(&text, &numbering), "1. a\n5) b\n6) c\n");
+}
+
+#[test]
+fn a_list_that_begins_again_is_another_list_in_markdown() {
+    let restart = "<w:lvlOverride w:ilvl='0'><w:startOverride w:val='1'/></w:lvlOverride>";
+    let lists = [1, 2, 3].map(|id| list(id, 1, restart)).concat();
+    let numbering = format!("{}{lists}", definition(1, &DECIMAL));
+    let text: String = [1, 1, 2, 2, 3]
+        .iter()
+        .map(|id| item(*id, 0, &format!("of {id}")))
+        .collect();
+    assert_eq!(
+        with_numbering(&text, &numbering),
+        "1. of 1\n2. of 1\n1) of 2\n2) of 2\n1. of 3\n"
+    );
 }
 
 #[test]
@@ -136,6 +153,22 @@ fn tasks_are_known_by_their_bullet_or_their_box() {
     );
 }
 
+/// The numbers of items as a renderer of Markdown counts them.
+fn shown_numbers(body: &str) -> Vec<u64> {
+    let (mut next, mut numbers) = (0, Vec::new());
+    for event in Parser::new(body) {
+        match event {
+            Event::Start(Tag::List(first)) => next = first.unwrap(),
+            Event::Start(Tag::Item) => {
+                numbers.push(next);
+                next += 1;
+            }
+            _ => {}
+        }
+    }
+    numbers
+}
+
 fn typed(text: &str) -> String {
     format!("<w:r><w:rPr><w:rFonts w:ascii='Courier New'/></w:rPr><w:t xml:space='preserve'>{text}</w:t></w:r>")
 }
@@ -176,6 +209,18 @@ fn a_font_says_nothing_where_all_text_has_it() {
 }
 
 proptest::proptest! {
+    #[test]
+    fn markdown_shows_the_numbers_of_the_document(starts in proptest::collection::vec((1u32..4, 1usize..4), 1..6)) {
+        let changes = starts.iter().zip(1..).map(|((start, _), id)| {
+            list(id, 1, &format!("<w:lvlOverride w:ilvl='0'><w:startOverride w:val='{start}'/></w:lvlOverride>"))
+        });
+        let numbering = format!("{}{}", definition(1, &DECIMAL), changes.collect::<String>());
+        let items = starts.iter().zip(1..).map(|((_, count), id)| item(id, 0, "text").repeat(*count));
+        let body = with_numbering(&items.collect::<String>(), &numbering);
+        let written: Vec<u64> = starts.iter().flat_map(|(start, count)| (0..*count).map(|at| u64::from(*start) + at as u64)).collect();
+        proptest::prop_assert_eq!(shown_numbers(&body), written);
+    }
+
     #[test]
     fn every_item_is_kept_in_order_whatever_its_level(levels in proptest::collection::vec(0u8..12, 1..30)) {
         let numbering = format!("{}{}", definition(1, &DECIMAL), list(1, 1, ""));

@@ -52,6 +52,7 @@ pub(crate) static FORMAT: Format = Format {
 
 const NAME: &str = "EPUB";
 const MEDIA_TYPE: &str = "application/epub+zip";
+const PACKAGE_MEDIA_TYPE: &str = "application/oebps-package+xml";
 /// HTML in books before EPUB.
 const OLD_MEDIA_TYPE: &str = "text/x-oeb1-document";
 const MAX_CHAPTERS: usize = 5_000;
@@ -64,10 +65,7 @@ const VOID: [&str; 14] = [
 /// Reads the file `bytes`.
 fn read(bytes: &[u8]) -> Result<Vec<Draft>, Unreadable> {
     let mut archive = Archive::open(bytes, NAME)?;
-    let package_path = package_path(&mut archive)?;
-    let package = archive
-        .read_xml(&package_path)?
-        .ok_or_else(|| malformed("it has no package".to_owned()))?;
+    let (package_path, package) = package(&mut archive)?;
     let encrypted = encrypted(&mut archive)?;
     let manifest = Manifest::read(&package_path, &package);
     let labels = contents::labels(&mut archive, &manifest.contents());
@@ -103,16 +101,26 @@ fn read(bytes: &[u8]) -> Result<Vec<Draft>, Unreadable> {
     Ok(drafts)
 }
 
-/// The path of the file that lists the others.
-fn package_path<R: Read + Seek>(archive: &mut Archive<R>) -> Result<String, Unreadable> {
-    let Some(container) = archive.read_xml("META-INF/container.xml")? else {
-        let found = archive.paths_with_end(".opf").into_iter().next();
-        return found.ok_or_else(|| malformed("it has no META-INF/container.xml".to_owned()));
+/// The file that lists the others, with its path: the first that exists of those that the container names.
+fn package<R: Read + Seek>(archive: &mut Archive<R>) -> Result<(String, Element), Unreadable> {
+    let container = archive.read_xml("META-INF/container.xml")?;
+    let files = container.as_ref().and_then(|container| container.child("rootfiles"));
+    // A container may offer the book in other formats, too.
+    let is_package = |file: &&Element| {
+        file.attribute("media-type")
+            .is_none_or(|kind| kind == PACKAGE_MEDIA_TYPE)
     };
-    let file = container.child("rootfiles").and_then(|files| files.child("rootfile"));
-    let path = file.and_then(|file| file.attribute("full-path"));
-    path.map(str::to_owned)
-        .ok_or_else(|| malformed("it has no package".to_owned()))
+    let named = files.into_iter().flat_map(Element::elements).filter(is_package);
+    let named = named.filter_map(|file| file.attribute("full-path").map(str::to_owned));
+    for path in named.chain(archive.paths_with_end(".opf")) {
+        if let Some(package) = archive.read_xml(&path)? {
+            return Ok((path, package));
+        }
+    }
+    Err(malformed(match container {
+        Some(_) => "it has no package".to_owned(),
+        None => "it has no META-INF/container.xml".to_owned(),
+    }))
 }
 
 fn malformed(reason: String) -> Unreadable {

@@ -60,6 +60,31 @@ fn unreadable_chapters_are_reported() {
     assert_eq!(refused.to_string(), "cannot be read as EPUB: it is encrypted");
 }
 
+#[test]
+fn the_first_package_that_exists_is_read() {
+    let page = chapter("<h1>One</h1><p>Wind.</p>");
+    let files = |container: &str| {
+        let container = format!("<container><rootfiles>{container}</rootfiles></container>");
+        let files = [
+            ("META-INF/container.xml", container.as_str()),
+            ("OPS/book.opf", PACKAGE),
+            ("OPS/book.pdf", "%PDF-1.4"),
+            ("OPS/text/one a.xhtml", &page),
+            ("OPS/text/two.xhtml", &page),
+        ];
+        read(&packed(&files)).map(|drafts| drafts.len())
+    };
+    let package = "<rootfile full-path='OPS/book.opf' media-type='application/oebps-package+xml'/>";
+    for before in [
+        "<rootfile full-path='EPUB/lost.opf' media-type='application/oebps-package+xml'/>",
+        "<rootfile media-type='application/oebps-package+xml'/>",
+        "<rootfile full-path='OPS/book.pdf' media-type='application/pdf'/>",
+    ] {
+        assert_eq!(files(&format!("{before}{package}")).unwrap(), 2);
+        assert_eq!(files(before).unwrap(), 2);
+    }
+}
+
 const NCX: &str = "<ncx><navMap><navPoint><navLabel><text>The Storm</text></navLabel><content src='text/two.xhtml'/>\
     <navPoint><navLabel><text>Its end</text></navLabel><content src='text/two.xhtml#end'/></navPoint></navPoint></navMap></ncx>";
 

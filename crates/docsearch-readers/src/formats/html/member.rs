@@ -85,7 +85,7 @@ fn list_members(table: &NodeRef<'_>) {
                 .join(" "),
         );
         if has("memTemplParams") {
-            before = text;
+            before = format!("{before} {text}");
         } else if has("mem") {
             let list = list.get_or_insert_with(|| new_before(table, "ul"));
             let item = table.tree.new_element("li");
@@ -111,10 +111,19 @@ fn list_members(table: &NodeRef<'_>) {
         } else {
             // A heading or the name of a group.
             list = None;
+            write_code(table, &std::mem::take(&mut before));
             move_content(&cells, &new_before(table, "div"));
         }
     }
+    write_code(table, &before);
     table.remove_from_parent();
+}
+
+fn write_code(table: &NodeRef<'_>, text: &str) {
+    if !text.is_empty() {
+        let paragraph = new_before(table, "p");
+        paragraph.set_html(format!("<code>{}</code>", escape(text.trim())));
+    }
 }
 
 fn list_parameters(table: &NodeRef<'_>) {

@@ -40,12 +40,12 @@ fn members_are_a_list_below_their_heading() {
                    class=mdescLeft>&#160;</td><td class=mdescRight>Loads <em>one</em>.</td></tr><tr class='separator:a1'><td \
                    class=memSeparator colspan=2>&#160;</td></tr><tr class='memitem:a2'><td class=memTemplParams colspan=2>\
                    template&lt;class T&gt; </td></tr><tr class='memitem:a2'><td class=memTemplItemLeft>T&#160;</td><td \
-                   class=memTemplItemRight><b>first</b> ()</td></tr></table>";
+                   class=memTemplItemRight><b>first</b> ()</td></tr><tr><td class=memTemplParams>template&lt;&gt;</td></tr></table>";
     let page = draft(&page("", "kit::Ferry Class Reference", members));
     assert_eq!(
         page.body,
         "# kit::Ferry Class Reference\n\n## Functions {#pub-methods}\n\n- `int load (Cargo *cargo)`: Loads *one*.\n- \
-         `template<class T> T first ()`\n"
+         `template<class T> T first ()`\n\n`template<>`\n"
     );
 }
 
@@ -88,4 +88,51 @@ fn pages_of_its_search_and_listings_are_no_documentation() {
         "<div class=fragment><div class=line><span class=lineno>1</span>int load();</div></div>",
     );
     assert!(reason("ferry_8h_source.html", &listing).contains("listing of code"));
+}
+
+/// The words of a text without marks of Markdown.
+fn words(text: &str) -> Vec<String> {
+    let is_word = |character: char| character.is_ascii_alphanumeric();
+    text.split(|character| !is_word(character))
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_word_of_a_member_is_lost(
+        members in proptest::collection::vec(
+            ("[a-z]{1,6}", "[a-z]{1,6}", "[a-z]{1,6} [a-z]{1,6}", "([a-z]{1,6} ?){0,3}", proptest::bool::ANY), 1..6),
+        labels in "([a-z]{1,6})?",
+    ) {
+        let (mut list, mut parameters, mut signature) = (String::new(), String::new(), String::new());
+        let (mut listed, mut described, mut signed) = (Vec::new(), Vec::new(), Vec::new());
+        for (kind, name, argument, text, is_template) in &members {
+            if *is_template {
+                list += &format!("<tr><td class=memTemplParams colspan=2>template {kind}</td></tr>");
+                listed.extend(["template".to_owned(), kind.clone()]);
+            }
+            list += &format!(
+                "<tr><td class=memItemLeft><a id=a></a>{kind}&#160;</td><td class=memItemRight><b>{name}</b> ({argument})</td>\
+                 </tr><tr><td class=mdescLeft>&#160;</td><td class=mdescRight>{text}<br></td></tr>"
+            );
+            listed.extend(words(&format!("{kind} {name} {argument} {text}")));
+            parameters += &format!("<tr><td class=paramname>{name}</td><td>{text}<ul><li>{argument}</li></ul></td></tr>");
+            described.extend(words(&format!("{name} {text} {argument}")));
+            signature += &format!("<tr><td></td><td>(</td><td class=paramtype>{kind}&#160;</td><td><em>{name}</em>,</td></tr>");
+            signed.extend([kind.clone(), name.clone()]);
+        }
+        signed.extend(words(&labels));
+        let page = draft(&page("", "Ferries", &format!(
+            "<table class=memberdecls><tr><td colspan=2><h2>List</h2></td></tr>{list}</table><h2>One</h2><table \
+             class=mlabels><tr><td class=mlabels-left><table class=memname>{signature}</table></td><td \
+             class=mlabels-right><span class=mlabel>{labels}</span></td></tr></table><dl><dt>Parameters</dt><dd><table \
+             class=params>{parameters}</table></dd></dl>"
+        )));
+        let expected = [
+            words("Ferries List"), listed, words("One"), signed, words("Parameters"), described,
+        ].concat();
+        proptest::prop_assert_eq!(words(&page.body), expected, "{}", page.body);
+    }
 }

@@ -126,3 +126,35 @@ fn directives_in_colons_are_those_in_backticks() {
     );
     shown(":::{eval-rst}\nSee :pep:`8`.\n:::", "See PEP 8.");
 }
+
+proptest::proptest! {
+    /// Lines of MyST, of other Markdown, and of code, any of which may begin with a percent sign.
+    #[test]
+    fn only_comments_are_left_out(
+        parts in proptest::collection::vec(("(% )?[a-z]{1,8}", 0usize..4), 1..9),
+    ) {
+        let (mut page, mut expected) = (String::from("(top)=\n\n# Sails\n\n"), vec!["Sails".to_owned()]);
+        for (text, form) in &parts {
+            page += &match form {
+                0 => format!("{text}\n\n"),
+                1 => format!("```text\n{text}\n```\n\n"),
+                2 => format!("```{{note}}\n{text}\n```\n\n"),
+                _ => format!("See [](#{}).\n\n", text.trim_start_matches("% ")),
+            };
+            let word = text.trim_start_matches("% ").to_owned();
+            expected.extend(match form {
+                0 if text.starts_with('%') => Vec::new(),
+                0 | 1 => vec![word],
+                2 if text.starts_with('%') => vec!["Note".to_owned()],
+                2 => vec!["Note".to_owned(), word],
+                _ => vec!["See".to_owned(), word.clone(), word],
+            });
+        }
+        let words = |text: &str| -> Vec<String> {
+            let words = text.split(|character: char| !character.is_ascii_alphabetic());
+            words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        };
+        let stored = read(&page).replace("<a id=\"top\"></a>", "").replace("```text", "```");
+        proptest::prop_assert_eq!(words(&stored), expected, "{}", stored);
+    }
+}

@@ -12,7 +12,8 @@ counts in the group foreign. A few may have an answer there by chance; --show pr
 after Wilson. If a set has further wordings of its questions (wordings.py), there is another table for the questions with
 these. With --page-questions, sets with questions for their pages (page_questions.py) are searched with and without
 these; headings that are questions count as such. Sets that are marked apart run only when they are named: in celery,
-mypy, black and coverage, answers to the group faq are below headings that are questions, and others elsewhere.
+mypy, black and coverage, answers to the group faq are below headings that are questions, and others elsewhere; buildbot,
+jupyterlab, ai, linuxcnc, libssh and lvm2 have one format each, and were not used for any decision.
 """
 
 import argparse

@@ -15,8 +15,9 @@ pub(crate) static GENERATOR: Generator = Generator {
         "#MSearchResultsWindow",
         "div.header > div.summary",
         "div.title > div.ingroups",
-        // Texts that a pointer over a name shows.
+        // Texts that a pointer over a name shows, and parts of addresses that no browser shows.
         ".ttc",
+        ".obfuscator",
     ],
     code: &["div.fragment"],
     ..Generator::new("Doxygen")

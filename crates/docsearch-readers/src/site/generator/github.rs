@@ -4,5 +4,6 @@ use super::Generator;
 
 pub(crate) static GENERATOR: Generator = Generator {
     containers: &[".markdown-body"],
+    noise: &["clipboard-copy"],
     ..Generator::new("GitHub")
 };

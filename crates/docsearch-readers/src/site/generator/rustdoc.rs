@@ -12,7 +12,6 @@ pub(crate) static GENERATOR: Generator = Generator {
         ".sidebar-elems",
         "rustdoc-topbar",
         "rustdoc-toolbar",
-        "span.since",
         "#synthetic-implementations",
         "#synthetic-implementations-list",
         "#blanket-implementations",
@@ -27,7 +26,9 @@ pub(crate) static GENERATOR: Generator = Generator {
         ".out-of-band",
         ".notable-traits",
         ".notable-traits-tooltip",
-        ".tooltip",
+        "a.tooltip",
+        ".information .tooltip",
+        ".example-wrap .tooltip",
     ],
     ..Generator::new("rustdoc")
 };

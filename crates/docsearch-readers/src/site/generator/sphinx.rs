@@ -35,7 +35,7 @@ pub(crate) static GENERATOR: Generator = Generator {
     noise: &[
         ".headerlink",
         ".fn-backref",
-        "[role='doc-backlink']",
+        "[role='doc-backlink']:not(.toc-backref)",
         "[role='doc-noteref']",
         "a.footnote-reference",
         ".viewcode-link",
@@ -44,7 +44,7 @@ pub(crate) static GENERATOR: Generator = Generator {
         ".rst-footer-buttons",
         ".prev-next-area",
         ".prev-next-footer",
-        ".related",
+        "div.related",
         ".sphinxsidebar",
         ".content-icon-container",
         ".bd-header-article",

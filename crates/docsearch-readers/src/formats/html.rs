@@ -4,6 +4,7 @@ mod block;
 mod code_block;
 mod control;
 mod definition_list;
+mod drawing;
 pub(crate) mod exclusion;
 mod frame;
 mod head;
@@ -14,6 +15,7 @@ mod measure;
 mod member;
 mod noise;
 mod preformatted;
+mod style_sheet;
 mod table;
 mod target;
 mod tree;
@@ -33,6 +35,7 @@ use crate::file::extension;
 use crate::formats::format::{Format, LinkSyntax, Reader, SiteAnchors, TextSource, TextTest};
 #[cfg(test)]
 use crate::formats::growth;
+use crate::text;
 pub(crate) use frame::Frame;
 use frame::Frames;
 use vocabulary::Vocabulary;
@@ -104,6 +107,8 @@ pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame
         return Err(Unreadable::NoDocumentation("template"));
     }
     let page = tree::parse(text)?;
+    target::shorten_links(&page, path);
+    target::remove_repeated(&page);
     let head = head::read(&page);
     if head::is_hidden(&page) && !frame.is_hidden {
         return Err(Unreadable::NoDocumentation("marked noindex"));
@@ -112,10 +117,12 @@ pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame
         return Err(Unreadable::NoDocumentation(reason));
     }
     let vocabulary = Vocabulary::of(&page);
+    style_sheet::apply(&page, &vocabulary);
     let main = main_content::find(&page, &vocabulary, content, head.title.as_deref(), frame);
     noise::simplify(&main, &vocabulary);
     heading::name_by_role(&main);
     member::normalise(&main);
+    table::name_by_role(&main);
     preformatted::mark(&main, &vocabulary);
     table::unwrap_layouts(&main);
     heading::unwrap_layout_lists(&main);
@@ -135,7 +142,7 @@ pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame
         _ => title(heading::only_of_level_one(&main), head.title),
     };
     let body = markdown(&main);
-    if body.is_empty() {
+    if text::target::take(&body).0.trim().is_empty() {
         return Err(Unreadable::NoDocumentation("empty page"));
     }
     let matter = FrontMatter {

@@ -89,7 +89,11 @@ pub(super) fn normalise(main: &NodeRef<'_>) {
     for node in &nodes {
         let name = node.node_name().unwrap_or_default();
         match &*name {
-            "menu" | "dir" => node.rename("ul"),
+            "menu" | "dir" => {
+                node.rename("ul");
+                enclose_strays(node);
+            }
+            "ul" | "ol" => enclose_strays(node),
             "li" if !node.parent().is_some_and(|list| is_list(&list)) => node.rename("div"),
             other if OTHERS.contains(&other) || is_own_block(node, other) => node.rename("div"),
             _ => {}
@@ -103,6 +107,32 @@ pub(super) fn normalise(main: &NodeRef<'_>) {
             other if other.contains('-') && !is_block(node) => separate(node),
             "b" | "strong" | "i" | "em" | "code" if has_block(node) => unwrap(node),
             _ => {}
+        }
+    }
+}
+
+/// Makes items of what is in a list beside its items. A list in a list belongs to the item before it.
+fn enclose_strays(list: &NodeRef<'_>) {
+    let mut last: Option<NodeRef<'_>> = None;
+    let mut is_stray = false;
+    for child in list.children() {
+        if child.has_name("li") {
+            last = Some(child);
+            is_stray = false;
+        } else if child.is_element() && is_list(&child) {
+            if let Some(item) = last {
+                item.append_child(&child.id);
+            }
+        } else {
+            if !is_stray && !child.text().trim().is_empty() {
+                let item = list.tree.new_element("li");
+                child.insert_before(&item.id);
+                last = Some(item);
+                is_stray = true;
+            }
+            if let Some(item) = last.filter(|_| is_stray) {
+                item.append_child(&child.id);
+            }
         }
     }
 }

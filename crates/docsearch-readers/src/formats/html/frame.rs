@@ -121,6 +121,8 @@ impl Frame {
             .iter()
             .position(|block| !block.is_shared && heading::level(&block.node).is_some())
             .or_else(|| blocks.iter().position(is_own))
+            // A page of links is a list of pages.
+            .or_else(|| blocks.iter().position(|block| !block.is_shared))
             .unwrap_or(blocks.len());
         let last = blocks.iter().rposition(|block| !block.is_shared).unwrap_or(0);
         for (at, block) in blocks.iter().enumerate() {
@@ -130,9 +132,39 @@ impl Frame {
         }
     }
 
+    /// Removes the frame before the text of a container, which may have the navigation in it. A heading that many pages
+    /// have is that of their own text.
+    pub(super) fn remove_start(&self, container: &NodeRef<'_>) {
+        let mut shared = Vec::new();
+        if self.collect_start(container, &mut shared) {
+            return;
+        }
+        let last = shared.iter().rposition(|block| heading::level(block).is_none());
+        let frame = shared.iter().take(last.map_or(0, |last| last + 1));
+        frame.for_each(NodeRef::remove_from_parent);
+    }
+
+    /// Collects the blocks of the frame up to the first other text. Whether there is none.
+    fn collect_start<'a>(&self, node: &NodeRef<'a>, shared: &mut Vec<NodeRef<'a>>) -> bool {
+        if !self.may_be_inside(node) {
+            return false;
+        }
+        node.children_it(false).filter(NodeRef::is_element).all(|child| {
+            if self.has(&child) {
+                shared.push(child);
+                return true;
+            }
+            child.text().trim().is_empty() || self.collect_start(&child, shared)
+        })
+    }
+
     /// Whether `node` is a block that most pages of the site have.
     pub(super) fn has(&self, node: &NodeRef<'_>) -> bool {
-        !self.blocks.is_empty() && node.is_element() && self.blocks.contains(&hash(node, &collapse(&node.text())))
+        if self.blocks.is_empty() || !node.is_element() {
+            return false;
+        }
+        let text = node.text();
+        text.len() <= MAX_BLOCK_CHARACTERS && self.blocks.contains(&hash(node, &collapse(&text)))
     }
 
     /// Whether blocks of the frame may be among the children of `node`.
@@ -321,5 +353,34 @@ mod tests {
             frame.own_title("a (The Kit manual)").as_deref(),
             Some("a (The Kit manual)")
         );
+    }
+
+    #[test]
+    fn navigation_in_the_container_of_the_text_is_removed() {
+        let page = |name: &&str| {
+            format!(
+                "<body><header><h1>Kit 2.0</h1><ul><li>Pages</li></ul></header><div id=content><div>Kit: files, paths</div>\
+                 <h2>Name</h2><p>{name}: what it is. It is read from the first page to the last.</p><h2>Use</h2></div></body>"
+            )
+        };
+        let pages: Vec<String> = ["files", "paths", "rows"].iter().map(page).collect();
+        let frame = Frame::of(&pages);
+        let body = |frame| {
+            let draft = super::super::read(Path::new("a.html"), &pages[0], None, frame).unwrap();
+            crate::text::target::take(&draft.body).0
+        };
+        let text = "## Name\n\nfiles: what it is. It is read from the first page to the last.\n\n## Use\n";
+        assert_eq!(body(&frame), text);
+        assert_eq!(
+            body(&Frame::default()),
+            format!("# Kit 2.0\n\n- Pages\n\nKit: files, paths\n\n{text}")
+        );
+    }
+
+    #[test]
+    fn a_page_of_links_is_a_list_of_pages() {
+        let page =
+            "<body><div><h2>Acronyms</h2> <p>CSV: <a href=http://a.test/csv>comma-separated values</a></p></div>";
+        assert_eq!(text(&Frame::default(), page), "Acronyms CSV: comma-separated values");
     }
 }

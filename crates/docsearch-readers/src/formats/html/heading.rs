@@ -8,6 +8,8 @@ use crate::text::target;
 
 /// Maximum elements between a heading and the section that it opens.
 const MAX_WRAPPERS: usize = 5;
+/// Maximum nodes without text before a heading that are looked at.
+const MAX_EMPTY: usize = 50;
 
 /// From `h1` to `h6`; `None` for another element.
 pub(super) fn level(node: &NodeRef<'_>) -> Option<usize> {
@@ -128,6 +130,22 @@ fn unwrap_links(heading: &NodeRef<'_>) {
     }
 }
 
+/// The nearest node before `node` in its parent that has text. Many nodes count as text.
+fn text_before<'a>(node: &NodeRef<'a>) -> Option<NodeRef<'a>> {
+    let mut before = node.prev_sibling()?;
+    for _ in 0..MAX_EMPTY {
+        if !before.text().trim().is_empty() {
+            break;
+        }
+        before = before.prev_sibling()?;
+    }
+    Some(before)
+}
+
+fn has_heading(node: &NodeRef<'_>) -> bool {
+    level(node).is_some() || node.descendants_it().any(|inner| level(&inner).is_some())
+}
+
 /// The heading's own id, that of an empty element in it, or that of the section that it opens.
 fn anchor(heading: &NodeRef<'_>, main: &NodeRef<'_>) -> Option<String> {
     let own = |node: &NodeRef<'_>| {
@@ -144,10 +162,10 @@ fn anchor(heading: &NodeRef<'_>, main: &NodeRef<'_>) -> Option<String> {
     }
     let mut node = *heading;
     for _ in 0..MAX_WRAPPERS {
-        if node
-            .prev_element_sibling()
-            .is_some_and(|before| !before.text().trim().is_empty())
-        {
+        let before = text_before(&node);
+        // A section is that of its first heading, even after a line above it.
+        let is_section = || node.parent().is_some_and(|parent| parent.has_name("section"));
+        if before.is_some_and(|before| !is_section() || has_heading(&before) || text_before(&before).is_some()) {
             return None;
         }
         node = node.parent().filter(|parent| parent.id != main.id)?;

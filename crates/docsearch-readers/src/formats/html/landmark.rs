@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use dom_query::{NodeId, NodeRef, Selection};
 
+use super::frame::Frame;
 use super::heading;
 use super::measure::Measure;
 
@@ -25,7 +26,7 @@ const ROLES: [&str; 3] = ["main", "article", "region"];
 
 /// Removes the header and the footer of the page, and footers of sections that only lead elsewhere. The header of the page
 /// is before all headings of the text, its footer after them.
-pub(super) fn remove(body: &NodeRef<'_>) {
+pub(super) fn remove(body: &NodeRef<'_>, frame: &Frame) {
     let landmarks = Selection::from(*body).select("header, footer");
     if landmarks.is_empty() {
         return;
@@ -36,7 +37,7 @@ pub(super) fn remove(body: &NodeRef<'_>) {
         let (is_after_any, is_before_any) = headings.get(&landmark.id).copied().unwrap_or_default();
         let is_text = match (landmark.has_name("header"), is_of_section(landmark)) {
             (true, true) => true,
-            (true, false) => is_after_any || says_something(landmark, measure),
+            (true, false) => is_after_any || says_something(landmark, measure, frame),
             (false, true) => !measure.is_mostly_links(),
             (false, false) => is_before_any,
         };
@@ -72,6 +73,12 @@ fn headings(body: &NodeRef<'_>) -> HashMap<NodeId, (bool, bool)> {
     (0..).zip(&order).map(|(place, (id, _))| (*id, around(place))).collect()
 }
 
+/// Whether an element has the role of a header or footer of the page and is within its text.
+pub(super) fn is_part(node: &NodeRef<'_>) -> bool {
+    let role = node.attr("role").unwrap_or_default();
+    matches!(&*role, "banner" | "contentinfo") && is_of_section(node)
+}
+
 fn is_of_section(landmark: &NodeRef<'_>) -> bool {
     landmark.ancestors_it(None).any(|outer| {
         SECTIONS.iter().any(|name| outer.has_name(name))
@@ -79,10 +86,11 @@ fn is_of_section(landmark: &NodeRef<'_>) -> bool {
     })
 }
 
-/// Whether a header of the page has its title, or another heading that is not a link to the first page, or prose.
-fn says_something(header: &NodeRef<'_>, measure: Measure) -> bool {
+/// Whether a header of the page has its title, or another heading that is not a link to the first page, or prose. What
+/// all pages have is the name of the site.
+fn says_something(header: &NodeRef<'_>, measure: Measure, frame: &Frame) -> bool {
     header.descendants_it().any(|inner| match heading::level(&inner) {
-        Some(level) => level == 1 || Measure::of(&inner).stays(),
+        Some(level) => !frame.has(&inner) && (level == 1 || Measure::of(&inner).stays()),
         None => inner.has_name("p") && !measure.is_mostly_links() && Measure::of(&inner).own > 0,
     })
 }

@@ -69,11 +69,11 @@ pub(super) fn find<'a>(
         && has_text(chosen)
     {
         let chosen = known(chosen);
-        noise::remove(&chosen, vocabulary);
+        noise::remove(&chosen, vocabulary, frame);
         return chosen;
     }
     let body = page.body().unwrap_or_else(|| page.root());
-    noise::remove(&body, vocabulary);
+    noise::remove(&body, vocabulary, frame);
     let of_generators = GENERATORS.iter().flat_map(|generator| generator.containers).copied();
     let containers = of_generators.chain(CONTAINERS);
     for selector in containers.filter(|selector| vocabulary.may_match(selector)) {
@@ -83,6 +83,7 @@ pub(super) fn find<'a>(
             && has_text(only)
             && holds_page(only, &body, title, frame)
         {
+            frame.remove_start(only);
             return known(only);
         }
     }
@@ -111,7 +112,7 @@ fn holds_page(container: &NodeRef<'_>, body: &NodeRef<'_>, title: Option<&str>, 
         None => BESIDE_CONTAINER,
     };
     let beside = Beside::of(container, &main.unwrap_or(*body), frame);
-    if beside.has_title && !has_title(container, title) {
+    if beside.has_title && !has_title(container, title) || beside.has_main {
         return false;
     }
     beside.own * 100 <= Measure::of(container).all() * limit
@@ -137,6 +138,8 @@ struct Beside {
     own: usize,
     /// Whether it has a heading of level one that is no link to another page.
     has_title: bool,
+    /// Whether it has text that the page calls its main text.
+    has_main: bool,
 }
 
 impl Beside {
@@ -154,6 +157,8 @@ impl Beside {
             }
             let is_title = |node: &NodeRef<'_>| heading::level(node) == Some(1) && Measure::of(node).stays();
             beside.own += Measure::of(&node).own;
+            let is_main_text = |node: &NodeRef<'_>| is_main(node) && has_text(node);
+            beside.has_main |= is_main_text(&node) || node.descendants_it().any(|inner| is_main_text(&inner));
             beside.has_title |= is_title(&node) || node.descendants_it().any(|inner| is_title(&inner));
         }
         beside

@@ -48,6 +48,11 @@ impl Measure {
         self.own + self.within > 0
     }
 
+    /// Whether there are links to other pages.
+    pub(super) fn leads_away(self) -> bool {
+        self.elsewhere > 0
+    }
+
     pub(super) fn is_mostly_links(self) -> bool {
         (self.all() - self.own) * 100 >= self.all() * MIN_LINK_PERCENT
     }

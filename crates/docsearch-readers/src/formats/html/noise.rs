@@ -2,14 +2,15 @@
 
 use dom_query::{NodeRef, Selection};
 
+use super::frame::Frame;
 use super::measure::Measure;
 use super::vocabulary::Vocabulary;
 use super::{control, escape, heading, landmark};
 use crate::site::GENERATORS;
 
 /// Navigation, controls, marks, and elements that only a browser can show.
-const NOISE: [&str; 56] = [
-    ".footnote-ref",
+const NOISE: [&str; 55] = [
+    ".footnote-ref:not(p)",
     "script",
     "style",
     "noscript",
@@ -17,7 +18,6 @@ const NOISE: [&str; 56] = [
     "link",
     "meta",
     "title",
-    "svg",
     "iframe",
     "object",
     "embed",
@@ -31,7 +31,7 @@ const NOISE: [&str; 56] = [
     "[role='search']",
     "[role='contentinfo']",
     "[role='banner']",
-    "[aria-hidden='true']",
+    "[aria-hidden='true']:not([role='tabpanel'])",
     "[hidden]:not([role='tabpanel']):not([hidden='until-found'])",
     ".visually-hidden",
     ".sr-only",
@@ -40,7 +40,7 @@ const NOISE: [&str; 56] = [
     ".heading-anchor",
     ".anchorjs-link",
     ".id_link",
-    ".permalink",
+    ".permalink:not(p)",
     "a.anchor-link",
     ".linenos",
     ".lineno",
@@ -77,21 +77,35 @@ const MARKS: [&str; 7] = ["¶", "#", "§", "🔗", "\u{f0c1}", "Permalink", "Lin
 const MIN_CHARACTERS_BESIDE_CONTENTS: usize = 200;
 
 /// Removes the noise from `body`. Anchors of permalinks move to their headings, and titles become headings.
-pub(super) fn remove(body: &NodeRef<'_>, vocabulary: &Vocabulary) {
+pub(super) fn remove(body: &NodeRef<'_>, vocabulary: &Vocabulary, frame: &Frame) {
     let all = Selection::from(*body);
     show_formulas(&all);
     remove_permalinks(&all);
     let of_generators = GENERATORS.iter().flat_map(|generator| generator.noise).copied();
     if let Some(noise) = vocabulary.selector(NOISE.into_iter().chain(of_generators)) {
-        all.select(&noise).remove();
+        let found = all.select(&noise);
+        let found = found.nodes().iter().filter(|node| !is_subject(node));
+        found.for_each(NodeRef::remove_from_parent);
     }
     let titles = GENERATORS.iter().flat_map(|generator| generator.titles).copied();
     if let Some(titles) = vocabulary.selector(titles) {
         heading::name_title(body, &titles);
     }
     remove_menus(&all, vocabulary, AMBIGUOUS);
-    landmark::remove(body);
+    landmark::remove(body, frame);
     control::show(body);
+}
+
+/// Whether an element is the text of the page, of a heading or of a section, whatever its class and role.
+fn is_subject(node: &NodeRef<'_>) -> bool {
+    let is_page = ["main", "article"].iter().any(|name| node.has_name(name));
+    let is_hidden = node.has_attr("hidden") || node.has_attr("aria-hidden");
+    let is_heading = || {
+        let text = node.text();
+        let heading = node.ancestors_it(None).find(|outer| heading::level(outer).is_some());
+        text.contains(char::is_alphanumeric) && heading.is_some_and(|heading| heading.text().trim() == text.trim())
+    };
+    !is_hidden && (is_page || landmark::is_part(node) || is_heading())
 }
 
 /// Removes what matches `selectors` and is mostly links.
@@ -161,13 +175,20 @@ fn remove_permalinks(main: &Selection<'_>) {
     }
 }
 
-/// Removes a table of contents, unless it is most of the page.
+/// Removes tables of contents of the page, which repeat its headings, unless they are most of it. What leads to other
+/// pages, as that of a chapter does, is text.
 fn remove_contents(main: &Selection<'_>) {
-    let contents = main.select("div.toc, ul.toc, div.list-of-figures, div.list-of-tables");
-    let length = |text: &str| text.chars().filter(|character| !character.is_whitespace()).count();
-    let inside: usize = contents.iter().map(|part| length(&part.text())).sum();
-    if length(&main.text()).saturating_sub(inside) >= MIN_CHARACTERS_BESIDE_CONTENTS {
-        contents.remove();
+    let found = main.select("div.toc, ul.toc, div.list-of-figures, div.list-of-tables");
+    let contents: Vec<(&NodeRef<'_>, Measure)> = found
+        .nodes()
+        .iter()
+        .map(|part| (part, Measure::of(part)))
+        .filter(|(_, measure)| !measure.leads_away())
+        .collect();
+    let inside: usize = contents.iter().map(|(_, measure)| measure.all()).sum();
+    let all: usize = main.nodes().iter().map(|node| Measure::of(node).all()).sum();
+    if all.saturating_sub(inside) >= MIN_CHARACTERS_BESIDE_CONTENTS {
+        contents.iter().for_each(|(part, _)| part.remove_from_parent());
     }
 }
 

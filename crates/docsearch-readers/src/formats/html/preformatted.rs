@@ -30,6 +30,23 @@ const HIGHLIGHTED: [&str; 14] = [
     "p.code",
     "table.highlight",
 ];
+/// Parts of the names that other elements with code have.
+const NAMES: [&str; 12] = [
+    "code",
+    "highlight",
+    "hilite",
+    "listing",
+    "verbatim",
+    "snippet",
+    "prettyprint",
+    "syntax",
+    "console",
+    "terminal",
+    "shiki",
+    "prism",
+];
+/// Elements of such names that can be a block of code.
+const NAMED_BLOCKS: [&str; 6] = ["div", "p", "figure", "section", "ol", "table"];
 /// Elements that no code contains.
 const PROSE: [&str; 13] = [
     "p",
@@ -67,13 +84,15 @@ pub(super) fn mark(main: &NodeRef<'_>, vocabulary: &Vocabulary) {
             continue;
         }
         let keeps_space = style(code).keeps_space;
-        if keeps_space && has_lines(&code.text()) || breaks_lines(code) {
+        let has_lines = has_lines(&code.text());
+        let is_block_of_lines = has_lines && (keeps_space || names_language(code) || is_alone(code));
+        if is_block_of_lines || breaks_lines(code) {
             let is_in_line = code
                 .ancestors_it(None)
                 .any(|outer| ON_ONE_LINE.iter().any(|name| outer.has_name(name)));
             match is_in_line {
                 true => split(code),
-                false => name_block(code, keeps_space),
+                false => name_block(code, is_block_of_lines),
             }
         } else if code.has_name("samp") || code.has_name("tt") {
             code.rename("code");
@@ -89,6 +108,18 @@ pub(super) fn mark(main: &NodeRef<'_>, vocabulary: &Vocabulary) {
             && !block.has_name("td")
         {
             name_block(block, true);
+        }
+    }
+    for block in all.select("[style*='font'], font[face]").nodes() {
+        let face = block.attr("face").unwrap_or_default().to_lowercase();
+        let is_typewriter = style(block).is_monospaced || MONOSPACED.iter().any(|name| face.contains(name));
+        if is_typewriter
+            && breaks_lines(block)
+            && !is_in_block(block)
+            && !is_prose(block)
+            && looks_like_code(&lines(block))
+        {
+            name_block(block, false);
         }
     }
     let of_generators = GENERATORS.iter().flat_map(|generator| generator.code).copied();
@@ -110,6 +141,82 @@ pub(super) fn mark(main: &NodeRef<'_>, vocabulary: &Vocabulary) {
             }
         }
     }
+    mark_others(main);
+}
+
+/// Makes blocks of lines of code between breaks, and of code in elements that are named so.
+fn mark_others(main: &NodeRef<'_>) {
+    let others: Vec<NodeRef<'_>> = main
+        .descendants_it()
+        .filter(|node| has_code_lines(node) || is_named_code(node))
+        .collect();
+    for block in others.iter().filter(|block| !is_in_block(block) && !is_prose(block)) {
+        let is_only_code = is_only_code(block);
+        if breaks_lines(block) {
+            if is_only_code || looks_like_code(&lines(block)) {
+                name_block(block, false);
+            }
+        } else if has_lines(&block.text()) && (is_only_code || looks_like_code(&block.text())) {
+            name_block(block, true);
+        }
+    }
+}
+
+/// Whether the text of a paragraph is several pieces of code, each on a line.
+fn has_code_lines(node: &NodeRef<'_>) -> bool {
+    (node.has_name("p") || node.has_name("div"))
+        && node.children_it(false).filter(|child| child.has_name("br")).count() > 0
+        && node.children_it(false).filter(|child| child.has_name("code")).count() > 1
+        && is_only_code(node)
+}
+
+fn is_named_code(node: &NodeRef<'_>) -> bool {
+    let Some(name) = node.node_name() else {
+        return false;
+    };
+    let names = |text: &str| NAMES.iter().any(|part| text.contains(part));
+    if name.contains('-') {
+        return names(&name);
+    }
+    if !NAMED_BLOCKS.contains(&&*name) || !node.class().is_some_and(|class| names(&class.to_lowercase())) {
+        return false;
+    }
+    // Lists and tables are of code only if they have nothing else, in one column.
+    let has_one_cell = |row: &NodeRef<'_>| {
+        row.children_it(false)
+            .filter(|cell| !cell.text().trim().is_empty())
+            .count()
+            < 2
+    };
+    match &*name {
+        "ol" | "table" => {
+            is_only_code(node)
+                && node
+                    .descendants_it()
+                    .filter(|inner| inner.has_name("tr"))
+                    .all(|row| has_one_cell(&row))
+        }
+        _ => true,
+    }
+}
+
+/// Whether lines that all look like code are a paragraph of their own.
+fn is_alone(code: &NodeRef<'_>) -> bool {
+    let text = code.text();
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let is_block_of =
+        |block: &NodeRef<'_>| (block.has_name("p") || block.has_name("div")) && block.text().trim() == text.trim();
+    lines.all(is_like_code)
+        && code
+            .ancestors_it(None)
+            .find(is_block)
+            .is_some_and(|block| is_block_of(&block))
+}
+
+/// Whether a class of an element names a language: highlighters show it with its white space.
+fn names_language(code: &NodeRef<'_>) -> bool {
+    code.class()
+        .is_some_and(|class| class.split_whitespace().any(|class| class.starts_with("language-")))
 }
 
 fn name_block(block: &NodeRef<'_>, keeps_space: bool) {
@@ -197,8 +304,12 @@ fn is_prose(node: &NodeRef<'_>) -> bool {
 
 /// Whether all text of a block is that of its code.
 fn is_only_code(block: &NodeRef<'_>) -> bool {
-    let mut children = block.children_it(false);
-    children.all(|child| child.has_name("code") || child.is_text() && !child.is_nonempty_text())
+    let is_code = |node: &NodeRef<'_>| {
+        let mut around = node.ancestors_it(None).take_while(|outer| outer.id != block.id);
+        around.any(|outer| outer.has_name("code"))
+    };
+    let mut texts = block.descendants_it().filter(NodeRef::is_nonempty_text).peekable();
+    texts.peek().is_some() && texts.all(|text| is_code(&text))
 }
 
 fn has_lines(text: &str) -> bool {
@@ -207,7 +318,11 @@ fn has_lines(text: &str) -> bool {
 
 fn looks_like_code(text: &str) -> bool {
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
-    lines().filter(|line| line.contains(|c| SIGNS.contains(c))).count() * 2 >= lines().count()
+    lines().filter(|line| is_like_code(line)).count() * 2 >= lines().count()
+}
+
+fn is_like_code(line: &str) -> bool {
+    line.contains(|c| SIGNS.contains(c))
 }
 
 struct Style {

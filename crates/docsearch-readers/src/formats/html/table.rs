@@ -13,6 +13,45 @@ const MAX_SPAN: usize = 50;
 /// Maximum tables around a table that is one itself: a list indents each line once more.
 const MAX_DEPTH: usize = 2;
 
+/// Makes tables of elements with those roles.
+pub(super) fn name_by_role(main: &NodeRef<'_>) {
+    let main = Selection::from(*main);
+    for table in main.select("[role='table'], [role='grid'], [role='treegrid']").nodes() {
+        if table.has_name("table") {
+            continue;
+        }
+        let role = |node: &NodeRef<'_>| node.attr("role").unwrap_or_default();
+        let is_row = |node: &NodeRef<'_>| &*role(node) == "row";
+        let groups: Vec<NodeRef<'_>> = table
+            .children_it(false)
+            .filter(|child| &*role(child) == "rowgroup")
+            .collect();
+        let rows: Vec<NodeRef<'_>> = groups
+            .iter()
+            .chain([table])
+            .flat_map(|group| group.children_it(false).filter(is_row).collect::<Vec<_>>())
+            .collect();
+        // All that it says has to be in its cells.
+        let is_regular = |row: &NodeRef<'_>| {
+            row.children_it(false)
+                .all(|child| !role(&child).is_empty() || child.text().trim().is_empty())
+        };
+        if rows.is_empty() || !rows.iter().chain(&groups).chain([table]).all(is_regular) {
+            continue;
+        }
+        for cell in rows.iter().flat_map(|row| row.children_it(false).collect::<Vec<_>>()) {
+            match &*role(&cell) {
+                "columnheader" | "rowheader" => cell.rename("th"),
+                "" => {}
+                _ => cell.rename("td"),
+            }
+        }
+        rows.iter().for_each(|row| row.rename("tr"));
+        groups.iter().for_each(|group| group.rename("tbody"));
+        table.rename("table");
+    }
+}
+
 /// Takes tables apart that only arrange the page.
 pub(super) fn unwrap_layouts(main: &NodeRef<'_>) {
     let main = Selection::from(*main);
@@ -37,6 +76,7 @@ pub(super) fn normalise(main: &NodeRef<'_>) {
             continue;
         }
         lift_caption(table);
+        end_with_foot(table);
         let rows = rows(table);
         let head = head_rows(&rows);
         simplify_names(&rows[..head]);
@@ -179,6 +219,14 @@ fn lift_caption(table: &NodeRef<'_>) {
     if let Some(caption) = caption {
         caption.rename("p");
         table.insert_before(&caption.id);
+    }
+}
+
+/// The foot of a table may stand before its rows.
+fn end_with_foot(table: &NodeRef<'_>) {
+    let foot = table.children_it(false).find(|child| child.has_name("tfoot"));
+    if let Some(foot) = foot {
+        table.append_child(&foot.id);
     }
 }
 

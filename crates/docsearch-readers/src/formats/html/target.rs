@@ -1,6 +1,9 @@
 //! Link targets that are not headings.
 
-use dom_query::NodeRef;
+use std::collections::HashSet;
+use std::path::Path;
+
+use dom_query::{Document, NodeRef};
 
 use super::{escape, heading};
 use crate::text::target;
@@ -9,6 +12,29 @@ use crate::text::target;
 const WITHOUT_TEXT: [&str; 12] = [
     "ul", "ol", "dl", "table", "thead", "tbody", "pre", "img", "hr", "figure", "menu", "br",
 ];
+
+/// Makes links to the page at `path` by its name links within it.
+pub(super) fn shorten_links(page: &Document, path: &Path) {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+        return;
+    };
+    for link in page.select("a[href*='#']").nodes() {
+        let href = link.attr("href").unwrap_or_default();
+        if let Some(fragment) = href.strip_prefix(name).filter(|rest| rest.starts_with('#')) {
+            link.set_attr("href", fragment);
+        }
+    }
+}
+
+/// Leaves each id to the first element that has it, to which browsers go.
+pub(super) fn remove_repeated(page: &Document) {
+    let mut seen = HashSet::new();
+    for node in page.select("[id]").nodes() {
+        if node.id_attr().is_some_and(|id| !seen.insert(id.to_string())) {
+            node.remove_attr("id");
+        }
+    }
+}
 
 /// Marks every element with an identifier, except headings and terms. In code, the mark is before the block.
 pub(super) fn mark_all(main: &NodeRef<'_>) {

@@ -1,6 +1,6 @@
 //! Parses HTML to a tree of bounded depth and size.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use dom_query::{Document, LocalName, NodeId};
 use html5ever::TokenizerResult;
@@ -10,6 +10,7 @@ use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 
+use super::drawing::{Drawing, Part};
 use crate::draft::Unreadable;
 
 /// Maximum nesting of elements; browsers stop at 512. Deeper elements become text of the last one.
@@ -52,30 +53,6 @@ const FORMATTING: [&str; 13] = [
 /// Elements whose lines are indented in Markdown.
 const INDENTING: [&str; 6] = ["ul", "ol", "menu", "dir", "dl", "blockquote"];
 
-/// Elements that end an open SVG or MathML element in browsers.
-const ENDS_DRAWING: [&str; 20] = [
-    "body",
-    "blockquote",
-    "div",
-    "dl",
-    "dd",
-    "dt",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "hr",
-    "li",
-    "ol",
-    "p",
-    "pre",
-    "section",
-    "table",
-    "ul",
-];
-
 /// Parses a page. Comments are left out.
 pub(super) fn parse(text: &str) -> Result<Document, Unreadable> {
     let malformed = |reason: &str| Unreadable::Malformed {
@@ -99,8 +76,8 @@ pub(super) fn parse(text: &str) -> Result<Document, Unreadable> {
         formatting: Cell::new(0),
         indenting: Cell::new(0),
         elements: Cell::new(0),
-        drawing: Cell::new(0),
-        foreign: Cell::new(0),
+        drawing: RefCell::default(),
+        templates: RefCell::default(),
     };
     let tokenizer = Tokenizer::new(bounded, Default::default());
     let input = BufferQueue::default();
@@ -144,39 +121,12 @@ struct BoundedSink {
     formatting: Cell<usize>,
     indenting: Cell<usize>,
     elements: Cell<usize>,
-    /// Open SVG and MathML elements, and the parts of them that contain HTML.
-    drawing: Cell<usize>,
-    foreign: Cell<usize>,
+    drawing: RefCell<Drawing>,
+    /// Whether each open template is shown.
+    templates: RefCell<Vec<bool>>,
 }
 
 impl BoundedSink {
-    /// Whether a token is part of SVG or MathML, whose labels are not text of the page. Some HTML elements end it, as
-    /// in browsers.
-    fn is_drawn(&self, token: &Token) -> bool {
-        let Token::TagToken(tag) = token else {
-            return self.drawing.get() > 0 && !matches!(token, Token::EOFToken);
-        };
-        let is_start = tag.kind == TagKind::StartTag;
-        let step = |count: &Cell<usize>| match is_start {
-            true => count.set(count.get() + usize::from(!tag.self_closing)),
-            false => count.set(count.get().saturating_sub(1)),
-        };
-        let was_open = self.drawing.get() > 0;
-        match &*tag.name {
-            "svg" => {
-                step(&self.drawing);
-                return true;
-            }
-            "foreignobject" if was_open => step(&self.foreign),
-            name if was_open && is_start && self.foreign.get() == 0 && ENDS_DRAWING.contains(&name) => {
-                self.drawing.set(0);
-                return false;
-            }
-            _ => {}
-        }
-        was_open
-    }
-
     /// Whether to pass the tag to the tree builder.
     fn admits(&self, tag: &Tag) -> bool {
         let is_admitted = self.is_shallow(tag);
@@ -212,6 +162,25 @@ impl BoundedSink {
         step(&self.depth, MAX_DEPTH)
     }
 
+    /// Makes a block of a template that is the content of the element around it.
+    fn show_template(&self, tag: &mut Tag) {
+        if &*tag.name != "template" {
+            return;
+        }
+        let is_shown = match tag.kind {
+            TagKind::StartTag => {
+                let mut names = tag.attrs.iter().map(|attribute| &*attribute.name.local);
+                let is_shown = names.any(|name| name == "shadowrootmode");
+                self.templates.borrow_mut().push(is_shown);
+                is_shown
+            }
+            TagKind::EndTag => self.templates.borrow_mut().pop().unwrap_or_default(),
+        };
+        if is_shown {
+            tag.name = LocalName::from("div");
+        }
+    }
+
     fn closes_itself(&self, tag: &Tag) -> bool {
         self.is_xhtml && tag.kind == TagKind::StartTag && tag.self_closing && !VOID.contains(&&*tag.name)
     }
@@ -231,11 +200,19 @@ impl TokenSink for BoundedSink {
     type Handle = NodeId;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<NodeId> {
+        let part = self.drawing.borrow_mut().part(&token);
+        let mut token = match part {
+            Part::Page => token,
+            Part::Label(text) => Token::CharacterTokens(text),
+            Part::Shape => return TokenSinkResult::Continue,
+        };
+        if let Token::TagToken(tag) = &mut token {
+            self.show_template(tag);
+        }
         let mut end = None;
         match &token {
             Token::EOFToken => {}
             _ if self.elements.get() > MAX_ELEMENTS => return TokenSinkResult::Continue,
-            token if self.is_drawn(token) => return TokenSinkResult::Continue,
             Token::CommentToken(_) | Token::ParseError(_) => return TokenSinkResult::Continue,
             Token::TagToken(tag) if !self.admits(tag) => return TokenSinkResult::Continue,
             Token::TagToken(tag) if self.closes_itself(tag) => end = Some(Self::end_of(tag.name.clone())),
@@ -289,11 +266,13 @@ mod tests {
     }
 
     #[test]
-    fn drawings_are_no_text_and_end_before_the_next_block() {
-        let page = "<p>a</p><svg><title>t</title><text>x<tspan>y</tspan></text><foreignObject><div>z</div></foreignObject></svg><h2>b</h2>";
-        assert_eq!(text(page), "ab");
-        assert_eq!(text("<svg><path d='M0'><text>x<h2>b</h2><p>c</p>"), "bc");
-        assert_eq!(text("<h2><svg/>b</h2><p>c</p>"), "bc");
+    fn the_content_of_an_element_may_be_in_a_template() {
+        let page = parse(
+            "<my-card><template shadowrootmode=open><p>a<template>b</template><slot></slot></p></template>c</my-card><template>d</template>",
+        )
+        .unwrap();
+        page.select("template").remove();
+        assert_eq!(page.text().as_ref(), "ac");
     }
 
     #[test]

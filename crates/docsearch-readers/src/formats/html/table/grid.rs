@@ -64,7 +64,9 @@ impl<'a> Grid<'a> {
                 while line.get(column).is_some_and(|place| place.cell.is_some()) {
                     column += 1;
                 }
-                let (wide, high) = (span(&cell, "colspan"), span(&cell, "rowspan"));
+                let (wide, high) = (span(&cell, "colspan").max(1), span(&cell, "rowspan"));
+                // Zero is all rows that follow.
+                let high = if high == 0 { MAX_SPAN } else { high };
                 for offset in 0..wide {
                     if line.get(column).is_some_and(|place| place.cell.is_some()) {
                         break;
@@ -217,5 +219,5 @@ impl<'a> Grid<'a> {
 
 fn span(cell: &NodeRef<'_>, name: &str) -> usize {
     let number = cell.attr(name).and_then(|value| value.trim().parse().ok());
-    number.unwrap_or(1).clamp(1, MAX_SPAN)
+    number.unwrap_or(1).min(MAX_SPAN)
 }

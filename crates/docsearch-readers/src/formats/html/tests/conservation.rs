@@ -10,8 +10,8 @@ enum Part {
     Word,
     /// Parts within start and end, which are tags.
     Within(&'static str, &'static str, Vec<Part>),
-    /// Cells by row, with the columns that each spans. The first row names the columns.
-    Table(Vec<Vec<(usize, Vec<Part>)>>),
+    /// Cells by row, with the columns and rows that each spans. The first row names the columns.
+    Table(Vec<Vec<(usize, usize, Vec<Part>)>>),
 }
 
 /// Tags around inline text.
@@ -32,7 +32,7 @@ const INLINE: [(&str, &str); 14] = [
     ("<label>", "</label>"),
 ];
 /// Tags around a line of text.
-const LINES: [(&str, &str); 18] = [
+const LINES: [(&str, &str); 22] = [
     ("<p>", "</p>"),
     ("<h2>", "</h2>"),
     ("<h3 id='a/b(c)'>", "</h3>"),
@@ -51,9 +51,13 @@ const LINES: [(&str, &str); 18] = [
     ("<h3><button aria-expanded=false>", "</button></h3>"),
     ("<my-line>", "</my-line>"),
     ("<dl><dt>", "</dt></dl>"),
+    ("<svg><text>", "</text></svg>"),
+    ("<p class=programlisting>", "</p>"),
+    ("<p><code>a</code><br><code>", "</code></p>"),
+    ("<article class=feedback>", "</article>"),
 ];
 /// Tags around blocks.
-const BLOCKS: [(&str, &str); 21] = [
+const BLOCKS: [(&str, &str); 26] = [
     ("<div>", "</div>"),
     ("<section>", "</section>"),
     ("<section><header>", "</header></section>"),
@@ -75,6 +79,11 @@ const BLOCKS: [(&str, &str); 21] = [
     ("<b>", "</b>"),
     ("<my-box>", "</my-box>"),
     ("<div role=tabpanel hidden>", "</div>"),
+    ("<ul>", "</ul>"),
+    ("<ol><li>", "</li>beside</ol>"),
+    ("<div class=code>", "</div>"),
+    ("<div class=toc><ul><li><a href=x.html>x</a>", "</ul></div>"),
+    ("<svg><foreignObject>", "</foreignObject></svg>"),
 ];
 
 fn inline() -> impl Strategy<Value = Part> {
@@ -90,6 +99,7 @@ fn part() -> impl Strategy<Value = Part> {
     line.prop_recursive(5, 40, 5, |inner| {
         let cell = (
             1usize..3,
+            0usize..3,
             prop::collection::vec(prop_oneof![Just(Part::Word), inner.clone()], 1..3),
         );
         prop_oneof![
@@ -129,8 +139,8 @@ impl Page {
                         let (tag, before) = (if number == 0 { "th" } else { "td" }, self.is_name);
                         self.is_name |= number == 0;
                         self.html += "<tr>";
-                        for (span, content) in row {
-                            self.html += &format!("<{tag} colspan={span}>");
+                        for (columns, rows, content) in row {
+                            self.html += &format!("<{tag} colspan={columns} rowspan={rows}>");
                             self.write(content);
                             self.html += &format!("</{tag}>");
                         }

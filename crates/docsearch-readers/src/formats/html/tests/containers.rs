@@ -72,6 +72,67 @@ fn the_title_may_stand_before_the_container() {
 }
 
 #[test]
+fn one_of_two_main_texts_is_not_the_page() {
+    let text = "<main><h1>Sails</h1><p>Repaired in winter.</p></main><div><div role=main><p>By Ann.</p></div></div>";
+    assert_eq!(draft(&page(text)).body, "# Sails\n\nRepaired in winter.\n\nBy Ann.\n");
+}
+
+#[test]
+fn the_class_of_a_page_may_be_its_subject() {
+    for class in ["pagination", "feedback", "breadcrumbs", "footer", "sidebar"] {
+        for name in ["main", "article"] {
+            let text = format!("<{name} class={class}><h1>Sails</h1><p>Repaired in winter.</p></{name}>");
+            assert_eq!(draft(&page(&text)).body, "# Sails\n\nRepaired in winter.\n", "{text}");
+        }
+    }
+    let text = "<main><h1>Sails</h1><table class=related><tr><th>Modules</th></tr><tr><td>core</td></tr></table>\
+                <p>Since <span class=since>Kit 2</span>.</p><p class=permalink>A link that stays.</p></main>";
+    assert_eq!(
+        draft(&page(text)).body,
+        "# Sails\n\n\n| Modules |\n| ------- |\n| core |\n\nSince Kit 2.\n\nA link that stays.\n"
+    );
+}
+
+#[test]
+fn a_heading_that_is_a_link_is_text() {
+    for link in [
+        "class=toc-backref role=doc-backlink",
+        "class=permalink",
+        "class=tooltip",
+        "class=heading-anchor",
+    ] {
+        let text =
+            format!("<main><h1>Sails</h1><h2 id=x><a {link} href='#id1'>Cloth</a></h2><p>From the mill.</p></main>");
+        assert_eq!(
+            draft(&page(&text)).body,
+            "# Sails\n\n## Cloth {#x}\n\nFrom the mill.\n",
+            "{link}"
+        );
+    }
+}
+
+#[test]
+fn contents_of_a_chapter_are_text_and_those_of_the_page_are_not() {
+    let prose = "<p>The library keeps every record of the shop, in the order in which it was written.</p>".repeat(4);
+    let page = |links: &str| {
+        let text = format!("<main><h1>Records</h1><div class=toc><dl>{links}</dl></div>{prose}</main>");
+        super::read_page(std::path::Path::new("guide/records.html"), &text)
+            .unwrap()
+            .body
+    };
+    let chapter = page("<dt><a href=reading.html>Reading</a></dt><dt><a href=writing.html#fast>Writing</a></dt>");
+    assert!(
+        chapter.contains("[Reading](reading.html)") && chapter.contains("Writing"),
+        "{chapter}"
+    );
+    let own = page("<dt><a href='#reading'>Reading</a></dt><dt><a href=records.html#writing>Writing</a></dt>");
+    assert!(
+        own.starts_with("# Records\n\nThe library") && !own.contains("Writing"),
+        "{own}"
+    );
+}
+
+#[test]
 fn what_only_leads_elsewhere_is_beside_the_text() {
     let links: String = (0..30)
         .map(|number| format!("<a href={number}.html>Chapter number {number}</a>"))
@@ -116,6 +177,16 @@ fn headers_and_footers_of_sections_are_text() {
         body,
         "# Class: Ferry\n\n## Ferry(places)\n\nCarries people.\n\n### new Ferry(places) {#new}\n\n## Second part {#two}\n\n\
          A standfirst.\n\nRails.\n\nBy Ann.\n\nOf three.\n\n> They are gone.\n> \n> A poet\n\nEnd.\n"
+    );
+}
+
+#[test]
+fn roles_of_the_page_within_a_section_are_text() {
+    let text = "<div role=banner>Kit</div><main><h1>Sails</h1><section><div role=banner><h2>Cloth</h2></div><p>Grey.</p>\
+                <div role=contentinfo>By Ann.</div></section><div role=tabpanel aria-hidden=true>Red.</div></main>";
+    assert_eq!(
+        draft(&page(text)).body,
+        "# Sails\n\n## Cloth\n\nGrey.\n\nBy Ann.\n\nRed.\n"
     );
 }
 

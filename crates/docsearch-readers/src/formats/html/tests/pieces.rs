@@ -71,6 +71,15 @@ fn words_of_neighbours_stay_apart() {
             "<div role=heading aria-level=3>Wind</div><p>Blows.</p>",
             "### Wind\n\nBlows.",
         ),
+        (
+            "<ul><li>a</li>beside <b>it</b><li>b</li></ul>",
+            "- a\n- beside **it**\n- b",
+        ),
+        ("<ul><li>a</li><ul><li>b</li></ul><li>c</li></ul>", "- a\n    - b\n- c"),
+        (
+            "<p>Rule:<svg><text>CREATE</text><path d=M0 /><text>name</text></svg></p>",
+            "Rule: CREATE name",
+        ),
         ("<dialog open><p>Sure?</p></dialog><dialog>No.</dialog>", "Sure?"),
     ] {
         assert_eq!(after_title(html), expected, "{html}");
@@ -128,12 +137,84 @@ fn code_is_code_without_an_element_that_says_so() {
             "```\na\nb\n```",
         ),
         (
+            "<style>.shell, .x { white-space: pre; }</style><div class=shell>cd kit\n  make</div>",
+            "```\ncd kit\n  make\n```",
+        ),
+        (
+            "<p><code class=language-c>int a;\n  int b;</code></p>",
+            "```c\nint a;\n  int b;\n```",
+        ),
+        ("<p><code>\nint a;\n  int b;\n</code></p>", "```\nint a;\n  int b;\n```"),
+        (
+            "<p><code>Error: [1] Access\nis denied</code></p>",
+            "`Error: [1] Access is denied`",
+        ),
+        ("<p>See <code>int a;\nint b;</code></p>", "See `int a; int b;`"),
+        (
+            "<p><font face='Courier New'>a = 1;<br>b = 2;</font></p>",
+            "```\na = 1;\nb = 2;\n```",
+        ),
+        (
+            "<div><code>cd kit</code><br><code>make</code></div>",
+            "```\ncd kit\nmake\n```",
+        ),
+        ("<p><code>cd</code> or<br><code>make</code></p>", "`cd` or  \n`make`"),
+        (
+            "<p class=programlisting>int a;<br>\nint b;<br></p>",
+            "```\nint a;\nint b;\n```",
+        ),
+        (
+            "<ol class=codeLines><li><code>a();</code></li><li><code>b();</code></li></ol>",
+            "```\na();\nb();\n```",
+        ),
+        (
+            "<table class=code><tr><td class=lineno>1</td><td><code>a()</code></td></tr><tr><td class=lineno>2</td><td><code>b()</code></td></tr></table>",
+            "```\na()\nb()\n```",
+        ),
+        (
+            "<rh-code-block>a {\n  b: [c]\n}</rh-code-block>",
+            "```\na {\n  b: [c]\n}\n```",
+        ),
+        (
+            "<p class=code-of-conduct>Be kind.<br>Be brief.</p>",
+            "Be kind.  \nBe brief.",
+        ),
+        (
             "<table><tr><th>Type</th></tr><tr><td><code>a<br>b</code></td></tr></table>",
             "| Type |\n| ---- |\n| `a`  <br>`b` |",
         ),
     ] {
         assert_eq!(after_title(html), expected, "{html}");
     }
+}
+
+#[test]
+fn the_id_of_a_section_is_that_of_its_first_heading() {
+    for (html, expected) in [
+        (
+            "<section id=x><p>Guide</p><h2>One</h2><p>a</p><h2>Two</h2></section>",
+            "Guide\n\n## One {#x}\n\na\n\n## Two",
+        ),
+        (
+            "<section id=x><div><h2>One</h2></div><p></p><h2>Two</h2></section>",
+            "## One {#x}\n\n## Two",
+        ),
+        (
+            "<section id=x>Prose.<p>More.</p><h2>One</h2></section>",
+            "Prose.\n\nMore.\n\n## One",
+        ),
+        ("<div id=x><p>Guide</p><h2>One</h2></div>", "Guide\n\n## One"),
+        ("<div id=x>Guide <a></a><h2>One</h2></div>", "Guide\n\n## One"),
+    ] {
+        let text = after_title(html);
+        assert_eq!(crate::text::target::take(&text).0, expected, "{html}");
+    }
+}
+
+#[test]
+fn an_id_is_that_of_the_first_element_that_has_it() {
+    let body = body("<h2 id=x>One</h2><p>a</p><h2 id=x>Two</h2><p>b</p><section id=y><h2 id=y>Three</h2></section>");
+    assert_eq!(body, "# Kit\n\n## One {#x}\n\na\n\n## Two\n\nb\n\n## Three {#y}\n");
 }
 
 #[test]

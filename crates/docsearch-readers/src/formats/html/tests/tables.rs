@@ -19,6 +19,40 @@ fn the_value_of_a_cell_that_spans_rows_is_in_each_of_them() {
 }
 
 #[test]
+fn the_foot_of_a_table_comes_last() {
+    assert_eq!(
+        body(
+            "<table><thead><tr><th>Kind</th></tr></thead><tfoot><tr><td>all</td></tr></tfoot><tbody><tr><td>boat</td></tr></tbody></table>"
+        ),
+        "| Kind |\n| ---- |\n| boat |\n| all |"
+    );
+}
+
+#[test]
+fn a_span_of_no_rows_is_one_of_all_that_follow() {
+    assert_eq!(
+        body(
+            "<table><tr><th>Kind</th><th>Size</th></tr><tr><td rowspan=0>boat</td><td>1</td></tr><tr><td>2</td></tr></table>"
+        ),
+        "| Kind | Size |\n| ---- | ---- |\n| boat | 1 |\n| boat | 2 |"
+    );
+}
+
+#[test]
+fn elements_with_the_roles_of_a_table_are_one() {
+    let cells = |role: &str, one: &str, two: &str| {
+        format!("<div role=row><span role={role}>{one}</span><span role={role}>{two}</span></div>")
+    };
+    let (head, row) = (cells("columnheader", "Kind", "Size"), cells("cell", "boat", "1"));
+    let expected = "| Kind | Size |\n| ---- | ---- |\n| boat | 1 |";
+    assert_eq!(body(&format!("<div role=table>{head}{row}</div>")), expected);
+    let grouped = format!("<div role=grid><div role=rowgroup>{head}</div><div role=rowgroup>{row}</div></div>");
+    assert_eq!(body(&grouped), expected);
+    let irregular = format!("<div role=table>{head}<div>Between</div>{row}</div>");
+    assert!(body(&irregular).contains("Between"), "{irregular}");
+}
+
+#[test]
 fn heads_of_several_rows_are_one() {
     assert_eq!(
         body(

@@ -51,7 +51,9 @@ impl IncludeDirective {
             line.split_once(": ")
                 .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
         };
-        self.options.extend(option(line).or_else(of_yaml));
+        let option = option(line).or_else(of_yaml);
+        self.options
+            .extend(option.map(|(name, value)| (name, unquoted(&value))));
     }
 
     fn option(&self, name: &str) -> Option<&str> {
@@ -171,6 +173,16 @@ fn option(line: &str) -> Option<(String, String)> {
     is_name.then(|| (name.to_owned(), value.trim().to_owned()))
 }
 
+/// The value of a scalar of YAML.
+fn unquoted(value: &str) -> String {
+    let between = |quote: char| value.strip_prefix(quote)?.strip_suffix(quote);
+    match (between('\''), between('"')) {
+        (Some(text), _) => text.replace("''", "'"),
+        (_, Some(text)) => text.replace("\\\"", "\"").replace("\\\\", "\\"),
+        _ => value.to_owned(),
+    }
+}
+
 /// Where the first line with `mark` begins and ends.
 fn line_with(text: &str, mark: &str) -> Option<(usize, usize)> {
     let at = text.find(mark)?;
@@ -285,6 +297,7 @@ mod tests {
                 &[":start-after: <!-- begin -->", ":end-before: <!-- end"][..],
                 "\nText.\n",
             ),
+            (&[":start-after: 'begin -->'", ":end-before: \"<!-- end\""], "\nText.\n"),
             (&[":start-line: 3", ":end-line: 4"], "Text.\n"),
             (&[":start-line: -1"], "Rest.\n"),
             (&[":end-line: -4"], "Title\n\n"),

@@ -64,6 +64,7 @@ pub(super) fn titled(reader: &mut PageReader, directive: &Directive, label: &str
     if !title.is_empty() {
         blocks.push(format!("**{title}**"));
     }
+    blocks.extend(directive.option("subtitle").map(|subtitle| reader.inline(subtitle)));
     // Lines between the head, the body and the foot of a card.
     let is_rule = |line: &str| {
         line.len() >= 3 && (line.bytes().all(|byte| byte == b'^') || line.bytes().all(|byte| byte == b'+'))

@@ -179,3 +179,16 @@ fn images_show_their_text() {
         "![Boat](a.png)\n\nCaption.\n\nLegend.\n",
     );
 }
+
+#[test]
+fn subtitles_and_text_below_lines_are_shown() {
+    shown(
+        ".. sidebar:: Sails\n   :subtitle: And *masts*\n\n   Text.\n",
+        "**Sails**\n\nAnd *masts*\n\nText.\n",
+    );
+    shown(".. rubric:: Sails\n\n   Text.\n", "**Sails**\n\nText.\n");
+    shown(
+        ".. image:: a.png\n   :alt: A boat\n\n   Text.\n",
+        "![A boat](a.png)\n\nText.\n",
+    );
+}

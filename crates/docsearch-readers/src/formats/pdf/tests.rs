@@ -5,6 +5,7 @@ use super::outline::OutlineEntry;
 use super::page::{Line, Page};
 use super::*;
 
+mod fonts;
 mod properties;
 
 /// A file with a page for each text; lines of a page begin with their font size.
@@ -32,6 +33,11 @@ fn at(font: &str, size: u32, x: i32, y: i32, text: &str) -> String {
 
 /// A file with these contents of its pages.
 fn drawn(pages: &[String], info: &str) -> Vec<u8> {
+    drawn_with(pages, info, "")
+}
+
+/// `fonts` are others than F1 to F4.
+fn drawn_with(pages: &[String], info: &str, fonts: &str) -> Vec<u8> {
     let hebrew = "1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfrange <61> <7a> <05d0> endbfrange \
                   2 beginbfchar <20> <0020> <31> <0031> endbfchar";
     let font = |name: &str, more: &str| {
@@ -53,7 +59,7 @@ fn drawn(pages: &[String], info: &str) -> Vec<u8> {
         let content = objects.len();
         objects.push(format!(
             "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {content} 0 R \
-             /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R /F4 6 0 R >> >> >>"
+             /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R /F4 6 0 R {fonts} >> >> >>"
         ));
         kids.push_str(&format!("{} 0 R ", objects.len()));
     }

@@ -29,8 +29,8 @@ async function main () {
         if (!isPart && !element.querySelector('h1')) element.remove()
       }
       const frame = 'nav, [role=navigation], [role=banner], [role=contentinfo], [role=search], button, select, input, form'
-      // DocBook and gtk-doc have navigation in tables.
-      const navigation = '.navheader, .navfooter, table.navigation'
+      // DocBook and gtk-doc have navigation in tables, Doxygen beside the title.
+      const navigation = '.navheader, .navfooter, table.navigation, #nav-path, .header > .summary, .ingroups'
       const marks = '.lineno, .linenos, pre .boring, .footnote-reference, .fn-backref, .label [role=doc-backlink], ' +
         '.backrefs, [class*=language-] > .lang'
       for (const element of document.querySelectorAll(`${frame}, ${navigation}, ${marks}`)) element.remove()

@@ -231,16 +231,14 @@ impl<'a> Tokens<'a> {
         self.end_of_run(start + base, is_mark)
     }
 
-    /// Where a name begins whose first mark is at `at`: `--flag`, `-f`, `@State`, `$HOME`, `.gitignore`. The mark has
-    /// to begin a word.
+    /// Where a name begins whose first mark is at `at`: `--flag`, `-f`, `@State`, `$HOME`, `.gitignore`, `:has`,
+    /// `%in%`. The mark has to begin a word.
     fn name_after_mark(&self, at: usize) -> Option<usize> {
         let rest = &self.text[at..];
-        let mark = if rest.starts_with("--") {
-            2
-        } else if rest.starts_with(['-', '@', '$', '.']) {
-            1
-        } else {
-            return None;
+        let mark = match rest.as_bytes() {
+            [b'-', b'-', ..] | [b':', b':', ..] => 2,
+            [b'-' | b'@' | b'$' | b'.' | b':' | b'%' | b'!' | b'#' | b'&', ..] => 1,
+            _ => return None,
         };
         let opens = self.text[..at]
             .chars()
@@ -323,7 +321,7 @@ impl<'a> Tokens<'a> {
             self.push(TokenKind::Version, start..name_end, false);
             return name_end;
         }
-        let end = name_end + self.suffix_mark(name, name_end);
+        let end = name_end + self.suffix_mark(&self.text[start..name_start], name, name_end);
         let marked = start < name_start || end > name_end;
         if marked {
             self.push(TokenKind::Identifier, start..end, false);
@@ -334,8 +332,8 @@ impl<'a> Tokens<'a> {
         end
     }
 
-    /// Bytes of a mark that ends a name: `C++`, `C#`.
-    fn suffix_mark(&self, name: &str, at: usize) -> usize {
+    /// Bytes of a mark that ends a name: `C++`, `C#`, `%in%`. `mark` is the one before the name.
+    fn suffix_mark(&self, mark: &str, name: &str, at: usize) -> usize {
         let rest = &self.text[at..];
         let ends = |length: usize| {
             rest[length..]
@@ -343,7 +341,9 @@ impl<'a> Tokens<'a> {
                 .next()
                 .is_none_or(|c| !is_word(c) && !is_operator(c))
         };
-        if rest.starts_with("++") && ends(2) {
+        if mark == "%" && rest.starts_with('%') && ends(1) {
+            1
+        } else if rest.starts_with("++") && ends(2) {
             2
         } else if rest.starts_with('#') && ends(1) && name.len() == 1 && name.starts_with(char::is_alphabetic) {
             1
@@ -463,6 +463,13 @@ pub(crate) fn qualified_segments(name: &str) -> Vec<Range<usize>> {
     }
     segments.push(start..name.len());
     segments
+}
+
+/// Whether a text is a name of code with what it belongs to: `io::Write`, `os.path.join`.
+pub(crate) fn is_qualified(text: &str) -> bool {
+    let mut own = tokens(text).filter(|token| token.kind.is_whole());
+    own.next()
+        .is_some_and(|token| token.kind == TokenKind::Qualified && token.range == (0..text.len()))
 }
 
 fn is_decimal(name: &str) -> bool {

@@ -53,6 +53,39 @@ fn an_identifier_comes_whole_and_in_parts() {
 }
 
 #[test]
+fn a_sign_before_a_name_belongs_to_it() {
+    for name in [
+        ".gitignore",
+        "$HOME",
+        "@media",
+        "-Wall",
+        ":has",
+        "::before",
+        ":root",
+        "%timeit",
+        "%in%",
+        "!important",
+        "#include",
+        "&mut",
+    ] {
+        let bare = name.trim_matches(|c: char| !c.is_alphabetic());
+        for text in [
+            name.to_owned(),
+            format!("see `{name}`"),
+            format!("({name})"),
+            format!("a {name} b"),
+        ] {
+            let tokens = shown(&text);
+            let whole = tokens.iter().position(|token| *token == format!("identifier:{name}"));
+            let whole = whole.unwrap_or_else(|| panic!("{text}: {tokens:?}"));
+            assert_eq!(tokens[whole + 1], format!("part:{bare}"), "{text}");
+        }
+    }
+    assert_eq!(shown("a:b x%y, 50% off, it's #1!"), shown("a b x y, 50 off, it s 1"));
+    assert_eq!(shown("sorted: by"), ["word:sorted", "word:by"]);
+}
+
+#[test]
 fn operators_versions_and_codes_are_tokens() {
     assert_eq!(
         shown("a @> b || c"),

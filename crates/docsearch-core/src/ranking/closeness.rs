@@ -2,6 +2,7 @@
 
 use crate::query::understanding::CandidateName;
 use crate::ranking::page::Page;
+use crate::text::identifier::is_identifier;
 use crate::text::name::{self, NameKind};
 use crate::values::id::{DocumentId, Map};
 
@@ -16,7 +17,7 @@ const LONGER_SLUG: f32 = 0.05;
 enum Closeness {
     /// The end of its slug: `guide/options` "More options".
     Leaf,
-    /// Its title: `guide/options` "Options".
+    /// Its title, or a name of code in it: `guide/options` "Options".
     Title,
     /// Its title and its whole slug: `options` "Options".
     Whole,
@@ -28,6 +29,8 @@ impl Closeness {
         match kind {
             NameKind::Title if name::has_key(&page.slug, &candidate.key) => Some(Self::Whole),
             NameKind::Title => Some(Self::Title),
+            // "ns::RingBuffer< T > Class Template Reference"
+            NameKind::Symbol if is_identifier(&candidate.text) => Some(Self::Title),
             NameKind::Slug => Some(Self::Leaf),
             _ => None,
         }
@@ -108,6 +111,18 @@ mod tests {
         numbered()
             .map(|(id, _)| (score(&pages[&id], 0.3), score(&pages[&id], EVIDENCE_CAP)))
             .collect()
+    }
+
+    #[test]
+    fn a_name_of_code_in_a_title_comes_before_one_at_the_end_of_a_slug() {
+        let post = ("posts/ringbuffer", "How we built it", NameKind::Slug);
+        let class = (
+            "classns_1_1RingBuffer",
+            "ns::RingBuffer< T > Class Template Reference",
+            NameKind::Symbol,
+        );
+        let scores = scores("RingBuffer", &[post, class]);
+        assert!(scores[1].0 > scores[0].1, "{scores:?}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::query::understanding::{CandidateName, NameRole, Sentence, Understandi
 use crate::ranking::rank::Evidence;
 use crate::text::form::Form;
 use crate::text::name::NameKind;
-use crate::text::token::tokens;
+use crate::text::token::{is_qualified, qualified_segments, tokens};
 use crate::values::id::{DocumentId, Map};
 
 /// Most documents of a project with a name that is recognised. A name of more is too general. Chosen, not measured.
@@ -134,12 +134,34 @@ impl SubjectQuery<'_> {
         corpora: &'a Corpora,
     ) -> Vec<SubjectCandidate<'a>> {
         let mut documents: Map<(i64, usize), Vec<DocumentId>> = Map::default();
+        let mut qualified: Vec<(i64, &str)> = Vec::new();
         for (document, kind, index) in names {
+            let text = self.candidate_names[index].text.as_str();
+            if kind != NameKind::Address && is_qualified(text) {
+                qualified.push((document.project, text));
+            }
             let is_within = matches!(self.candidate_names[index].role, NameRole::Within | NameRole::Mention);
-            if is_within && !matches!(kind, NameKind::Path | NameKind::Address | NameKind::Unprefixed) {
+            // "guide install" are words, and `io::Write` is a name.
+            let is_name = match kind {
+                NameKind::Path => is_qualified(text),
+                NameKind::Address | NameKind::Unprefixed => false,
+                _ => true,
+            };
+            if is_within && is_name {
                 documents.entry((document.project, index)).or_default().push(document);
             }
         }
+        // If the project has `Thread.join`, then `join` of something else is not meant.
+        documents.retain(|(project, index), _| {
+            let name = self.candidate_names[*index].text.as_str();
+            let is_member = |whole: &str| {
+                qualified_segments(whole)
+                    .iter()
+                    .skip(1)
+                    .any(|part| whole[part.start..] == *name)
+            };
+            !qualified.iter().any(|(own, whole)| own == project && is_member(whole))
+        });
         let candidate = |((project, index), documents): ((i64, usize), Vec<DocumentId>)| {
             let corpus = corpora
                 .get(&project)

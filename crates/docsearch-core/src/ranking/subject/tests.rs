@@ -135,6 +135,17 @@ fn a_longer_name_is_one_name() {
 }
 
 #[test]
+fn the_end_of_a_known_path_is_no_subject() {
+    let whole = "threading.Thread.join";
+    assert_eq!(subject(whole, &[whole, "join"], &[]), None);
+    assert_eq!(subject(whole, &["join"], &[]), Some("join".to_owned()));
+    assert_eq!(
+        subject("what is io::Write", &["io::Write", "Write"], &[]),
+        Some("io::Write".to_owned())
+    );
+}
+
+#[test]
 fn the_first_of_two_names_is_compared_with_the_second() {
     let names = ["Grid", "Table"];
     for query in [

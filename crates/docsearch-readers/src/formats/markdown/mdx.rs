@@ -1,6 +1,7 @@
 //! Converts MDX, and Markdown with components, to Markdown: import and export statements and the tags of components are
 //! removed. Their text and all code blocks stay.
 
+mod attribute;
 mod attributes;
 mod fence;
 pub(crate) mod indentation;
@@ -21,6 +22,11 @@ use tag::{Tag, tag};
 
 /// Elements whose content is not text of the page.
 const UNSHOWN: [&str; 2] = ["script", "style"];
+/// Elements that may be within a word. What other elements hold are words of their own.
+const WITHIN_WORDS: [&str; 27] = [
+    "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i", "ins", "kbd", "mark", "q",
+    "s", "samp", "small", "span", "strong", "sub", "sup", "tt", "u", "var",
+];
 const LITERAL_SPACES: [&str; 3] = ["{' '}", "{\" \"}", "{` `}"];
 /// Maximum tags and comments of a page without an end. Looking for the end of more would take time quadratic in the
 /// size of the page.
@@ -259,6 +265,9 @@ impl Converter<'_> {
             return Some(length);
         }
         self.apply(&tag, output);
+        if divides(&tag, &text[tag.length..]) && output.ends_with(|last: char| !last.is_whitespace()) {
+            output.push(' ');
+        }
         Some(tag.length)
     }
 
@@ -317,10 +326,23 @@ impl Converter<'_> {
             }
         } else if let Some(target) = tag.target() {
             output.push_str(&target);
-        } else if tag.self_closing && line.starts_with('|') {
+        } else if tag.self_closing && line.starts_with('|') && module::starts_upper(tag.name) {
             // In a table cell, a component such as `<Check />` conveys something by its name alone.
             output.push_str(tag.name);
         }
+    }
+}
+
+/// Whether a tag is between two words, the second at the beginning of `rest`. A component may be within a word.
+fn divides(tag: &Tag<'_>, rest: &str) -> bool {
+    match tag.name.starts_with(|first: char| first.is_ascii_lowercase()) {
+        true => {
+            rest.starts_with(|next: char| !next.is_whitespace())
+                && tag.name != "wbr"
+                && !tag.name.contains('-')
+                && !WITHIN_WORDS.contains(&tag.name)
+        }
+        false => tag.closing && rest.starts_with('<') && !rest.starts_with("</"),
     }
 }
 
@@ -403,8 +425,8 @@ fn code_span(text: &str) -> usize {
     ticks
 }
 
-/// Renders `{/* comment */}`, a literal space `{' '}`, and a template literal; returns its length. Keeps an identifier
-/// of a heading in a comment.
+/// Renders `{/* comment */}`, a literal space `{' '}`, a string and a template literal; returns its length. Keeps an
+/// identifier of a heading in a comment.
 fn expression(text: &str, output: &mut String) -> Option<usize> {
     if let Some(comment) = text.strip_prefix("{/*") {
         let close = comment.find("*/}")?;
@@ -421,6 +443,12 @@ fn expression(text: &str, output: &mut String) -> Option<usize> {
         output.push(' ');
         return Some(literal.len());
     }
+    if text.starts_with("{\"") || text.starts_with("{'") {
+        let line = text.lines().next().unwrap_or_default();
+        let length = attribute::braces(line);
+        output.push_str(&attribute::literal(line[1..length].strip_suffix('}')?)?);
+        return Some(length);
+    }
     let literal = text.strip_prefix("{`")?;
     let close = literal.find("`}")?;
     let shown = unescape_template(&literal[..close]);
@@ -434,7 +462,7 @@ fn expression(text: &str, output: &mut String) -> Option<usize> {
 /// Whether `text`, which opens neither a tag nor a complete comment, looks like one.
 fn opens_without_end(text: &str) -> bool {
     text.starts_with("{/*")
-        || text.starts_with("{`")
+        || ["{`", "{\"", "{'"].iter().any(|start| text.starts_with(start))
         || text.starts_with("<!--")
         || text[1..].starts_with(|next: char| next.is_ascii_alphabetic() || next == '/')
 }

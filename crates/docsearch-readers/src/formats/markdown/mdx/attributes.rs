@@ -1,5 +1,7 @@
 //! The attributes of a component, and the text in them that readers see.
 
+use super::attribute::{Value, all, literal, string_length, unescaped};
+
 /// Attributes of any element that readers see on the page.
 const PROSE_ATTRIBUTES: [&str; 8] = [
     "title",
@@ -13,6 +15,22 @@ const PROSE_ATTRIBUTES: [&str; 8] = [
 ];
 /// String attributes that show something to type.
 const CODE_ATTRIBUTES: [&str; 3] = ["text", "code", "command"];
+/// Attributes of components whose short values readers see beside their name.
+const LABELLED_ATTRIBUTES: [&str; 13] = [
+    "version",
+    "since",
+    "until",
+    "use",
+    "keys",
+    "shortcut",
+    "package",
+    "option",
+    "env",
+    "file",
+    "filename",
+    "default",
+    "defaultValue",
+];
 /// Attributes with the name of what an element with a type describes, such as a parameter.
 const NAME_ATTRIBUTES: [&str; 5] = ["name", "path", "query", "body", "header"];
 /// Keys that start an entry in a list of objects.
@@ -42,102 +60,6 @@ const TECHNICAL_NAMES: [&str; 14] = [
 /// Maximum signs in an expression that only look like tags.
 const MAX_UNCLOSED: usize = 20;
 
-/// The value of an attribute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Value<'a> {
-    /// A string, without its quotation marks.
-    Text(&'a str),
-    /// JavaScript, without its braces.
-    Expression(&'a str),
-    /// There is none.
-    Flag,
-}
-
-/// The attributes between the name of a tag and its end, in order. Without a name for `{...props}`.
-pub(super) fn all(source: &str) -> Vec<(&str, Value<'_>)> {
-    let mut attributes = Vec::new();
-    let mut rest = source.trim_start();
-    while let Some(first) = rest.chars().next() {
-        if first == '{' {
-            rest = rest[braces(rest)..].trim_start();
-            continue;
-        }
-        let length = rest
-            .find(|character: char| character.is_whitespace() || "={}\"'".contains(character))
-            .unwrap_or(rest.len());
-        if length == 0 {
-            rest = rest[first.len_utf8()..].trim_start();
-            continue;
-        }
-        let name = rest[..length].trim_start_matches([':', '@', '#']);
-        rest = rest[length..].trim_start();
-        let Some(value) = rest.strip_prefix('=') else {
-            attributes.push((name, Value::Flag));
-            continue;
-        };
-        let value = value.trim_start();
-        let (value, length) = value_at(value);
-        attributes.push((name, value));
-        let start = rest.len() - rest[1..].trim_start().len();
-        rest = rest[start + length..].trim_start();
-    }
-    attributes
-}
-
-fn value_at(source: &str) -> (Value<'_>, usize) {
-    match source.chars().next() {
-        Some(quote @ ('"' | '\'')) => match source[1..].find(quote) {
-            Some(length) => (Value::Text(&source[1..=length]), length + 2),
-            None => (Value::Text(&source[1..]), source.len()),
-        },
-        Some('{') => {
-            let length = braces(source);
-            let inner = source[1..length].strip_suffix('}').unwrap_or(&source[1..length]);
-            (Value::Expression(inner.trim()), length)
-        }
-        _ => {
-            let length = source.find(char::is_whitespace).unwrap_or(source.len());
-            (Value::Text(&source[..length]), length)
-        }
-    }
-}
-
-/// Length of the expression in braces at the start of `source`.
-pub(super) fn braces(source: &str) -> usize {
-    let mut depth = 0_usize;
-    let mut quote = None;
-    let mut previous = ' ';
-    for (at, character) in source.char_indices() {
-        match quote {
-            Some(open) if character == open && previous != '\\' => quote = None,
-            Some(_) => {}
-            None => match character {
-                '{' => depth += 1,
-                '}' => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        return at + 1;
-                    }
-                }
-                '"' | '`' => quote = Some(character),
-                // An apostrophe in the text of an element is none.
-                '\'' if !previous.is_alphanumeric() => quote = Some(character),
-                _ => {}
-            },
-        }
-        previous = character;
-    }
-    source.len()
-}
-
-/// The text of a string literal; `None` for other expressions.
-pub(super) fn literal(expression: &str) -> Option<String> {
-    let expression = expression.trim();
-    let quote = expression.chars().next().filter(|first| "\"'`".contains(*first))?;
-    let inner = expression.get(1..)?.strip_suffix(quote)?;
-    (string_length(&expression[1..], quote) == Some(inner.len())).then(|| unescaped(inner))
-}
-
 /// What has the attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
@@ -154,9 +76,13 @@ pub(super) fn text(source: &str, owner: Owner, element: &mut impl FnMut(&str) ->
     let mut output = Output::default();
     let name = name(&attributes, owner);
     output.blocks.extend(name.as_ref().map(|(_, shown)| shown.clone()));
+    let request = request(&attributes).filter(|_| is_component && name.is_none());
+    output.blocks.extend(request);
     for (key, value) in attributes {
         match value {
-            _ if name.as_ref().is_some_and(|(own, _)| *own == key) => {}
+            _ if name.as_ref().is_some_and(|(own, shown)| {
+                *own == key || key.starts_with("default") && shown.contains(", default ")
+            }) => {}
             Value::Text(text) => output.push(key, text, is_component),
             Value::Expression(expression) => output.expression(key, expression, is_component, element),
             Value::Flag => {}
@@ -183,13 +109,41 @@ fn name<'a>(attributes: &[(&'a str, Value<'a>)], owner: Owner) -> Option<(&'a st
     match value("type") {
         Some((_, kind)) => {
             let (key, name) = NAME_ATTRIBUTES.iter().find_map(|name| value(name))?;
-            Some((key, format!("`{name}` (`{kind}`{required})")))
+            let default = default(attributes).map_or_else(String::new, |value| format!(", default `{value}`"));
+            Some((key, format!("`{name}` (`{kind}`{required}{default})")))
         }
         None => {
             let (key, name) = value("name").filter(|(_, name)| has_children && !is_prose(name))?;
             Some((key, format!("`{name}`")))
         }
     }
+}
+
+/// The request of a component that describes one: `GET /users`.
+fn request(attributes: &[(&str, Value<'_>)]) -> Option<String> {
+    let value = |names: &[&str]| {
+        attributes.iter().find_map(|(key, value)| match value {
+            Value::Text(text) if names.contains(key) => Some(text.trim()),
+            _ => None,
+        })
+    };
+    let method =
+        value(&["method"]).filter(|method| !method.is_empty() && method.bytes().all(|b| b.is_ascii_uppercase()))?;
+    let path = value(&["path", "endpoint", "url"]).filter(|path| !path.is_empty() && !path.contains('`'))?;
+    Some(format!("`{method} {path}`"))
+}
+
+/// The default of a parameter, as it is typed.
+fn default(attributes: &[(&str, Value<'_>)]) -> Option<String> {
+    let of = |names: &[&str]| {
+        let found = attributes.iter().find(|(key, _)| names.contains(key));
+        match found?.1 {
+            Value::Text(text) => Some(line(text)),
+            Value::Expression(expression) => Some(literal(expression).unwrap_or_else(|| line(expression))),
+            Value::Flag => None,
+        }
+    };
+    of(&["default", "defaultValue"]).filter(|value| !value.is_empty() && !value.contains('`') && !is_sentence(value))
 }
 
 #[derive(Default)]
@@ -220,6 +174,12 @@ impl Output {
             self.blocks.push(format!("`{value}`"));
         } else if is_shown(key, &value, is_component) {
             self.blocks.push(value);
+        } else if is_component && !value.contains('`') {
+            if LABELLED_ATTRIBUTES.contains(&key) {
+                self.blocks.push(format!("{key}: `{value}`"));
+            } else if key == "name" && is_code(&value) {
+                self.blocks.push(format!("`{value}`"));
+            }
         }
     }
 
@@ -377,6 +337,12 @@ fn is_prose(value: &str) -> bool {
     !is_address && (words > 1 || words == 1 && is_phrase && !value.contains(['_', '=', '(', '{']))
 }
 
+/// Whether a word has signs or capitals that words of prose and names of icons do not have: `index.js`, `KIT_HOME`.
+fn is_code(value: &str) -> bool {
+    let is_sign = |character: char| "._/()@".contains(character);
+    value.contains(is_sign) && !value.contains("://") || value.chars().skip(1).any(char::is_uppercase)
+}
+
 /// Whether several words begin or end as a sentence does.
 fn is_sentence(value: &str) -> bool {
     value.contains(' ') && (value.starts_with(char::is_uppercase) || value.ends_with(['.', '!', '?']))
@@ -420,31 +386,4 @@ fn element_length(source: &str) -> usize {
         }
     }
     source.len()
-}
-
-fn string_length(source: &str, quote: char) -> Option<usize> {
-    let mut escaped = false;
-    for (at, character) in source.char_indices() {
-        if character == quote && !escaped {
-            return Some(at);
-        }
-        escaped = character == '\\' && !escaped;
-    }
-    None
-}
-
-fn unescaped(text: &str) -> String {
-    let mut output = String::with_capacity(text.len());
-    let mut characters = text.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '\\' => match characters.next() {
-                Some('n' | 't' | 'r') => output.push(' '),
-                Some(other) => output.push(other),
-                None => {}
-            },
-            other => output.push(other),
-        }
-    }
-    output
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::attributes;
+use super::attribute;
 
 /// Names that the page imports and defines.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ impl Names {
             return;
         };
         let target = target.trim().trim_end_matches(';').trim_end();
-        let Some(target) = attributes::literal(target) else {
+        let Some(target) = attribute::literal(target) else {
             return;
         };
         let import = match source_file(&target) {
@@ -74,7 +74,7 @@ impl Names {
         }
         let value = value.trim_start().trim_start_matches('=').trim();
         let value = value.trim_end_matches(';').trim_end();
-        if let Some(text) = attributes::literal(value).filter(|text| !text.contains("${")) {
+        if let Some(text) = attribute::literal(value).filter(|text| !text.contains("${")) {
             self.constants.insert(name.to_owned(), text);
         } else if value.parse::<f64>().is_ok() {
             self.constants.insert(name.to_owned(), value.to_owned());

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::attributes::{self, Value};
+use super::attribute::{self, Value};
 use super::indentation::{self, Indentation};
 use super::module::{self, Import, Names};
 use super::tag::{Tag, tag};
@@ -323,7 +323,7 @@ fn names(text: &str) -> Names {
 fn included_file(text: &str, tag: &Tag<'_>) -> Option<(String, usize)> {
     match tag.name {
         SNIPPET_ELEMENT => {
-            let file = attributes::all(tag.attributes)
+            let file = attribute::all(tag.attributes)
                 .into_iter()
                 .find(|(name, _)| *name == "file")?;
             let (_, Value::Text(file)) = file else { return None };

@@ -42,6 +42,72 @@ fn components_leave_their_text_without_its_indentation() {
 }
 
 #[test]
+fn blocks_divide_words_and_marks_of_words_do_not() {
+    for (page, expected) in [
+        ("<p>one</p><p>two</p>", "one two\n"),
+        ("<p>one <b>bold</b><br/>two</p>", "one bold two\n"),
+        ("one<br />two", "one two\n"),
+        ("| a<br/>b | c |", "| a b | c |\n"),
+        ("<table><tr><td>one</td><td>two</td></tr></table>", "one two\n"),
+        ("<ul><li>one</li><li>two</li></ul>", "one two\n"),
+        ("<Badge>New</Badge><Badge>Beta</Badge>", "New Beta\n"),
+        (
+            "un<b>bold</b>ed H<sub>2</sub>O <Term>tern</Term>s",
+            "unbolded H2O terns\n",
+        ),
+        ("very<wbr/>long <x-y>own</x-y>s", "verylong owns\n"),
+    ] {
+        assert_eq!(to_markdown(page), expected, "{page}");
+    }
+}
+
+#[test]
+fn parameters_have_their_default() {
+    for (attributes, expected) in [
+        ("default=\"10\"", "`limit` (`int`, default `10`)"),
+        (
+            "required defaultValue={true}",
+            "`limit` (`int`, required, default `true`)",
+        ),
+        ("default={'a'}", "`limit` (`int`, default `a`)"),
+        ("default", "`limit` (`int`)"),
+    ] {
+        let page = format!("<Param name=\"limit\" type=\"int\" {attributes}>Most rows.</Param>\n");
+        assert_eq!(
+            to_markdown(&page),
+            format!("{expected}\n\nMost rows.\n"),
+            "{attributes}"
+        );
+    }
+}
+
+#[test]
+fn short_values_of_components_are_shown() {
+    for (element, expected) in [
+        ("<Since version=\"2.1.0\" />", "version: `2.1.0`\n"),
+        ("<Kbd keys='Ctrl+K' />", "keys: `Ctrl+K`\n"),
+        (
+            "<Env name=\"KIT_HOME\" default=\"/opt\" />",
+            "`KIT_HOME`\n\ndefault: `/opt`\n",
+        ),
+        ("<FileTree.File name=\"index.js\" />", "`index.js`\n"),
+        ("<Endpoint method=\"GET\" path=\"/v1/x\" />", "`GET /v1/x`\n"),
+        ("<Icon name=\"flag\" />", ""),
+        ("<input name=\"a.b\" default=\"3\" />", ""),
+    ] {
+        assert_eq!(to_markdown(&format!("{element}\n")), expected, "{element}");
+    }
+}
+
+#[test]
+fn strings_in_braces_are_text() {
+    assert_eq!(
+        to_markdown("{\"Ada's\"} {'a \"b\"'} {`c`} {name} {\"a\": 1}\n"),
+        "Ada's a \"b\" c {name} {\"a\": 1}\n"
+    );
+}
+
+#[test]
 fn tables_of_properties_become_lists() {
     let page = "### Parameters\n\n<PropertiesTable\n  content={[\n    {\n      name: 'model',\n      type: 'LanguageModel',\n      description:\n        \"The model. Example: openai('gpt')\",\n    },\n    { name: 'onFinish', isOptional: true, type: '(result) => void' },\n  ]}\n/>\n\n| a | <Check size={18} /> |\n";
     assert_eq!(
@@ -211,5 +277,17 @@ proptest! {
     fn the_code_of_a_page_is_the_code_of_the_document((page, blocks) in page()) {
         let markdown = to_markdown(&page);
         prop_assert_eq!(code_blocks(&markdown), blocks, "{}\n->\n{}", page, markdown);
+    }
+}
+
+proptest! {
+    #[test]
+    fn words_of_elements_are_divided(
+        words in proptest::collection::vec("[a-z]{3,8}", 2..8),
+        name in prop_oneof![Just("p"), Just("div"), Just("li"), Just("td"), Just("dt"), Just("h2"), Just("Card"), Just("section")],
+    ) {
+        let page: String = words.iter().map(|word| format!("<{name}>{word}</{name}>")).collect();
+        let markdown = to_markdown(&page);
+        prop_assert_eq!(markdown.split_whitespace().collect::<Vec<_>>(), words);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::formats::markdown::mdx::attributes::{self, Value};
+use crate::formats::markdown::mdx::attribute::{self, Value};
 use crate::formats::markdown::mdx::module::Names;
 
 /// The values of the properties that a part is given.
@@ -30,13 +30,13 @@ pub(super) struct Scope<'a> {
 impl Scope<'_> {
     /// The properties that an element gives, if they are plain text.
     pub(super) fn properties_of(&self, attributes: &str) -> Properties {
-        attributes::all(attributes)
+        attribute::all(attributes)
             .into_iter()
             .filter_map(|(name, given)| {
                 let text = match given {
                     Value::Text(text) => text.to_owned(),
                     Value::Flag => "true".to_owned(),
-                    Value::Expression(expression) => match attributes::literal(expression) {
+                    Value::Expression(expression) => match attribute::literal(expression) {
                         Some(text) => self.with_values(&text),
                         None if expression.starts_with('<') || expression.parse::<f64>().is_ok() => {
                             expression.to_owned()
@@ -52,7 +52,7 @@ impl Scope<'_> {
     /// The value of `props.name`, `name`, or of either with a default; `None` for other expressions.
     pub(super) fn value(&self, expression: &str) -> Option<String> {
         let (name, default) = match ["||", "??"].iter().find_map(|sign| expression.split_once(sign)) {
-            Some((name, default)) => (name.trim(), Some(attributes::literal(default)?)),
+            Some((name, default)) => (name.trim(), Some(attribute::literal(default)?)),
             None => (expression, None),
         };
         let is_name = |name: &&str| {

@@ -25,7 +25,7 @@ LAYERS = {
     "crates/docsearch-core/src": ["evaluation usage", "answer", "ranking", "index", "query", "documents models", "text", "postgres values"],
     "crates/docsearch-cli/src": ["fuzz", "commands evaluation serving", "loading", "crawling sources", "library", "connection",
                                  "terminal", "process"],
-    "crates/docsearch-readers/src": ["fuzz", "document", "page_questions detection", "formats", "bytes folder", "draft", "site",
+    "crates/docsearch-readers/src": ["fuzz", "document", "page_questions detection", "formats", "folder", "bytes", "draft site",
                                      "text file error"],
 }
 MOST_LAYERS = 8

@@ -3,8 +3,8 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::bytes::encoding;
 use crate::file::{self, Folder};
-use crate::text::line_end;
 
 /// Maximum included files of a page, at all depths.
 const MAX_INCLUSIONS: usize = 256;
@@ -93,7 +93,7 @@ impl<'a> IncludeReader<'a> {
             return Err("too many bytes");
         }
         self.bytes += bytes.len();
-        let text = line_end::with_line_feeds(String::from_utf8(bytes).map_err(|_| "not UTF-8")?);
+        let text = encoding::decode_text(bytes, None).map_err(|_| "not UTF-8")?;
         Ok(IncludedFile { text, path })
     }
 }

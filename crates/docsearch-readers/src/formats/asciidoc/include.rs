@@ -11,6 +11,7 @@ use asciidoc_parser::parser::{IncludeContent, IncludeFileHandler, IncludeResolut
 
 use super::source::{OFFSET, Position};
 use super::{MAX_BYTES, source};
+use crate::bytes::encoding;
 use crate::file::{self, Folder};
 use crate::folder::include_reader;
 
@@ -86,7 +87,8 @@ impl Includes {
             return Err("too many bytes");
         }
         state.bytes_read.set(state.bytes_read.get() + bytes.len());
-        let text = String::from_utf8(bytes).map_err(|_| "not UTF-8")?;
+        let text = encoding::decode_text(bytes, options.named_attribute("encoding").map(|named| named.value()))
+            .map_err(|_| "not UTF-8")?;
         state.bytes.set(state.bytes.get() + selected_bytes(&text, options));
         if state.bytes.get() > MAX_BYTES {
             return Err("too many bytes");

@@ -1,7 +1,8 @@
 //! Inline text: from the tree of the parser to Markdown or plain text.
 
 use asciidoc_parser::inlines::{
-    Callout, CalloutGuard, CharRef, Image, InlineNode, RawForm, Ref, RefVariant, StyleVariant, Styled, Ui, UiKind,
+    Callout, CalloutGuard, CharRef, Image, InlineNode, RawForm, RawOrigin, Ref, RefVariant, StyleVariant, Styled, Ui,
+    UiKind,
 };
 
 use crate::text::markdown_text;
@@ -67,8 +68,13 @@ impl Writer {
             push_plain(nodes, &mut self.text, depth);
             return;
         }
+        let mut opened = false;
         for node in nodes {
-            self.node(node, depth);
+            match node {
+                InlineNode::Text { value, .. } if opened => push_reference(value, &mut self.text),
+                node => self.node(node, depth),
+            }
+            opened = opens_reference(node);
         }
     }
 
@@ -240,8 +246,10 @@ fn push_plain(nodes: &[InlineNode<'_>], output: &mut String, depth: usize) {
     if depth > 4 * MAX_DEPTH {
         return;
     }
+    let mut opened = false;
     for node in nodes {
         match node {
+            InlineNode::Text { value, .. } if opened => push_reference(value, output),
             InlineNode::Text { value, .. } => output.push_str(value),
             InlineNode::CharRef { value, .. } => output.push_str(&typed(value)),
             InlineNode::Raw { value, form, .. } => match form {
@@ -271,7 +279,25 @@ fn push_plain(nodes: &[InlineNode<'_>], output: &mut String, depth: usize) {
             InlineNode::LineBreak { .. } => output.push('\n'),
             _ => {}
         }
+        opened = opens_reference(node);
     }
+}
+
+/// Whether a node is the `&` in the value of an attribute, such as `&#160;`: the parser divides the value after it.
+fn opens_reference(node: &InlineNode<'_>) -> bool {
+    let InlineNode::Raw {
+        value, form, origin, ..
+    } = node
+    else {
+        return false;
+    };
+    &**value == "&" && *form == RawForm::AsIs && *origin == RawOrigin::Substitution
+}
+
+/// Appends a text after the `&` of a reference. Values in the header of a page are escaped before.
+fn push_reference(text: &str, output: &mut String) {
+    output.pop();
+    output.push_str(&entities(&entities(&format!("&{text}"))));
 }
 
 /// The source text, if it does not disturb the code.

@@ -233,6 +233,16 @@ Another
 }
 
 #[test]
+fn references_in_values_of_attributes_are_characters() {
+    let text = "= T\n:product: Kit &amp; Co\n:own: &#8364;5\n\nUse {product} in C{pp} at 5{nbsp}{deg}C for {own}, {lt}b{gt}, {asterisk}x{asterisk}, {amp}c.\n\n`C{plus}{plus}` and `a{nbsp}b` &amp; &#176;.\n";
+    let markdown = markdown_of(text);
+    assert_eq!(
+        markdown.trim(),
+        "# T\n\nUse Kit & Co in C++ at 5 °C for €5, <b>, \\*x\\*, &c.\n\n`C++` and `a b` & °."
+    );
+}
+
+#[test]
 fn admonitions_quotations_and_blocks_with_titles() {
     let page = "\
 NOTE: Mind the *gap*.
@@ -326,6 +336,12 @@ fn files_of_the_folder_are_included_and_no_others() {
         let draft = read(&format!("Before\n\ninclude::{target}[]\n\nAfter\n"));
         assert_eq!(draft.body, "Before\n\nAfter\n", "{target}");
         assert!(draft.warning.unwrap().starts_with(&format!("not included: {target}")));
+    }
+    let wide: Vec<u8> = "\u{feff}Grüße.\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fs::write(root.join("docs/wide.adoc"), wide).unwrap();
+    fs::write(root.join("docs/old.adoc"), b"Gr\xfc\xdfe.\n").unwrap();
+    for include in ["include::wide.adoc[]", "include::old.adoc[encoding=iso-8859-1]"] {
+        assert_eq!(read(&format!("{include}\n")).body, "Grüße.\n", "{include}");
     }
     // As Asciidoctor does.
     assert_eq!(

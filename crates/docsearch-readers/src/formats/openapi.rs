@@ -15,6 +15,7 @@ mod schema;
 mod security;
 mod server;
 mod type_name;
+mod value;
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -24,14 +25,15 @@ use std::path::Path;
 #[cfg(test)]
 use docsearch_fuzz::{Format as Grammar, Target, text as lossy_text};
 use memchr::memmem;
-use serde_json::Value;
 
+use crate::bytes::encoding;
 use crate::draft::{Draft, Unreadable};
 use crate::file::Folder;
 use crate::formats::format::{Format, Reader, TextSource, TextTest};
 #[cfg(test)]
 use crate::formats::growth;
 use reference::Api;
+use value::Value;
 
 pub(crate) static FORMAT: Format = Format {
     extensions: &["json", "yaml", "yml"],
@@ -79,7 +81,14 @@ const MIN_ROOM: usize = 100_000;
 pub(crate) fn is_likely(path: &Path) -> bool {
     let mut sample = Vec::new();
     let read = File::open(path).and_then(|file| file.take(SAMPLE_BYTES).read_to_end(&mut sample));
-    read.is_ok() && is_likely_text(&sample)
+    if read.is_err() {
+        return false;
+    }
+    // Other encodings than UTF-8 have a mark.
+    match sample.first() {
+        Some(0xfe | 0xff) => encoding::decode_text(sample, None).is_ok_and(|text| is_likely_text(text.as_bytes())),
+        _ => is_likely_text(&sample),
+    }
 }
 
 /// Looks for a key `openapi` or `swagger` with a known version.

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
-
+use super::value::{Members, Value};
 use crate::file::Folder;
 use crate::folder::include_reader::IncludeReader;
 
@@ -30,7 +29,7 @@ pub(super) fn complete(root: &mut Value, folder: Option<&Folder>, path: &Path) -
         queue: Vec::new(),
     };
     bundle.rewrite(root, path, None);
-    let mut files = Map::new();
+    let mut files = Members::new();
     let mut bytes = 0;
     while let Some((key, text, path)) = bundle.queue.pop() {
         bytes += text.len();
@@ -138,7 +137,7 @@ mod tests {
         assert_eq!(
             drafts[1].body,
             "# GET /pets\n\n`GET /pets`\n\n## Responses\n\n**200**: All pets\n\n`a/b`\n\nType: array of `Pet`\n\n\
-             - `mother` (`Pet`)\n- `name` (string): What it is called\n"
+             - `name` (string): What it is called\n- `mother` (`Pet`)\n"
         );
     }
 }

@@ -1,8 +1,7 @@
 //! Examples of media types as code blocks.
 
-use serde_json::Value;
-
 use super::reference::Api;
+use super::value::Value;
 use super::{described, text};
 use crate::text::fence;
 

@@ -1,8 +1,7 @@
 //! What is said of the values of a schema besides their type: also of their items, and by the schemas that it combines.
 
-use serde_json::Value;
-
 use super::reference::{self, Api};
+use super::value::Value;
 use super::{described, fact, text, type_name};
 
 /// Maximum nesting of schemas that an explanation follows.

@@ -1,8 +1,7 @@
 //! Facts about a value: what is permitted, its default, its limits, examples.
 
-use serde_json::Value;
-
 use super::text;
+use super::value::Value;
 use crate::text::markdown_text;
 
 const MAX_ENUM_VALUES: usize = 200;
@@ -79,7 +78,7 @@ fn permitted(schema: &Value) -> String {
         let by_value = schema.get("x-enumDescriptions").and_then(|all| text(all, &name));
         let by_number = ["x-enum-descriptions", "x-enum-varnames"]
             .iter()
-            .find_map(|key| schema.get(key)?.get(number)?.as_str());
+            .find_map(|key| schema.get(key)?.as_array()?.get(number)?.as_str());
         by_value.or(by_number).map(super::described::line)
     };
     let mut shown: Vec<String> = values

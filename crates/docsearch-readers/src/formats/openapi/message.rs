@@ -1,8 +1,7 @@
 //! Parameters, bodies, headers, links and responses of an operation.
 
-use serde_json::Value;
-
 use super::reference::Api;
+use super::value::Value;
 use super::{described, example, explanation, fact, schema, text, type_name};
 use crate::text::markdown_text;
 

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use super::message::{Message, is_true};
 use super::reference::Api;
+use super::value::Value;
 use super::{described, example, fact, security, server, text};
 use crate::draft::Draft;
 use crate::draft::front_matter::FrontMatter;
@@ -48,7 +49,7 @@ fn of_items<'a>(api: &Api<'a>, items: Option<&'a Value>, is_webhook: bool) -> Ve
                     method: method.to_ascii_uppercase(),
                     path,
                     is_webhook,
-                    value: item.get(*method).filter(|value| value.is_object())?,
+                    value: item.get(method).filter(|value| value.is_object())?,
                     item,
                 })
             })

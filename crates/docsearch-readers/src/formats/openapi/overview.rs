@@ -1,9 +1,10 @@
 //! The description as a whole.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use super::operation::{self, Operation, cut_warning};
 use super::reference::Api;
+use super::value::Value;
 use super::{described, fact, schema, security, server, text};
 use crate::draft::Draft;
 use crate::draft::front_matter::FrontMatter;

@@ -3,8 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
+use super::value::{Members, Value};
 use percent_encoding::percent_decode_str;
-use serde_json::{Map, Value};
 
 /// References that lead to references.
 const MAX_HOPS: usize = 20;
@@ -56,7 +56,7 @@ impl<'a> Api<'a> {
     }
 
     /// The components of a kind, such as `schemas`, with the reference to each.
-    pub(super) fn schemas(&self) -> (&'static str, Option<&'a Map<String, Value>>) {
+    pub(super) fn schemas(&self) -> (&'static str, Option<&'a Members>) {
         match self.is_swagger() {
             true => (
                 "#/definitions/",
@@ -70,7 +70,7 @@ impl<'a> Api<'a> {
     }
 
     /// The security schemes, wherever the version keeps them.
-    pub(super) fn security_schemes(&self) -> Option<&'a Map<String, Value>> {
+    pub(super) fn security_schemes(&self) -> Option<&'a Members> {
         match self.is_swagger() {
             true => self.root.get("securityDefinitions"),
             false => self.root.pointer("/components/securitySchemes"),

@@ -1,9 +1,8 @@
 //! Schemas as nested lists of the members of objects.
 
-use serde_json::{Map, Value};
-
 use super::explanation;
 use super::reference::{self, Api};
+use super::value::{Members, Value};
 use super::{described, type_name};
 
 /// Maximum nesting of objects; deeper ones are only named.
@@ -174,12 +173,12 @@ impl<'a, 'b> Writer<'a, 'b> {
         }
     }
 
-    fn properties(&mut self, properties: &'a Map<String, Value>, prefix: &str, owner: &'a Value, depth: usize) {
+    fn properties(&mut self, properties: &'a Members, prefix: &str, owner: &'a Value, depth: usize) {
         for (name, property) in properties {
             if self.is_full() {
                 return self.leave_out();
             }
-            let is_required = array(owner, "required").any(|required| required == name);
+            let is_required = array(owner, "required").any(|required| required.as_str() == Some(name));
             let flags: &[&str] = if is_required { &["required"] } else { &[] };
             self.member(&format!("{prefix}{name}"), property, flags, depth);
         }

@@ -1,8 +1,7 @@
 //! Security schemes, and which of them an operation requires.
 
-use serde_json::Value;
-
 use super::reference::Api;
+use super::value::Value;
 use super::{described, fact, text};
 
 /// Security requirements of an operation, of which one has to be met.

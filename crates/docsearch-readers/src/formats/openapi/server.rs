@@ -1,8 +1,7 @@
 //! The addresses where an API is served.
 
-use serde_json::Value;
-
 use super::reference::Api;
+use super::value::Value;
 use super::{described, fact, text};
 
 /// Addresses, with the default values of their variables.

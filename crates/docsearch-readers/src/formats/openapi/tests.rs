@@ -66,7 +66,7 @@ fn every_operation_is_a_document() {
     assert_eq!(get.matter.summary.as_deref(), Some("Find a pet"));
     assert_eq!(get.matter.keywords, ["GET /pets/{id}", "getPet"]);
     assert_eq!(
-        Value::Object(get.matter.metadata.clone()),
+        serde_json::Value::Object(get.matter.metadata.clone()),
         serde_json::json!({"method": "GET", "path": "/pets/{id}", "tags": ["pets"], "server": "https://eu.pets.test/v2"})
     );
     assert_eq!(
@@ -186,7 +186,6 @@ components:
             "| `sort` | query | array of string | no | Maximum items: `2`. Items: One of `age`, `size`. |",
             "A page of results.",
             "- `next` (string (uri)): Where to go on\n",
-            "- `byPort` (map of integer): Values: Berths in use Minimum: `1`.\n",
             "- `ships` (array of `Ship`): Items: Anything that floats. `kind` is the discriminator: `f` is `Ferry`.\n",
             "  - `Ferry`: Carries cars.\n",
             "    - `kind` (string): Always `f`.\n",
@@ -196,6 +195,7 @@ components:
             "  - `Tug`: Tugboat.\n",
             "    - `kind` (string): Always `t`.\n",
             "    - `pull` (number): In tonnes Default: `40`.\n",
+            "- `byPort` (map of integer): Values: Berths in use Minimum: `1`.\n",
         ],
     );
 }
@@ -402,4 +402,19 @@ fn other_data_is_no_description() {
     assert!(!is_likely_text(b"{\"name\": \"openapi\", \"version\": \"3\"}"));
     assert!(matches!(read("{\"a\": 1}"), Err(Unreadable::NoDocumentation(_))));
     assert!(matches!(read("{"), Err(Unreadable::Malformed { .. })));
+}
+
+#[test]
+fn descriptions_in_utf_16_are_recognised() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("api.yaml");
+    let written = |text: &str| {
+        let bytes = std::iter::once(0xfeff)
+            .chain(text.encode_utf16())
+            .flat_map(u16::to_le_bytes);
+        std::fs::write(&path, bytes.collect::<Vec<u8>>()).unwrap();
+        is_likely(&path)
+    };
+    assert!(written("openapi: 3.1.0\ninfo: {title: Grüße}\n"));
+    assert!(!written("title: Grüße\n"));
 }

@@ -1,9 +1,8 @@
 //! The type of a schema in a few words.
 
-use serde_json::Value;
-
 use super::reference::{self, Api};
 use super::text;
+use super::value::Value;
 
 /// Maximum nesting.
 const MAX_DEPTH: usize = 5;
@@ -64,7 +63,7 @@ fn at<'a>(api: &Api<'a>, schema: &'a Value, depth: usize) -> String {
 
 /// The type of the permitted values.
 fn of_permitted(schema: &Value) -> &'static str {
-    let first = schema.get("enum").and_then(|values| values.get(0));
+    let first = schema.get("enum").and_then(|values| values.as_array()?.first());
     match schema.get("const").or(first) {
         Some(Value::String(_)) => "string",
         Some(Value::Bool(_)) => "boolean",

@@ -1,5 +1,7 @@
 //! The outputs of code cells.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::{joined, markdown_of_html, without_embedded_images};
@@ -42,14 +44,26 @@ pub(super) fn read(output: &Value) -> Output {
             is_cut: false,
         };
     }
-    if let Some(text) = text(output, form("text/plain", "text")) {
+    let text = text(output, form("text/plain", "text"));
+    let shown = form("text/html", "html").and_then(|html| markdown_of_html(&html));
+    // Pages show the HTML. The text is easier to read, and mostly says the same.
+    if let Some(text) = text.filter(|text| shown.as_ref().is_none_or(|shown| has_words(text, shown))) {
         return cut(text, |text| fence::block("", text));
     }
-    let shown = form("text/html", "html").and_then(|html| markdown_of_html(&html));
     match shown.or_else(|| form("text/latex", "latex").map(|latex| latex.trim().to_owned())) {
         Some(text) => cut(text, str::to_owned),
         None => Output::default(),
     }
+}
+
+/// Whether a text has all words of another.
+fn has_words(text: &str, other: &str) -> bool {
+    let words = |text: &str| -> HashSet<String> {
+        let words = text.split(|character: char| !character.is_alphanumeric());
+        let words = words.filter(|word| word.contains(char::is_alphabetic));
+        words.map(str::to_lowercase).collect()
+    };
+    words(text).is_superset(&words(other))
 }
 
 /// The plain text of an output; `None` if it only names an object.

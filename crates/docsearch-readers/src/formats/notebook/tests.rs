@@ -20,6 +20,27 @@ fn cells_with_their_code_and_short_outputs() {
 }
 
 #[test]
+fn of_two_forms_of_an_output_the_one_that_says_more_is_kept() {
+    let body = |plain: &str, html: &str| {
+        let notebook = serde_json::json!({"cells": [{"cell_type": "code", "source": "x", "outputs": [
+            {"output_type": "execute_result", "data": {"text/plain": plain, "text/html": html}}]}]});
+        read(&notebook.to_string()).unwrap().body
+    };
+    let table = "<table><tr><th></th><th>Name</th></tr><tr><td>0</td><td>tern</td></tr></table>";
+    assert_eq!(
+        body("   Name\n0  tern", table),
+        "```\nx\n```\n\n```\n   Name\n0  tern\n```\n"
+    );
+    assert!(
+        body("Frame(1 row)", table).contains("| 0 | tern |"),
+        "{}",
+        body("Frame(1 row)", table)
+    );
+    assert!(body("   Name\n0  te...", table).contains("| 0 | tern |"));
+    assert!(body("Report()", "<h3>Summary</h3><p>Three herons.</p>").contains("Three herons."));
+}
+
+#[test]
 fn notebooks_of_format_three() {
     let notebook = r#"{"nbformat": 3, "metadata": {"name": ""}, "worksheets": [{"cells": [
         {"cell_type": "heading", "level": 2, "source": ["Intro"]},

@@ -151,6 +151,8 @@ struct Content {
     /// Characters of items, cells and paragraphs; then those of blocks that only name something.
     characters: usize,
     name_characters: usize,
+    /// Of these, in links, and in columns of names.
+    pointing_characters: usize,
     names: usize,
     links: usize,
     has_code: bool,
@@ -233,6 +235,7 @@ impl Content {
         let is_column = lines().count() >= MIN_NAMES && lines().all(is_name);
         if is_linked || is_column || block.is_item && is_name(text) {
             self.name_characters += characters;
+            self.pointing_characters += if is_linked || is_column { characters } else { 0 };
             self.names += if is_linked { 1 } else { lines().count() };
         }
         self.text.push_str(&text.to_lowercase());
@@ -255,8 +258,12 @@ impl Content {
         self.links > 0 && !self.has_code && self.words() <= max_words
     }
 
+    /// Lists of items that no other page explains, such as supported languages, are content.
     fn is_list_of_names(&self) -> bool {
-        self.names >= MIN_NAMES && !self.has_code && self.name_characters * 100 >= self.characters * MIN_NAMES_PERCENT
+        self.names >= MIN_NAMES
+            && !self.has_code
+            && self.name_characters * 100 >= self.characters * MIN_NAMES_PERCENT
+            && self.pointing_characters * 2 >= self.name_characters
     }
 }
 
@@ -353,6 +360,9 @@ mod tests {
             .map(|n| format!("- `key_{n}`: how many of them there are at most.\n"))
             .collect();
         assert_eq!(by_text_of(&settings), None);
+        let languages: String = (0..40).map(|n| format!("- Language {n}\n")).collect();
+        assert_eq!(by_text_of(&format!("# Supported languages\n\n{languages}")), None);
+        assert_eq!(by_text_of(&format!("{languages}{links}")), Some("list of names"));
         let table: String = (0..40).map(|n| format!("| key{n} | int | {n} |\n")).collect();
         assert_eq!(
             by_text_of(&format!("| Key | Type | Default |\n|---|---|---|\n{table}")),

@@ -8,6 +8,7 @@ mod github;
 mod hugo;
 mod javadoc;
 mod jekyll;
+mod jsdoc;
 mod mdbook;
 mod mkdocs;
 mod rustdoc;
@@ -31,7 +32,7 @@ use crate::text::heading;
 
 /// Every generator, in order of precedence: for a folder with several configurations, and for a page with several
 /// containers.
-pub(crate) static GENERATORS: [&Generator; 14] = [
+pub(crate) static GENERATORS: [&Generator; 15] = [
     &docusaurus::GENERATOR,
     &vitepress::GENERATOR,
     &mdbook::GENERATOR,
@@ -46,6 +47,7 @@ pub(crate) static GENERATORS: [&Generator; 14] = [
     &docbook::GENERATOR,
     &doxygen::GENERATOR,
     &javadoc::GENERATOR,
+    &jsdoc::GENERATOR,
 ];
 
 /// A site generator. Each is a `static` in a file of its own and a row of [`GENERATORS`].

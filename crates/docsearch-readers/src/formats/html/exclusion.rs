@@ -134,5 +134,8 @@ mod tests {
             Some("all pages in one")
         );
         assert_eq!(reason("print.html", "<p>Prints.</p>"), None);
+        let jsdoc = "<article><pre class='prettyprint source linenums'><code>a()</code></pre></article>";
+        assert_eq!(reason("ferry.js.html", jsdoc), Some("listing of code"));
+        assert_eq!(reason("tutorial.html", jsdoc), None);
     }
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes section 4 of NOTICE: the linked Rust crates and their licences.
+"""Writes section 5 of NOTICE: the linked Rust crates and their licences.
 
 `cargo tree` lists the crates. Licences, authors and addresses come from
-`cargo metadata`, copyright lines and licence texts from the crates' sources. What precedes section 4
+`cargo metadata`, copyright lines and licence texts from the crates' sources. What precedes section 5
 stays unchanged. With --check nothing is written, and an outdated NOTICE is an error.
 """
 
@@ -21,7 +21,7 @@ from pathlib import Path
 import toolchain
 
 NOTICE = toolchain.ROOT / "NOTICE"
-HEADING = "4. Rust crates\n"
+HEADING = "5. Rust crates\n"
 INTRODUCTION = """\
 These are linked into pg_docsearch.so, into the program docsearch-inference or into the program docsearch,
 in the versions of Cargo.lock, when they are built for Linux on x86-64. Crates that only run during the build, such as
@@ -260,7 +260,7 @@ def text_of(licence: Licence, found: list[Crate]) -> str:
 
 
 def section(found: list[Crate]) -> Iterable[str]:
-    """The parts of section 4, which empty lines separate."""
+    """The parts of section 5, which empty lines separate."""
     yield HEADING + "   -----------\n" + wrap(INTRODUCTION, "   ")
     order = list(LICENCES)
     groups: dict[tuple[str, ...], list[Crate]] = {}

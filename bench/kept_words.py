@@ -59,6 +59,11 @@ def page(name: str, shown: list[str], stored: list[str]) -> Page:
     return Page(name, shown, LCSseq.similarity(shown, stored), [word for word, _ in lost.most_common(8)])
 
 
+def in_best_order(pages: list[list[list[str]]], stored: list[str]) -> list[str]:
+    """The words of pages, each in that of its orders that is the most like what is stored."""
+    return [word for orders in pages for word in max(orders, key=lambda order: LCSseq.similarity(order, stored))]
+
+
 def chosen(folder: Path, source: dict) -> list[str]:
     """Paths of files, evenly among all, up to the number in the list."""
     endings = tuple(source.get("only") or source["endings"])
@@ -95,12 +100,14 @@ def without_frame(pages: dict[str, list[str]]) -> dict[str, list[str]]:
 def measured(program: Path, name: str, source: dict, cache: Path) -> tuple[list[Page], list[str]]:
     """The pages of a set, and the files of which nothing is stored."""
     folder, format = documentation(name, source, cache), source["format"]
-    shown = {path: words(text) for path, text in RENDERERS[format](folder, chosen(folder, source))}
+    texts = dict(RENDERERS[format](folder, chosen(folder, source)))
+    stored = {path: words(markdown_text(text)) for path, text in stored_texts(program, folder).items() if path in texts}
+    shown = {path: words(text) if isinstance(text, str) else
+             in_best_order([list(map(words, orders)) for orders in text], stored.get(path, []))
+             for path, text in texts.items()}
     shown = without_frame(shown) if format == "html" else shown
     shown = {path: found for path, found in shown.items() if len(found) >= FEWEST_WORDS}
-    stored = stored_texts(program, folder)
-    pages = [page(f"{name}/{path}", found, words(markdown_text(stored[path])))
-             for path, found in shown.items() if path in stored]
+    pages = [page(f"{name}/{path}", found, stored[path]) for path, found in shown.items() if path in stored]
     return pages, [f"{name}/{path}" for path in shown if path not in stored]
 
 

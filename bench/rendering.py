@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -21,11 +22,27 @@ from packages import Missing
 
 HERE = Path(__file__).resolve().parent
 AT_ONCE = 40
+# Lines at the top and the bottom of a page that may be running heads.
+EDGE_LINES = 3
 # Colours in the output of notebooks.
 TERMINAL = re.compile(r"\x1b\[[0-9;]*m")
+# Classes of the navigation in books.
+NAVIGATION = frozenset(("toc", "related", "footer", "footnote-ref", "footnote-back"))
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
-Texts = Iterator[tuple[str, str]]
+# The text of a page in each order in which it can be read.
+Orders = list[str]
+Texts = Iterator[tuple[str, str | list[Orders]]]
+
+
+def list_number(number: int, form: str) -> str:
+    """A number as lists of HTML show it that have the type `form`."""
+    if form in ("a", "A") and 0 < number <= 26:
+        return chr(ord(form) + number - 1)
+    if form in ("i", "I") and 0 < number < 40:
+        roman = "x" * (number // 10) + ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"][number % 10]
+        return roman.upper() if form == "I" else roman
+    return str(number)
 
 
 class HtmlText(HTMLParser):
@@ -40,18 +57,19 @@ class HtmlText(HTMLParser):
         self.hidden, self.inside = hidden, 0
         self.parts: list[str] = []
         self.open: list[tuple[str, bool]] = []
-        # The next numbers of lists.
-        self.numbers: list[int] = []
+        # The next numbers of lists, with their form.
+        self.numbers: list[tuple[int, str]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
         if tag not in self.INLINE:
             self.parts.append("\n")
         if tag == "ol":
-            self.numbers.append(int(values.get("start") or 1))
+            self.numbers.append((int(values.get("start") or 1), values.get("type") or "1"))
         if tag == "li" and self.numbers and not self.inside:
-            self.parts.append(f"{self.numbers[-1]}. ")
-            self.numbers[-1] += 1
+            number, form = self.numbers[-1]
+            self.parts.append(f"{list_number(number, form)}. ")
+            self.numbers[-1] = (number + 1, form)
         if tag == "img" and not self.inside:
             self.parts.append(f" {values.get('alt') or ''} ")
         if tag not in self.EMPTY:
@@ -99,7 +117,7 @@ def output(command: list[str | Path], given: bytes | None = None) -> str | None:
     return done.stdout.decode(errors="replace") if done.returncode == 0 else None
 
 
-def each(render: Callable[[Path], str | None]) -> Callable[[Path, list[str]], Texts]:
+def each(render: Callable[[Path], str | list[Orders] | None]) -> Callable[[Path, list[str]], Texts]:
     """A renderer that reads one file at a time."""
     def texts(folder: Path, paths: list[str]) -> Texts:
         for path in paths:
@@ -137,16 +155,44 @@ def notebook(file: Path) -> str:
     return "\n\n".join(parts)
 
 
-def with_pandoc(file: Path) -> str | None:
-    """Without the numbers of notes."""
-    text = output(["pandoc", str(file), "--to", "plain", "--wrap", "none", "--track-changes", "accept"])
-    return text and re.sub(r"\[\d+\]", " ", text)
+def book(file: Path) -> str | None:
+    """Without tables of contents and the navigation of pages, and without the numbers of notes."""
+    text = output(["pandoc", str(file), "--to", "html", "--wrap", "none"])
+    return text and html_text(text.replace('<li id="fn', '<p id="fn'), NAVIGATION)
 
 
-def with_poppler(file: Path) -> str | None:
-    """With the parts of words that a hyphen separates at the end of a line joined."""
-    text = output(["pdftotext", str(file), "-"])
-    return text and re.sub(r"(?<=\w)[-\u2010\u00ad]\n(?=[^\W\d_])", "", text)
+def word_file(file: Path) -> str | None:
+    """Without the numbers of notes. As HTML, in which the lines of a cell follow each other."""
+    text = output(["pandoc", str(file), "--to", "html", "--track-changes", "accept"])
+    return text and html_text(text.replace('<li id="fn', '<p id="fn'), frozenset(("footnote-ref", "footnote-back")))
+
+
+def edge_words(line: str) -> str:
+    """The words of a line without its page number."""
+    return re.sub(r"\b[ivxlc]+\b|[\W\d_]+", "", line)
+
+
+def without_running_lines(text: str) -> list[str]:
+    """The pages without the lines at their edge that only number them, or that come again at the edge of another."""
+    pages = [[line for line in page.splitlines() if line.strip()] for page in text.split("\f")]
+    edges = (slice(EDGE_LINES), slice(-EDGE_LINES, None))
+    counts = [Counter(words for page in pages for words in {edge_words(line) for line in page[edge]}) for edge in edges]
+    without = []
+    for page in pages:
+        running = {line for edge, count in zip(edges, counts, strict=True) for line in page[edge]
+                   if not edge_words(line) or count[edge_words(line)] > 1}
+        without.append("\n".join(line for line in page if line not in running))
+    return without
+
+
+def with_poppler(file: Path) -> list[Orders] | None:
+    """Without running heads, and with the parts of words that a hyphen separates at the end of a line joined. A PDF
+    file does not tell the order of columns, cells and notes: by columns, by lines, and as they are drawn."""
+    orders = [output(["pdftotext", *order, str(file), "-"]) for order in ([], ["-layout"], ["-raw"])]
+    if None in orders:
+        return None
+    pages = zip(*map(without_running_lines, orders), strict=True)
+    return [[re.sub(r"(?<=\w)[-\u2010\u00ad]\n\s*(?=[^\W\d_])", "", order) for order in page] for page in pages]
 
 
 def with_sphinx(folder: Path, paths: list[str]) -> Texts:
@@ -202,8 +248,8 @@ RENDERERS: dict[str, Callable[[Path, list[str]], Texts]] = {
     "markdown": each(markdown_file),
     "asciidoc": with_asciidoctor,
     "html": with_browser,
-    "docx": each(with_pandoc),
-    "epub": each(with_pandoc),
+    "docx": each(word_file),
+    "epub": each(book),
     "pdf": each(with_poppler),
     "notebook": each(notebook),
 }

@@ -47,6 +47,9 @@ class Words(Builder):
     def write_doc(self, docname: str, doctree: nodes.document) -> None:
         file = Path(self.outdir) / f"{docname}.words"
         file.parent.mkdir(parents=True, exist_ok=True)
+        # Numbers of sections, and the head and foot that all pages have.
+        for made in [*doctree.findall(nodes.generated), *doctree.findall(nodes.decoration)]:
+            made.parent.remove(made)
         file.write_text("\n".join(shown(doctree)))
 
 

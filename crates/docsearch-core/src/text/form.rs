@@ -100,6 +100,11 @@ struct Pieces<'a> {
 impl Pieces<'_> {
     /// The next piece that may not be its own form. It is as short as possible.
     fn next_unsettled(&mut self) -> Option<Range<usize>> {
+        // Of most texts, all or the rest is ASCII.
+        if self.source[self.at..].is_ascii() {
+            self.at = self.source.len();
+            return None;
+        }
         let mut before = self.at;
         let mut unsettled: Option<usize> = None;
         for (offset, c) in self.source[before..].char_indices() {
@@ -172,8 +177,9 @@ pub(crate) fn is_mark(c: char) -> bool {
 }
 
 /// Whether a character belongs to a word: a letter, a digit, or a mark on them.
+#[inline]
 pub(crate) fn is_of_word(c: char) -> bool {
-    c.is_alphanumeric() || is_mark(c)
+    c.is_ascii_alphanumeric() || !c.is_ascii() && (c.is_alphanumeric() || is_mark(c))
 }
 
 /// Signs within words, beside hyphens, that Unicode counts as parts of the word: of Catalan, Hebrew, and divided words.

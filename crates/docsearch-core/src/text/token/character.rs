@@ -22,7 +22,12 @@ pub(super) fn is_bracket(c: char) -> bool {
 }
 
 /// Letters of scripts without spaces between words, and Hangul, whose words are long.
+#[inline]
 pub(crate) fn is_unspaced(c: char) -> bool {
+    !c.is_ascii() && is_unspaced_letter(c)
+}
+
+fn is_unspaced_letter(c: char) -> bool {
     match u32::from(c) {
         0x2E80..=0x2FDF
         | 0x3005..=0x3007

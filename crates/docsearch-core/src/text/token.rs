@@ -240,10 +240,12 @@ impl<'a> Tokens<'a> {
             [b'-' | b'@' | b'$' | b'.' | b':' | b'%' | b'!' | b'#' | b'&', ..] => 1,
             _ => return None,
         };
-        let opens = self.text[..at]
-            .chars()
-            .next_back()
-            .is_none_or(|c| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | '[' | '{' | ',' | '|' | '/'));
+        let mut before = self.text[..at].chars().rev();
+        let opens = before.next().is_none_or(|c| match c {
+            // "'1'::int": the quotation ends here.
+            '`' | '"' | '\'' => before.next().is_none_or(|c| !is_word(c)),
+            _ => c.is_whitespace() || matches!(c, '(' | '[' | '{' | ',' | '|' | '/'),
+        });
         let names = rest[mark..]
             .chars()
             .next()

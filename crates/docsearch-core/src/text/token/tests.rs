@@ -83,6 +83,7 @@ fn a_sign_before_a_name_belongs_to_it() {
     }
     assert_eq!(shown("a:b x%y, 50% off, it's #1!"), shown("a b x y, 50 off, it s 1"));
     assert_eq!(shown("sorted: by"), ["word:sorted", "word:by"]);
+    assert_eq!(shown("'1'::int"), ["number:1", "operator:::", "word:int"]);
 }
 
 #[test]

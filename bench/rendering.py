@@ -57,8 +57,8 @@ class HtmlText(HTMLParser):
         self.hidden, self.inside = hidden, 0
         self.parts: list[str] = []
         self.open: list[tuple[str, bool]] = []
-        # The next numbers of lists, with their form.
-        self.numbers: list[tuple[int, str]] = []
+        # The next numbers of the lists that are open, with their form; `None` of those with bullets.
+        self.numbers: list[tuple[int, str] | None] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
@@ -66,7 +66,9 @@ class HtmlText(HTMLParser):
             self.parts.append("\n")
         if tag == "ol":
             self.numbers.append((int(values.get("start") or 1), values.get("type") or "1"))
-        if tag == "li" and self.numbers and not self.inside:
+        if tag == "ul":
+            self.numbers.append(None)
+        if tag == "li" and self.numbers and self.numbers[-1] and not self.inside:
             number, form = self.numbers[-1]
             self.parts.append(f"{list_number(number, form)}. ")
             self.numbers[-1] = (number + 1, form)
@@ -81,7 +83,7 @@ class HtmlText(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag not in self.INLINE:
             self.parts.append("\n")
-        if tag == "ol" and self.numbers:
+        if tag in ("ol", "ul") and self.numbers:
             self.numbers.pop()
         if any(tag == own for own, _ in self.open):
             while self.open:

@@ -10,6 +10,7 @@ mod heading;
 mod layout;
 mod line;
 mod mark;
+mod numbered_glyph;
 mod outline;
 mod page;
 mod paragraph;

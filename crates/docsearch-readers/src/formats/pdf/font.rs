@@ -9,6 +9,8 @@ use hayro_font::{CMapResolverFn, Font, FontCache, FontQuery, FontResolverFn, Sta
 use hayro_syntax::object::{Array, Dict, Name};
 use unicode_normalization::UnicodeNormalization;
 
+use super::numbered_glyph;
+
 /// Distinct letters of one width that make a font one of code.
 const TYPED_LETTERS: usize = 4;
 /// Wider characters are those of Chinese and its like, which have one width in every font.
@@ -36,6 +38,7 @@ pub(super) struct LoadedFont<'a> {
     codes: HashMap<u32, Code>,
     pub(super) is_bold: bool,
     is_fixed: bool,
+    names_codes: bool,
     /// The width of each letter that was drawn.
     widths: HashMap<char, f64>,
 }
@@ -91,6 +94,7 @@ impl<'a> Fonts<'a> {
             codes: HashMap::new(),
             is_bold: style.is_bold,
             is_fixed: style.is_fixed,
+            names_codes: style.names_codes,
             widths: HashMap::new(),
         });
         self.loaded.len() - 1
@@ -132,11 +136,13 @@ impl LoadedFont<'_> {
             hayro_font::FontGlyph::Type3(glyph) => glyph.as_unicode(),
         };
         let units = f64::from(UNITS_PER_EM);
+        let numbered = numbered_glyph::letter(code).filter(|_| self.names_codes);
         let new = Code {
-            text: text.map(|text| match text {
-                BfString::Char(character) => clean(&character.to_string()),
-                BfString::String(text) => clean(&text),
-            }),
+            text: match text {
+                Some(BfString::Char(character)) => Some(clean(&character.to_string())),
+                Some(BfString::String(text)) => Some(clean(&text)),
+                None => numbered.map(Rc::from),
+            },
             width: advance.x / units,
             height: advance.y.abs() / units,
         };
@@ -171,6 +177,7 @@ fn single_letter(text: &str) -> Option<char> {
 struct Style {
     is_bold: bool,
     is_fixed: bool,
+    names_codes: bool,
 }
 
 impl Style {
@@ -192,6 +199,7 @@ impl Style {
         Self {
             is_bold: flags & FORCE_BOLD != 0 || weight >= BOLD_WEIGHT || is_bold_name(&name),
             is_fixed: flags & FIXED_PITCH != 0 || name.starts_with("Courier"),
+            names_codes: numbered_glyph::names_codes(dict),
         }
     }
 }

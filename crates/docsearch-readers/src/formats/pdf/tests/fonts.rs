@@ -25,3 +25,28 @@ fn fonts_that_are_not_in_the_file_have_the_letters_of_their_collection() {
         assert_eq!(text_of(encoding, collection, codes).trim(), text, "{encoding}");
     }
 }
+
+/// Words in a bitmap font, as TeX makes them, with these names of glyphs for the codes from 1 on.
+fn in_bitmap_font(name: impl Fn(u32) -> String, words: &[&str]) -> String {
+    let names: String = (1..128).map(|code| format!("/{} ", name(code))).collect();
+    let widths: String = (1..128).map(|code| format!("{} ", 5 + code % 3)).collect();
+    let font = format!(
+        "/F5 << /Type /Font /Subtype /Type3 /FontBBox [ 0 0 10 10 ] /FontMatrix [ 0.1 0 0 0.1 0 0 ] /FirstChar 1 \
+         /LastChar 127 /Widths [ {widths} ] /CharProcs << >> /Encoding << /Type /Encoding /Differences [ 1 {names} ] >> >>"
+    );
+    let page: String = (0..)
+        .zip(words)
+        .map(|(place, word)| at("F5", 12, 72 + 80 * place, 700, word))
+        .collect();
+    read(&drawn_with(&[page], "", &font)).map_or(String::new(), |document| document.body)
+}
+
+#[test]
+fn glyphs_that_are_named_by_their_codes_are_letters() {
+    let words = ["Je\u{b}rey", "\u{c}nds", "kites."];
+    assert_eq!(
+        in_bitmap_font(|code| format!("a{code}"), &words).trim(),
+        "Jeffrey finds kites."
+    );
+    assert!(!in_bitmap_font(|code| format!("g{}", code + 1), &words).contains("kites"));
+}

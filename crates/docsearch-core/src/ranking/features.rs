@@ -154,8 +154,8 @@ impl<'a> QueryFeatures<'a> {
         }
     }
 
-    /// The description for verbs, quoted phrases and the words of short queries, metadata for containers and platforms, the age for queries about
-    /// what is new.
+    /// The description for verbs, quoted phrases and the words of short queries, metadata for containers and platforms,
+    /// the age for queries about what is new.
     pub(crate) fn needs(&self) -> Needs {
         let query = self.understanding;
         let describes = self.weights.boost_action_description > 0.0 || self.weights.boost_object_description > 0.0;

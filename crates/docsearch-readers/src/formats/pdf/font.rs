@@ -136,12 +136,12 @@ impl LoadedFont<'_> {
             hayro_font::FontGlyph::Type3(glyph) => glyph.as_unicode(),
         };
         let units = f64::from(UNITS_PER_EM);
-        let numbered = numbered_glyph::letter(code).filter(|_| self.names_codes);
         let new = Code {
             text: match text {
                 Some(BfString::Char(character)) => Some(clean(&character.to_string())),
                 Some(BfString::String(text)) => Some(clean(&text)),
-                None => numbered.map(Rc::from),
+                None if self.names_codes => numbered_glyph::letter(code),
+                None => None,
             },
             width: advance.x / units,
             height: advance.y.abs() / units,

@@ -1,6 +1,8 @@
 //! Letters of the bitmap fonts that TeX makes where it has no others. Their glyphs have the number of their code as
 //! name, `a65`, and the codes are those of TeX's text fonts.
 
+use std::rc::Rc;
+
 use hayro_syntax::object::{Array, Dict, Name, Object};
 
 /// Whether a font names each of its glyphs by its code.
@@ -30,25 +32,25 @@ pub(super) fn names_codes(font: &Dict<'_>) -> bool {
     named > 0
 }
 
-/// What a code of TeX's text fonts shows, of both encodings that are usual (OT1 and T1); `None` where they differ.
-pub(super) fn letter(code: u32) -> Option<&'static str> {
-    const PRINTABLE: &str =
-        "!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz";
-    match code {
-        11 | 27 => Some("ff"),
-        12 | 28 => Some("fi"),
-        13 | 29 => Some("fl"),
-        14 | 30 => Some("ffi"),
-        15 | 31 => Some("ffl"),
-        16 | 34 | 92 => Some("\""),
-        33..=122 => {
-            let at = usize::try_from(code).ok()? - 33;
-            PRINTABLE.get(at..=at)
+/// What a code of TeX's text fonts shows. Ligatures are at the places that they have in one of the usual encodings (OT1,
+/// T1); the other has rare letters there. `None` for other codes outside of ASCII.
+pub(super) fn letter(code: u32) -> Option<Rc<str>> {
+    let ligature = match code {
+        11 | 27 => "ff",
+        12 | 28 => "fi",
+        13 | 29 => "fl",
+        14 | 30 => "ffi",
+        15 | 31 => "ffl",
+        16 | 17 => "\"",
+        21 => "–",
+        22 => "—",
+        // Fonts of code have braces and backslashes where OT1 has dashes and quotation marks.
+        _ => {
+            let character = char::from_u32(code).filter(char::is_ascii_graphic)?;
+            return Some(character.to_string().into());
         }
-        123 | 21 => Some("–"),
-        124 | 22 => Some("—"),
-        _ => None,
-    }
+    };
+    Some(ligature.into())
 }
 
 #[cfg(test)]
@@ -57,9 +59,13 @@ mod tests {
 
     #[test]
     fn codes_of_text_fonts_are_letters() {
-        let text = |codes: &[u32]| codes.iter().filter_map(|&code| letter(code)).collect::<String>();
+        let text = |codes: &[u32]| {
+            let letters = codes.iter().filter_map(|&code| letter(code));
+            letters.map(|letter| letter.to_string()).collect::<String>()
+        };
         assert_eq!(text(&[74, 101, 11, 114, 101, 121, 39, 115]), "Jeffrey's");
         assert_eq!(text(&[28, 110, 100, 40, 122, 41]), "find(z)");
+        assert_eq!(text(&[123, 92, 110, 125]), "{\\n}");
         assert_eq!(letter(200), None);
     }
 }

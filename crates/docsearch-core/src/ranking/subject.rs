@@ -135,15 +135,18 @@ impl SubjectQuery<'_> {
     ) -> Vec<SubjectCandidate<'a>> {
         let mut documents: Map<(i64, usize), Vec<DocumentId>> = Map::default();
         let mut qualified: Vec<(i64, &str)> = Vec::new();
+        // Many documents may have one name.
+        let mut are_qualified: Map<usize, bool> = Map::default();
         for (document, kind, index) in names {
             let text = self.candidate_names[index].text.as_str();
-            if kind != NameKind::Address && is_qualified(text) {
+            let is_qualified = *are_qualified.entry(index).or_insert_with(|| is_qualified(text));
+            if kind != NameKind::Address && is_qualified {
                 qualified.push((document.project, text));
             }
             let is_within = matches!(self.candidate_names[index].role, NameRole::Within | NameRole::Mention);
             // "guide install" are words, and `io::Write` is a name.
             let is_name = match kind {
-                NameKind::Path => is_qualified(text),
+                NameKind::Path => is_qualified,
                 NameKind::Address | NameKind::Unprefixed => false,
                 _ => true,
             };

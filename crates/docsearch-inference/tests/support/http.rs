@@ -127,12 +127,16 @@ fn serve(
         change(&mut shared.0.lock().expect("a lock"));
         shared.1.notify_all();
     };
-    shared.0.lock().expect("a lock").received.push(received.clone());
+    let reaction = {
+        // Reactions are in the order of `received`, and decided once a request counts as open.
+        let mut react = react.lock().expect("a lock");
+        shared.0.lock().expect("a lock").received.push(received.clone());
+        react(&received)
+    };
     count(|state| {
         state.open += 1;
         state.most_open = state.most_open.max(state.open);
     });
-    let reaction = react.lock().expect("a lock")(&received);
     let done = answer(stream, &received, &reaction);
     count(|state| state.open -= 1);
     done

@@ -13,8 +13,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import toolchain
@@ -159,6 +163,28 @@ class Workshop:
             or name in ("node_modules", "cache", ".docusaurus", "_build")])
         shutil.copytree(site / self.generator.html, parts[1])
         return parts[0] / self.generator.pages, parts[1]
+
+
+@contextmanager
+def published(pages: Path, base: str = "/") -> Iterator[str]:
+    """Serves built pages below a base, as hosts of sites do: /guide is also /guide.html. Gives the address."""
+    class Handler(SimpleHTTPRequestHandler):
+        def translate_path(self, path: str) -> str:
+            return super().translate_path(path.removeprefix(base.rstrip("/")))
+
+        def send_head(self):  # noqa: ANN201
+            file = self.translate_path(self.path)
+            if not Path(file).exists() and Path(f"{file}.html").exists():
+                self.path += ".html"
+            return super().send_head()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(pages))) as listener:
+        threading.Thread(target=listener.serve_forever, daemon=True).start()
+        yield f"http://localhost:{listener.server_port}{base}"
+        listener.shutdown()
 
 
 def trimmed(page: str) -> str:

@@ -1,6 +1,7 @@
 //! A document in the form that `docsearch.index_docs` takes, and how a file or a server's response becomes one.
 
 mod assembly;
+pub mod boost;
 pub mod distinct_title;
 mod exclusion;
 mod folders;
@@ -22,13 +23,14 @@ use crate::bytes::{compression, encoding};
 use crate::detection;
 use crate::detection::content_type::ContentType;
 pub use crate::draft::unknown_names::UnknownNames;
-use crate::draft::{Draft, PART, UNUSED_PART, Unreadable};
+use crate::draft::{Draft, PART, UNUSED_PART, Unreadable, guard};
 use crate::file::{self, Folder, Links, slug};
 use crate::folder::included::Inclusion;
 use crate::formats::format::{Format, Reader, TextSource};
 use crate::formats::{has_page_extension, html};
 use crate::page_questions::front_matter::LeftOut;
 use crate::site::{AnchorRule, Generator, Site, SiteOptions, Sites};
+use boost::Boosts;
 pub use folders::Folders;
 
 /// One element of the array that `docsearch.index_docs(project, docs)` takes.
@@ -120,6 +122,8 @@ pub struct ReadOptions {
     pub content: Option<String>,
     /// Overrides the configuration of a site.
     pub site: SiteOptions,
+    /// Weights of pages without one of their own.
+    pub boosts: Boosts,
 }
 
 /// A file of a folder.
@@ -187,7 +191,7 @@ pub fn read(
         folders,
         site: site.as_ref(),
     };
-    documents(&origin, bytes, options.format, options)
+    guard::caught(|| documents(&origin, bytes, options.format, options))
 }
 
 /// Reads the response of a web server. Its media type takes precedence over the path of the URL; the path gives the
@@ -222,7 +226,7 @@ pub fn from_response(
         folders: None,
         site: None,
     };
-    documents(&origin, bytes, format, options)
+    guard::caught(|| documents(&origin, bytes, format, options))
 }
 
 /// Where bytes come from.

@@ -80,6 +80,9 @@ pub enum Unreadable {
         /// The problem, optionally with a hint.
         reason: String,
     },
+    /// A bug of a reader.
+    #[error("its reader crashed; please report this with the file")]
+    Crashed,
     /// A response needs a URL with a host.
     #[error("not a URL with a host: {0}")]
     Url(String),

@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 256 << 20;
 /// An open archive.
 pub(crate) struct Archive<R> {
     zip: ZipArchive<R>,
-    /// The index of each entry by its path in the form that [`path`] gives it.
+    /// The index of each entry by its path in the form that [`path`] gives it, without a folder that all entries share.
     entries: HashMap<String, usize>,
     format: &'static str,
     left: u64,
@@ -52,12 +52,16 @@ impl<R: Read + Seek> Archive<R> {
         if zip.len() > MAX_ENTRIES {
             return Err(malformed(format!("more than {MAX_ENTRIES} files in it")));
         }
+        let paths = (0..zip.len()).filter_map(|at| Some((path(&zip.name_for_index(at)?.ok()?), at)));
+        let paths: Vec<(String, usize)> = paths.collect();
+        let folder = shared_folder(&paths).to_owned();
         // The first of several entries with one path counts.
-        let names = (0..zip.len())
+        let entries = paths
+            .into_iter()
             .rev()
-            .filter_map(|at| Some((path(&zip.name_for_index(at)?.ok()?), at)));
+            .map(|(path, at)| (path[folder.len()..].to_owned(), at));
         Ok(Self {
-            entries: names.collect(),
+            entries: entries.collect(),
             zip,
             format,
             left: MAX_BYTES,
@@ -148,6 +152,16 @@ fn path(name: &str) -> String {
     name.replace('\\', "/").trim_start_matches('/').to_lowercase()
 }
 
+/// The folder, with `/`, that is at the root of all paths: some programs pack a folder instead of what it contains.
+fn shared_folder(paths: &[(String, usize)]) -> &str {
+    let folder = paths
+        .first()
+        .and_then(|(first, _)| Some(first.split_at(first.find('/')? + 1).0));
+    folder
+        .filter(|folder| paths.iter().all(|(path, _)| path.starts_with(folder)))
+        .unwrap_or_default()
+}
+
 #[cfg(test)]
 pub(crate) fn packed(files: &[(&str, &str)]) -> Vec<u8> {
     let files: Vec<(&str, Vec<u8>)> = files
@@ -188,6 +202,18 @@ mod tests {
         let mut archive = Archive::open(&bytes, "test").unwrap();
         assert_eq!(archive.read("ops/text/one.xhtml").unwrap().unwrap(), b"1");
         assert_eq!(archive.paths_with_end(".opf"), ["a/book.OPF"]);
+    }
+
+    #[test]
+    fn a_folder_around_all_entries_does_not_count() {
+        let bytes = packed(&[("Book/mimetype", "m"), ("Book/OPS/a.xhtml", "1")]);
+        let mut archive = Archive::open(&bytes, "test").unwrap();
+        assert_eq!(archive.read("mimetype").unwrap().unwrap(), b"m");
+        assert_eq!(archive.read("OPS/a.xhtml").unwrap().unwrap(), b"1");
+        assert_eq!(archive.read("Book/OPS/a.xhtml").unwrap().unwrap(), b"1");
+
+        let bytes = packed(&[("Book/mimetype", "m"), ("Bookends", "1")]);
+        assert_eq!(Archive::open(&bytes, "test").unwrap().read("mimetype").unwrap(), None);
     }
 
     #[test]

@@ -87,6 +87,8 @@ pub(super) fn assemble(
     if source_urls.is_empty() {
         source_urls.extend(origin.url.map(str::to_owned).or(address.url));
     }
+    let mut metadata = matter.metadata;
+    let unusable = options.boosts.note(origin.path, &mut metadata);
     let document = Document {
         slug,
         title,
@@ -99,7 +101,7 @@ pub(super) fn assemble(
         source_urls,
         source_path: Some(origin.path.to_string_lossy().into_owned()),
         source_root: origin.source_root.to_owned(),
-        metadata: matter.metadata,
+        metadata,
         published_at: matter.published_at,
         anchors,
         pages: Vec::new(),
@@ -108,7 +110,7 @@ pub(super) fn assemble(
     };
     Ok(ReaderOutput {
         document,
-        warning,
+        warning: warning.or(unusable),
         left_out,
         unknown,
     })

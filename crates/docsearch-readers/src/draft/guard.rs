@@ -1,5 +1,6 @@
-//! Runs third-party readers on untrusted files: a panic fails the file, not the program, and recursion has room.
+//! Runs readers on untrusted files: a panic fails the file, not the program, and recursion has room.
 
+use std::panic::{self, AssertUnwindSafe};
 use std::thread;
 
 use crate::draft::Unreadable;
@@ -7,7 +8,12 @@ use crate::draft::Unreadable;
 /// Stack of the reader thread in bytes; pages that are not used cost nothing.
 const STACK_BYTES: usize = 64 << 20;
 
-/// Runs `read` in a thread of its own.
+/// Runs `read`; a panic is a file that cannot be read, which must not end a run over thousands of files.
+pub(crate) fn caught<T>(read: impl FnOnce() -> Result<T, Unreadable>) -> Result<T, Unreadable> {
+    panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or(Err(Unreadable::Crashed))
+}
+
+/// Runs a third-party reader in a thread of its own.
 pub(crate) fn run<T: Send>(
     format: &'static str,
     read: impl FnOnce() -> Result<T, Unreadable> + Send,
@@ -33,5 +39,9 @@ mod tests {
         let failed: Result<(), _> = run("test", || panic!("a bug"));
         assert!(matches!(failed, Err(Unreadable::Malformed { format: "test", .. })));
         assert_eq!(run("test", || Ok(1)).unwrap(), 1);
+
+        let failed: Result<(), _> = caught(|| panic!("a bug"));
+        assert!(matches!(failed, Err(Unreadable::Crashed)));
+        assert_eq!(caught(|| Ok(1)).unwrap(), 1);
     }
 }

@@ -11,6 +11,7 @@ mod source;
 mod table;
 #[cfg(test)]
 mod tests;
+mod unknown_macro;
 
 use std::path::Path;
 
@@ -109,6 +110,7 @@ fn convert(folder: Option<&Folder>, path: &Path, text: &str) -> Result<Draft, Un
     Ok(Draft {
         body: markdown_text::page(&blocks),
         warning: problem.or_else(|| includes.warning()),
+        unknown: unknown_macro::count(&document),
         ..Draft::new(matter)
     })
 }

@@ -82,6 +82,7 @@ fn read(bytes: &[u8]) -> Result<Vec<Draft>, Unreadable> {
                     Some(last) if book.has_no_title(&draft) => {
                         last.body.push('\n');
                         last.body.push_str(&draft.body);
+                        last.unknown.extend(&draft.unknown);
                     }
                     _ => drafts.push(book.chapter(draft, path, label)),
                 }

@@ -5,6 +5,7 @@ mod code_block;
 mod control;
 mod definition_list;
 mod drawing;
+mod element;
 pub(crate) mod exclusion;
 mod frame;
 mod head;
@@ -15,6 +16,7 @@ mod measure;
 mod member;
 mod noise;
 mod preformatted;
+mod section_form;
 mod style_sheet;
 mod table;
 mod target;
@@ -119,6 +121,7 @@ pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame
     let vocabulary = Vocabulary::of(&page);
     style_sheet::apply(&page, &vocabulary);
     let main = main_content::find(&page, &vocabulary, content, head.title.as_deref(), frame);
+    let unknown = element::count_unknown(&main);
     noise::simplify(&main, &vocabulary);
     heading::name_by_role(&main);
     member::normalise(&main);
@@ -162,6 +165,7 @@ pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame
     Ok(Draft {
         body,
         parent: head.parent,
+        unknown,
         ..Draft::new(matter)
     })
 }

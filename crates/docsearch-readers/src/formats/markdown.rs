@@ -8,6 +8,7 @@ mod container;
 mod context;
 mod definition_list;
 mod directive;
+mod home_page;
 pub(crate) mod mdx;
 mod myst;
 mod role;
@@ -22,6 +23,7 @@ use crate::draft::{Draft, Unreadable};
 use crate::folder::include_reader;
 use crate::folder::inclusion::{self, Language};
 use crate::formats::format::{Format, LinkSyntax, Reader, SiteAnchors, TextSource};
+use crate::formats::rst::LabelledFolders;
 use crate::formats::rst::directive::vocabulary;
 use crate::site::Extensions;
 use crate::text::term;
@@ -38,6 +40,7 @@ pub(crate) static FORMAT: Format = Format {
     is_linked: true,
     includes: true,
     anchors: SiteAnchors::HeadingsAndQuotations,
+    collect_shared: Some(|files| Box::new(LabelledFolders::of_files(files))),
     ..Format::new("markdown", "Markdown", "Markdown", Reader::Text(read))
 };
 
@@ -53,7 +56,7 @@ pub(crate) fn page(source: &TextSource<'_>, extensions: Extensions) -> Result<Ve
         let (text, missing) = partial::expand(source.folder, source.path, text);
         let is_code = vocabulary::is_code;
         let (text, warning) = inclusion::expand(source.folder, source.path, &text, Language::Markdown, is_code);
-        let markdown = converted(&text, &context);
+        let markdown = home_page::text(matter) + &converted(&text, &context);
         let of_parts = include_reader::warning(&context.missing());
         Ok((markdown, missing.or(warning).or(of_parts)))
     })?;
@@ -77,7 +80,7 @@ fn converted(text: &str, context: &PageContext) -> String {
     };
     let plain = match dialect {
         Some(dialect) => context.without_components(text, dialect),
-        None => myst::without_comments(text).into_owned(),
+        None => myst::without_comments(text, context).into_owned(),
     };
     let mut page = Converter {
         context,

@@ -2,6 +2,7 @@
 //! to, and running out of memory ends the process.
 
 mod arrangement;
+mod collection;
 mod content;
 mod direction;
 mod extraction;

@@ -135,7 +135,8 @@ pub(crate) fn read(text: &str) -> Result<Draft, Unreadable> {
         true => mdoc::page(&lines),
         false => man::page(&lines),
     };
-    let unknown = std::mem::take(&mut page.unknown);
+    let mut unknown = std::mem::take(&mut page.unknown);
+    shown_texts(&lines).for_each(|text| escape::count_unknown(text, &mut unknown));
     let body = page.blocks();
     if body.is_empty() {
         return Err(Unreadable::NoDocumentation("empty page"));
@@ -160,6 +161,18 @@ pub(crate) fn read(text: &str) -> Result<Draft, Unreadable> {
         body: markdown_text::page(&blocks),
         unknown,
         ..Draft::new(matter)
+    })
+}
+
+/// The lines of text, and the arguments of macros that show them.
+fn shown_texts(lines: &[Line]) -> impl Iterator<Item = &String> {
+    lines.iter().flat_map(|line| {
+        let texts: &[String] = match line {
+            Line::Text(text) => std::slice::from_ref(text),
+            Line::Macro { name, .. } if name == "IX" || request_name::is_without_text(name) => &[],
+            Line::Macro { arguments, .. } => arguments,
+        };
+        texts
     })
 }
 

@@ -8,6 +8,7 @@ mod inline;
 mod label;
 mod labelled_folder;
 mod line;
+mod myst_page;
 mod reference;
 mod role;
 mod substitution;
@@ -29,7 +30,8 @@ use crate::formats::growth;
 use block::{PageReader, Scope};
 use context::PageContext;
 use directive::vocabulary;
-use labelled_folder::LabelledFolders;
+pub(crate) use labelled_folder::LabelledFolders;
+use myst_page::MystPage;
 use reference::References;
 
 pub(crate) static FORMAT: Format = Format {
@@ -137,15 +139,55 @@ fn page(text: &str, context: PageContext) -> Page {
 pub(crate) struct HostPage {
     context: PageContext,
     references: References,
+    /// What references in MyST to the page itself can name.
+    own: MystPage,
 }
+
+/// Parts of references that show the title of their target, in roles of both syntaxes and in links of MyST.
+const MARKS_OF_REFERENCES: [&str; 5] = ["ref}`", "{doc}`", "ref:`", ":doc:`", "[]("];
 
 impl HostPage {
     pub(crate) fn of(source: &TextSource<'_>) -> Self {
-        let context = PageContext::of_part(source);
+        let refers = MARKS_OF_REFERENCES.iter().any(|mark| source.text.contains(mark));
+        let folders = source.shared::<LabelledFolders>().zip(source.folder).filter(|_| refers);
+        let labels = folders.map(|(folders, folder)| folders.of(&folder.root, source.path));
+        let context = PageContext::of_part(source, labels.unwrap_or_default());
+        let own = if refers {
+            MystPage::of(source.text)
+        } else {
+            MystPage::default()
+        };
+        let mut references = References::of_page(&[], &[], &context);
+        references.add_labels(&own);
         Self {
-            references: References::of_page(&[], &[], &context),
             context,
+            references,
+            own,
         }
+    }
+
+    /// The title of what a link of MyST leads to, and the address; `None` if neither page nor label is known.
+    pub(crate) fn link_to(&self, target: &str) -> Option<(String, String)> {
+        let target = target.strip_prefix("project:").unwrap_or(target);
+        let (page, anchor) = target.split_once('#').unwrap_or((target, ""));
+        let name = if page.is_empty() { anchor } else { page };
+        if page.is_empty() || anchor.is_empty() {
+            if let Some(title) = self.own.sections.get(anchor).filter(|_| page.is_empty()) {
+                return Some((title.clone(), target.to_owned()));
+            }
+            if let Some((Some(title), address)) = self.references.label(name) {
+                return Some((inline::title_markdown(title), address));
+            }
+        }
+        let page = ["md", "rst"]
+            .iter()
+            .find_map(|end| page.strip_suffix(end)?.strip_suffix('.'))
+            .unwrap_or(page);
+        let title = match anchor {
+            "" => inline::title_markdown(self.references.title(page)?),
+            anchor => self.references.section(page, anchor)?.to_owned(),
+        };
+        Some((title, target.to_owned()))
     }
 
     /// Converts a part of the page.

@@ -60,13 +60,16 @@ pub(crate) fn take(markdown: &str) -> (String, BTreeMap<String, String>) {
         let is_bare = rest.len() < line.len() && text[start..].trim().is_empty();
         if is_bare && (start == 0 || text[..start].ends_with("\n\n")) {
             text.truncate(start);
+            for (at, _) in targets.iter_mut().rev().take_while(|(at, _)| *at > start) {
+                *at = start;
+            }
             is_after_bare = true;
         }
     }
     let sections = sections(&text);
     let mut anchors = BTreeMap::new();
     for (at, name) in targets {
-        if let Some(section) = section_at(&text, &sections, at.min(text.len()))
+        if let Some(section) = section_at(&text, &sections, at)
             && !sections.iter().any(|section| section.anchor == name)
         {
             anchors.entry(name).or_insert_with(|| section.anchor.clone());
@@ -94,6 +97,8 @@ fn section_at<'a>(text: &str, sections: &'a [Section], at: usize) -> Option<&'a 
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -114,6 +119,27 @@ mod tests {
                 .map(|(name, anchor)| (name.to_owned(), anchor.to_owned()))
                 .into()
         );
+    }
+
+    #[test]
+    fn marks_on_a_line_of_their_own_stand_before_what_follows() {
+        let page = format!("# One\n\n{} {}  {}\n\nüüü\n\n## Two\n", mark("a"), mark("b"), mark("c"));
+        let (text, anchors) = take(&page);
+        assert_eq!(text, "# One\n\nüüü\n\n## Two\n");
+        let expected = ["a", "b", "c"].map(|name| (name.to_owned(), "one".to_owned()));
+        assert_eq!(anchors, expected.into());
+    }
+
+    proptest! {
+        #[test]
+        fn marks_anywhere_leave_the_text_between_them(
+            parts in proptest::collection::vec(("[ü# \\n]{0,4}", "[a-z]{0,2}"), 0..12),
+        ) {
+            let page: String = parts.iter().map(|(text, name)| format!("{text}{}", mark(name))).collect();
+            let plain: String = parts.iter().map(|(text, _)| text.as_str()).collect();
+            let words = |text: &str| text.split_whitespace().collect::<String>();
+            prop_assert_eq!(words(&take(&page).0), words(&plain));
+        }
     }
 
     #[test]

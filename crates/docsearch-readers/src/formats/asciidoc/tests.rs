@@ -412,3 +412,32 @@ proptest::proptest! {
         proptest::prop_assert_eq!(code_blocks(&markdown), expected, "{}\n->\n{}", page, markdown);
     }
 }
+
+#[test]
+fn the_source_of_unknown_macros_is_kept_and_counted() {
+    let page = "\
+= Kit
+
+chart::berths.csv[bar,500,400]
+
+See issue:12[the *old* one], `config:sail[]` and kbd:[Ctrl].
+
+|===
+|Name |config:mast[]
+|===
+
+issue:14[]:: A term.
+
+* config:jib[]
++
+NOTE: See issue:15[].
+";
+    let page = draft(page);
+    assert_eq!(
+        page.unknown.text().unwrap(),
+        "kept the text of 6 unknown names (macro issue: 3, macro config: 2, macro chart: 1)"
+    );
+    let source = "chart::berths.csv[bar,500,400]\n\nSee issue:12[the **old** one], `config:sail[]`";
+    assert!(page.body.contains(source), "{}", page.body);
+    assert_eq!(draft("= T\n\n* std::vec[0] and a:b[1]\n").unknown.text(), None);
+}

@@ -49,6 +49,29 @@ fn chapters_are_documents_in_the_order_of_the_spine() {
 }
 
 #[test]
+fn a_book_may_be_packed_with_the_folder_around_it() {
+    let files = [
+        ("epub/mimetype", "application/epub+zip"),
+        ("epub/META-INF/container.xml", CONTAINER),
+        ("epub/OPS/book.opf", PACKAGE),
+        (
+            "epub/OPS/text/one a.xhtml",
+            &*chapter("<h1>Flying</h1><p>Let it go.</p>"),
+        ),
+        (
+            "epub/OPS/text/two.xhtml",
+            &*chapter("<h1>Building</h1><p>Take paper.</p>"),
+        ),
+    ];
+    let drafts = read(&packed(&files)).unwrap();
+    let suffixes: Vec<_> = drafts
+        .iter()
+        .map(|draft| draft.slug_suffix.as_deref().unwrap())
+        .collect();
+    assert_eq!(suffixes, ["OPS/text/two", "OPS/text/one a"]);
+}
+
+#[test]
 fn unreadable_chapters_are_reported() {
     let key = "<encryption><EncryptedData><CipherData><CipherReference URI='OPS/text/two.xhtml'/></CipherData>\
         </EncryptedData></encryption>";

@@ -5,7 +5,7 @@ use dom_query::NodeRef;
 use super::{collapse, unwrap};
 
 /// Elements that browsers show as blocks. The serializer knows some of them; the others become a `div`.
-const BLOCKS: [&str; 46] = [
+pub(super) const BLOCKS: [&str; 46] = [
     "address",
     "article",
     "aside",

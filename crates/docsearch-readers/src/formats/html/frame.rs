@@ -10,6 +10,7 @@ use std::sync::Arc;
 use dom_query::{Document, NodeRef};
 
 use super::measure::Measure;
+use super::section_form::SectionForms;
 use super::{collapse, head, heading, tree};
 use crate::bytes::encoding;
 use crate::file::{self, Links};
@@ -112,7 +113,7 @@ impl Frame {
     }
 
     /// Removes the frame from `body`: before its first own heading, shared blocks and navigation; at its end, shared
-    /// blocks.
+    /// blocks, other than those of sections like its own.
     pub(super) fn remove(&self, body: &NodeRef<'_>) {
         let mut blocks = Vec::new();
         self.collect(body, &mut blocks);
@@ -125,8 +126,24 @@ impl Frame {
             .or_else(|| blocks.iter().position(|block| !block.is_shared))
             .unwrap_or(blocks.len());
         let last = blocks.iter().rposition(|block| !block.is_shared).unwrap_or(0);
+        let sections = SectionForms::of(
+            blocks
+                .get(first..=last)
+                .unwrap_or_default()
+                .iter()
+                .map(|block| &block.node),
+        );
+        let mut section = None;
         for (at, block) in blocks.iter().enumerate() {
-            if at < first && !is_own(block) || at > last {
+            let is_text = match at {
+                _ if at < first => is_own(block),
+                _ if at > last => {
+                    section = sections.section(&block.node).or(section);
+                    section.as_ref().is_some_and(|section| section.has(&block.node))
+                }
+                _ => true,
+            };
+            if !is_text {
                 block.node.remove_from_parent();
             }
         }
@@ -375,6 +392,40 @@ mod tests {
             body(&Frame::default()),
             format!("# Kit 2.0\n\n- Pages\n\nKit: files, paths\n\n{text}")
         );
+    }
+
+    /// Pages with these blocks around a section of their own.
+    fn pages(before: &str, after: &str) -> Vec<String> {
+        let page = |name: &&str| {
+            let own = before.replace("NAME", name);
+            format!("<head><title>{name}</title></head><body>{own}{after}</body>")
+        };
+        ["alpha", "beta", "gamma", "delta"].iter().map(page).collect()
+    }
+
+    #[test]
+    fn a_section_that_all_pages_have_is_text_and_their_footer_is_not() {
+        let footer = "<div id=footer class=foot><h2>Links</h2><p>Made by Kit.</p></div>";
+        for (before, after) in [
+            (
+                "<h1>NAME</h1><div id=content><div class=sect1><h2>Name</h2><div><p>What NAME does.</p></div></div>",
+                "<div class=sect1><h2>Suite</h2><div><p>Part of Kit</p></div></div></div>",
+            ),
+            (
+                "<div id=content><h1>NAME</h1><h2>Name</h2><p>What NAME does.</p>",
+                "<h2>Suite</h2><p>Part of Kit</p></div>",
+            ),
+            (
+                "<section><h1>NAME</h1><section><h2>Use</h2><p>What NAME does.</p></section>",
+                "<section><h2>Suite</h2><p>Part of Kit</p></section></section>",
+            ),
+        ] {
+            let pages = pages(before, &format!("{after}{footer}"));
+            let shown = text(&Frame::of(&pages), &pages[0]);
+            assert!(shown.ends_with("What alpha does. Suite Part of Kit"), "{shown}");
+        }
+        let pages = pages("<div><h2>NAME</h2><p>What NAME does.</p></div>", footer);
+        assert_eq!(text(&Frame::of(&pages), &pages[0]), "alpha What alpha does.");
     }
 
     #[test]

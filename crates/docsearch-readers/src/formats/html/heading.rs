@@ -89,6 +89,7 @@ pub(super) fn append_anchors(main: &NodeRef<'_>) {
     let headings: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| level(node).is_some()).collect();
     for heading in headings {
         let id = anchor(&heading, main);
+        separate_lines(&heading);
         block::flatten(&heading);
         let text = collapse(&heading.text());
         if text.is_empty() {
@@ -114,6 +115,46 @@ pub(super) fn append_anchors(main: &NodeRef<'_>) {
             id => append_anchor(&heading, id.as_deref()),
         }
     }
+}
+
+/// Separates the lines of a heading that consists of spans. Style sheets show these as blocks if a phrase and more follow
+/// each other without a space.
+fn separate_lines(heading: &NodeRef<'_>) {
+    let mut outer = *heading;
+    for _ in 0..MAX_WRAPPERS {
+        let is_blank = |node: &NodeRef<'_>| !node.is_element() && !node.is_nonempty_text();
+        let parts: Vec<NodeRef<'_>> = outer.children_it(false).filter(|part| !is_blank(part)).collect();
+        match parts.as_slice() {
+            [only] if only.is_element() && !only.has_name("code") => outer = *only,
+            lines if lines.iter().all(|line| line.has_name("span")) => {
+                for pair in lines.windows(2) {
+                    let is_adjacent = pair[0].next_sibling().is_some_and(|next| next.id == pair[1].id);
+                    if is_adjacent && are_lines(&pair[0], &pair[1]) {
+                        pair[1].insert_before(&heading.tree.new_text(" ").id);
+                    }
+                }
+                return;
+            }
+            _ => return,
+        }
+    }
+}
+
+fn are_lines(line: &NodeRef<'_>, next: &NodeRef<'_>) -> bool {
+    let is_block = |node: &NodeRef<'_>| {
+        let style = node.attr("style").unwrap_or_default();
+        style.replace(' ', "").contains("display:block")
+    };
+    let (text, following) = (line.text(), next.text());
+    let is_phrase = |text: &str| text.trim().contains(' ');
+    let has_phrase = is_phrase(&text) || is_phrase(&following);
+    is_block(line) || is_block(next) || has_phrase && ends_words(&text, &following)
+}
+
+/// Whether a word ends where `text` ends and `next` begins: a single letter may be a large initial.
+fn ends_words(text: &str, next: &str) -> bool {
+    let is_end = |last: char| last.is_alphanumeric() || ".!?:".contains(last);
+    text.chars().nth(1).is_some() && text.ends_with(is_end) && next.starts_with(char::is_alphanumeric)
 }
 
 /// Appends ` {#id}`, as the chunker reads it.

@@ -24,6 +24,8 @@ const MAX_DEPTH: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct PageContext {
     pub(super) extensions: Extensions,
+    /// Whether it is of a Sphinx project, whose Markdown is MyST.
+    pub(super) is_of_sphinx: bool,
     rst: rst::HostPage,
     /// The values of `{{ name }}`.
     substitutions: BTreeMap<String, String>,
@@ -47,6 +49,7 @@ impl PageContext {
         let settings = source.sphinx.map(|settings| settings.myst_substitutions.clone());
         Self {
             extensions,
+            is_of_sphinx: source.sphinx.is_some(),
             rst: rst::HostPage::of(source),
             substitutions: settings.unwrap_or_default(),
             budget: Cell::new(MAX_SUBSTITUTED + MAX_SUBSTITUTED_FOR_BYTE * source.text.len()),
@@ -125,6 +128,11 @@ impl PageContext {
     /// The Markdown of a role with its content.
     pub(super) fn role(&self, name: &str, content: &str) -> String {
         self.rst.role(name, content)
+    }
+
+    /// The title of what a link leads to, and the address; `None` if neither page nor label is known.
+    pub(super) fn link_to(&self, target: &str) -> Option<(String, String)> {
+        self.rst.link_to(target)
     }
 
     /// Records the name of a directive that is not known.

@@ -4,15 +4,16 @@ use std::borrow::Cow;
 
 use super::attribute::{code_span, of_block};
 use super::code::Block;
+use super::context::PageContext;
 use super::directive::{self, Directive};
 
 const EMPTY_LINK: &str = "[](";
 const MAX_TARGET_BYTES: usize = 500;
 
 /// `text` without comments and with texts in its links. Pages that are not in MyST, and code, are unchanged.
-pub(super) fn without_comments(text: &str) -> Cow<'_, str> {
+pub(super) fn without_comments<'a>(text: &'a str, context: &PageContext) -> Cow<'a, str> {
     let may_differ = text.contains(EMPTY_LINK) || text.lines().any(|line| line.starts_with('%'));
-    if !may_differ || !text.lines().any(is_of_myst) {
+    if !may_differ || !(context.is_of_sphinx || text.lines().any(is_of_myst)) {
         return Cow::Borrowed(text);
     }
     let mut output = String::with_capacity(text.len());
@@ -31,7 +32,7 @@ pub(super) fn without_comments(text: &str) -> Cow<'_, str> {
             open.push((block, !is_text));
             output.push_str(line);
         } else if !line.starts_with('%') {
-            output.push_str(&with_texts(line));
+            output.push_str(&with_texts(line, context));
         }
         output.push('\n');
     }
@@ -46,8 +47,8 @@ fn is_of_myst(line: &str) -> bool {
     is_directive || line.starts_with('(') && of_block(line).is_some()
 }
 
-/// `line` with texts in links that have none. MyST shows the title of their target, which has the words of its name.
-fn with_texts(line: &str) -> Cow<'_, str> {
+/// `line` with texts in links that have none: the title of their target or, if that is unknown, the words of its name.
+fn with_texts<'a>(line: &'a str, context: &PageContext) -> Cow<'a, str> {
     if !line.contains(EMPTY_LINK) {
         return Cow::Borrowed(line);
     }
@@ -56,7 +57,9 @@ fn with_texts(line: &str) -> Cow<'_, str> {
     while let Some(next) = rest.chars().next() {
         let length = match (next, empty_link(rest)) {
             ('[', Some(target)) if !output.ends_with('!') => {
-                output.push_str(&format!("[{}]({target})", name(target)));
+                let link = context.link_to(target.trim());
+                let (text, address) = link.unwrap_or_else(|| (name(target), target.to_owned()));
+                output.push_str(&format!("[{text}]({address})"));
                 EMPTY_LINK.len() + target.len() + 1
             }
             ('`', _) => {

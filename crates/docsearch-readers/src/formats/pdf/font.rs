@@ -9,6 +9,7 @@ use hayro_font::{CMapResolverFn, Font, FontCache, FontQuery, FontResolverFn, Sta
 use hayro_syntax::object::{Array, Dict, Name};
 use unicode_normalization::UnicodeNormalization;
 
+use super::collection::Collection;
 use super::numbered_glyph;
 
 /// Distinct letters of one width that make a font one of code.
@@ -39,6 +40,7 @@ pub(super) struct LoadedFont<'a> {
     pub(super) is_bold: bool,
     is_fixed: bool,
     names_codes: bool,
+    collection: Option<Collection>,
     /// The width of each letter that was drawn.
     widths: HashMap<char, f64>,
 }
@@ -95,6 +97,7 @@ impl<'a> Fonts<'a> {
             is_bold: style.is_bold,
             is_fixed: style.is_fixed,
             names_codes: style.names_codes,
+            collection: style.collection,
             widths: HashMap::new(),
         });
         self.loaded.len() - 1
@@ -135,6 +138,7 @@ impl LoadedFont<'_> {
             hayro_font::FontGlyph::Outline(glyph) => glyph.as_unicode(),
             hayro_font::FontGlyph::Type3(glyph) => glyph.as_unicode(),
         };
+        let text = text.or_else(|| self.collection.as_ref()?.letter(code));
         let units = f64::from(UNITS_PER_EM);
         let new = Code {
             text: match text {
@@ -178,6 +182,7 @@ struct Style {
     is_bold: bool,
     is_fixed: bool,
     names_codes: bool,
+    collection: Option<Collection>,
 }
 
 impl Style {
@@ -200,6 +205,7 @@ impl Style {
             is_bold: flags & FORCE_BOLD != 0 || weight >= BOLD_WEIGHT || is_bold_name(&name),
             is_fixed: flags & FIXED_PITCH != 0 || name.starts_with("Courier"),
             names_codes: numbered_glyph::names_codes(dict),
+            collection: Collection::of(dict),
         }
     }
 }

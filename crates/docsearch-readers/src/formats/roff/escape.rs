@@ -2,6 +2,7 @@
 
 use super::glyph;
 use super::text::{Fonts, Text};
+use crate::draft::unknown_names::UnknownNames;
 
 /// Maximum nesting of quoted text in quoted text.
 const MAX_DEPTH: usize = 4;
@@ -100,6 +101,31 @@ fn read<'a>(rest: &'a str, fonts: &mut Fonts, output: &mut Text, depth: usize) -
         other => {
             say(other.encode_utf8(&mut [0; 4]));
             after
+        }
+    }
+}
+
+/// Letters and digits that groff does not define as escapes.
+const UNDEFINED: &str = "123456789GIJKPQTUWijqy";
+
+/// Counts the escapes and characters in a line that nothing defines, and whose names are shown.
+pub(super) fn count_unknown(line: &str, names: &mut UnknownNames) {
+    let mut rest = line;
+    while let Some((_, escape)) = rest.split_once('\\') {
+        let Some(first) = escape.chars().next() else { return };
+        rest = &escape[first.len_utf8()..];
+        match first {
+            '"' | '#' => return,
+            'E' => rest = escape.trim_start_matches('E'),
+            '(' | '[' => {
+                let (name, after) = name(escape);
+                if !name.is_empty() && glyph::character(name).is_none() {
+                    names.add("character", name);
+                }
+                rest = after;
+            }
+            other if UNDEFINED.contains(other) => names.add("escape", &format!("\\{other}")),
+            _ => {}
         }
     }
 }
@@ -224,6 +250,23 @@ mod tests {
             "xx no such jump open and open"
         );
         assert_eq!(plain(r"don\'t \`so\'"), "don't `so'");
+    }
+
+    #[test]
+    fn what_is_undefined_is_shown_and_counted() {
+        for letter in (b'0'..=b'z').map(char::from).filter(char::is_ascii_alphanumeric) {
+            let escape = format!("\\{letter}");
+            let mut names = UnknownNames::default();
+            count_unknown(&escape, &mut names);
+            assert_eq!(names.text().is_some(), plain(&escape) == letter.to_string(), "{escape}");
+        }
+        let mut names = UnknownNames::default();
+        let line = r#"\fB\(xx\fR \[no such] \(aq\[e aa]\[u00E9] \jump \\jump \-x \Z'\jump' \" \jump"#;
+        count_unknown(line, &mut names);
+        assert_eq!(
+            names.text().unwrap(),
+            r"kept the text of 4 unknown names (escape \j: 2, character no such: 1, character xx: 1)"
+        );
     }
 
     proptest::proptest! {

@@ -66,10 +66,12 @@ const STRUCK: [(char, char); 10] = [
 
 /// The text of a named character. An unknown name stays as it is.
 pub(super) fn text_of(name: &str) -> String {
-    known(name)
-        .or_else(|| composite(name))
-        .or_else(|| accented(name))
-        .unwrap_or_else(|| name.to_owned())
+    character(name).unwrap_or_else(|| name.to_owned())
+}
+
+/// The character with a name, or the one that a name composes.
+pub(super) fn character(name: &str) -> Option<String> {
+    known(name).or_else(|| composite(name)).or_else(|| accented(name))
 }
 
 /// Whether a name has a character.

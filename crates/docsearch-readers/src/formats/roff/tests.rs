@@ -250,6 +250,11 @@ fn the_text_of_unknown_macros_is_kept() {
         read(page).unwrap().unknown.text().unwrap(),
         "kept the text of 1 unknown names (macro XYZ: 1)"
     );
+    let page = ".de QQ\n.B \\\\$1\n..\n.TH X 1\n.SH NAME\nx \\- \\y\n.QQ \"\\(zz\"\n.IX \\(zz\n.ta \\(zz\n";
+    assert_eq!(
+        read(page).unwrap().unknown.text().unwrap(),
+        "kept the text of 2 unknown names (character zz: 1, escape \\y: 1)"
+    );
     let page = ".Dd May\n.Dt X 1\n.Sh NAME\n.Nm x\n.Nd y\n.Sh A\n.ad l\n.Zz of a macro\n";
     assert!(
         markdown_of(page).ends_with("\n## A {#A}\n\nof a macro\n"),

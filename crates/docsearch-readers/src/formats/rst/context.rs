@@ -33,7 +33,7 @@ impl PageContext {
     }
 
     /// For a part of a page in another format, to which Sphinx adds nothing.
-    pub(super) fn of_part(source: &TextSource<'_>) -> Self {
+    pub(super) fn of_part(source: &TextSource<'_>, labels: FolderLabels) -> Self {
         let settings = source.sphinx.map(|settings| SphinxSettings {
             prolog: String::new(),
             epilog: String::new(),
@@ -41,7 +41,7 @@ impl PageContext {
         });
         Self {
             sphinx: settings.map(Arc::new).unwrap_or_default(),
-            ..Self::new(source, FolderLabels::default())
+            ..Self::new(source, labels)
         }
     }
 

@@ -271,8 +271,11 @@ fn raw(reader: &mut PageReader, directive: &Directive) -> Vec<String> {
         Some(file) => reader.file(file).unwrap_or_default(),
         None => directive.content.join("\n"),
     };
-    let draft = html::read(Path::new("raw.html"), &text, None, &html::Frame::default());
-    draft.map(|draft| draft.body).into_iter().collect()
+    let Ok(draft) = html::read(Path::new("raw.html"), &text, None, &html::Frame::default()) else {
+        return Vec::new();
+    };
+    reader.references.unknown.borrow_mut().extend(&draft.unknown);
+    vec![draft.body]
 }
 
 /// Takes over what the author says of the page, with or without a blank line before.

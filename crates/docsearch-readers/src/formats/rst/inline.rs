@@ -1,5 +1,6 @@
 //! Converts inline markup to Markdown.
 
+use super::label::Title;
 use super::reference::References;
 use super::role;
 use crate::text::markdown_text::code;
@@ -210,14 +211,14 @@ pub(super) fn role_markdown(name: &str, content: &str, references: &References) 
     }
     match role {
         "ref" | "numref" => match references.label(&title) {
-            Some((Some(heading), address)) => link(&to_markdown(heading, &References::default()), Some(&address)),
+            Some((Some(heading), address)) => link(&title_markdown(heading), Some(&address)),
             _ => match MADE_PAGES.iter().find(|(name, _)| *name == title) {
                 Some((_, shown)) => (*shown).to_owned(),
                 None => title.replace(['-', '_'], " "),
             },
         },
         "doc" => match references.title(&title) {
-            Some(name) => link(&to_markdown(name, &References::default()), Some(&title)),
+            Some(name) => link(&title_markdown(name), Some(&title)),
             None => link(title.trim_start_matches('/'), Some(&title)),
         },
         "sub-ref" => {
@@ -235,6 +236,13 @@ pub(super) fn role_markdown(name: &str, content: &str, references: &References) 
         _ if role::is_prose(role) => title,
         _ if title.contains(' ') && !name.contains(':') && !role::is_code(role) => to_markdown(&title, references),
         _ => code(code_name(&title)),
+    }
+}
+
+pub(super) fn title_markdown(title: &Title) -> String {
+    match title {
+        Title::ReStructuredText(text) => to_markdown(text, &References::default()),
+        Title::Markdown(text) => text.clone(),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::label::{FolderLabels, Labels};
+use super::label::{FolderLabels, Labels, Title};
 use super::line;
+use super::myst_page::MystPage;
 use super::reference::{References, heading_after};
 use crate::bytes::encoding;
 use crate::file::{self, Links, extension};
@@ -17,14 +18,14 @@ const MAX_PAGES: usize = 20_000;
 
 /// The labels of the folders of a run.
 #[derive(Debug, Default)]
-pub(super) struct LabelledFolders {
+pub(crate) struct LabelledFolders {
     pages: PerFolder<Labels>,
 }
 
 impl LabelledFolders {
     /// For the files that are read; each comes with its folder.
-    pub(super) fn of_files(files: &Files<'_>) -> Self {
-        let is_page = |path: &Path| matches!(extension::of(path).as_deref(), Some("rst" | "txt"));
+    pub(crate) fn of_files(files: &Files<'_>) -> Self {
+        let is_page = |path: &Path| is_myst(path) || matches!(extension::of(path).as_deref(), Some("rst" | "txt"));
         Self {
             pages: PerFolder::new(files.iter().copied().filter(|(_, file)| is_page(file))),
         }
@@ -44,17 +45,26 @@ impl LabelledFolders {
     }
 }
 
+fn is_myst(path: &Path) -> bool {
+    matches!(extension::of(path).as_deref(), Some("md" | "markdown"))
+}
+
 /// The labels and titles of pages.
 fn labels_of(pages: impl Iterator<Item = (PathBuf, String)>) -> Labels {
     let mut labels = Labels::default();
     for (page, text) in pages {
+        let is_myst = is_myst(&page);
         let page = page.with_extension("");
+        if is_myst {
+            labels.add_page(page, MystPage::of(&text));
+            continue;
+        }
         let lines: Vec<String> = text.lines().map(line::without_tabs).collect();
         for (name, heading) in References::collect(&lines).into_labels() {
             labels.add(name, &page, heading);
         }
         if let Some(title) = heading_after(&lines, 0) {
-            labels.entitle(page, title);
+            labels.entitle(page, Title::ReStructuredText(title));
         }
     }
     labels

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use super::context::PageContext;
 use super::identifier::identifier;
-use super::label::FolderLabels;
+use super::label::{FolderLabels, Title};
 use super::line::{adornment, indentation};
+use super::myst_page::MystPage;
 use super::substitution;
 use crate::draft::unknown_names::UnknownNames;
 use crate::site::{ExternalLink, SphinxSettings};
@@ -25,7 +26,7 @@ const MAX_SUBSTITUTED_FOR_BYTE: usize = 4;
 pub(super) struct References {
     urls: HashMap<String, String>,
     /// Labels, with the headings after them.
-    labels: HashMap<String, Option<String>>,
+    labels: HashMap<String, Option<Title>>,
     /// Titles of sections, which are targets, too.
     headings: HashSet<String>,
     substitutions: HashMap<String, String>,
@@ -67,7 +68,8 @@ impl References {
             let markup = markup.trim_start();
             if let Some((name, url)) = markup.strip_prefix('_').and_then(target) {
                 if url.is_empty() {
-                    references.labels.insert(normalise(&name), heading_after(lines, at + 1));
+                    let heading = heading_after(lines, at + 1).map(Title::ReStructuredText);
+                    references.labels.insert(normalise(&name), heading);
                 } else {
                     references.urls.insert(normalise(&name), url);
                 }
@@ -147,8 +149,16 @@ impl References {
         }
     }
 
+    /// Adds the labels of a page in MyST that the text is part of.
+    pub(super) fn add_labels(&mut self, page: &MystPage) {
+        for (name, heading) in &page.labels {
+            self.labels
+                .insert(normalise(name), heading.clone().map(Title::Markdown));
+        }
+    }
+
     /// The labels by their normalised names, with the headings after them.
-    pub(super) fn into_labels(self) -> HashMap<String, Option<String>> {
+    pub(super) fn into_labels(self) -> HashMap<String, Option<Title>> {
         self.labels
     }
 
@@ -168,17 +178,22 @@ impl References {
 
     /// The heading of the section with a label, if it is one of a section, and the link to it; `None` for an unknown
     /// label.
-    pub(super) fn label(&self, label: &str) -> Option<(Option<&str>, String)> {
+    pub(super) fn label(&self, label: &str) -> Option<(Option<&Title>, String)> {
         let name = normalise(label);
         match self.labels.get(&name) {
-            Some(heading) => Some((heading.as_deref(), fragment(&name))),
+            Some(heading) => Some((heading.as_ref(), fragment(&name))),
             None => self.folder_labels.find(&name),
         }
     }
 
     /// The title of another page of the folder.
-    pub(super) fn title(&self, page: &str) -> Option<&str> {
+    pub(super) fn title(&self, page: &str) -> Option<&Title> {
         self.folder_labels.title(page)
+    }
+
+    /// The title of a section of another page in MyST.
+    pub(super) fn section(&self, page: &str, anchor: &str) -> Option<&str> {
+        self.folder_labels.section(page, anchor)
     }
 
     /// The fragment of the section with this title.

@@ -252,3 +252,37 @@ fn every_id_of_a_heading_is_its_fragment() {
         assert_eq!(section.heading_path, ["Kit", "Alpha call"]);
     }
 }
+
+#[test]
+fn lines_of_a_heading_stay_apart_and_parts_of_words_together() {
+    for (html, expected) in [
+        (
+            "<h2><span class='name clip'>Kit</span><span class=text>A kit.</span></h2>",
+            "## Kit A kit.",
+        ),
+        (
+            "<h2><a href=x.html><span>Fast boats.</span><span>Red sails</span></a></h2>",
+            "## Fast boats. Red sails",
+        ),
+        (
+            "<h2><span style='display: block'>Kit</span><span>Docs</span></h2>",
+            "## Kit Docs",
+        ),
+        (
+            "<h2><span><span>For every boat</span><span>Berths</span></span></h2>",
+            "## For every boat Berths",
+        ),
+        ("<h2><span>Open</span><span>Boat</span></h2>", "## OpenBoat"),
+        (
+            "<h2><span>H</span><span>oist the sails</span></h2>",
+            "## Hoist the sails",
+        ),
+        (
+            "<h2><span>kit.</span><span>sail</span><span>(to the sea)</span></h2>",
+            "## kit.sail(to the sea)",
+        ),
+        ("<h2>Un<span>reef the</span><span>sail</span></h2>", "## Unreef thesail"),
+    ] {
+        assert_eq!(after_title(html), expected, "{html}");
+    }
+}

@@ -19,22 +19,31 @@ kit {{ product }}
 ";
 
 fn page(text: &str) -> ReaderOutput {
+    page_among(
+        &[("part.md", "Part of {{ product }}.\n"), ("a.csv", "b,c\n")],
+        "install.md",
+        text,
+    )
+}
+
+/// The page at a path beside these files.
+fn page_among(files: &[(&str, &str)], path: &str, text: &str) -> ReaderOutput {
     let place = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(place.path()).unwrap();
-    for (name, text) in [
-        ("conf.py", CONFIGURATION),
-        ("install.md", text),
-        ("part.md", "Part of {{ product }}.\n"),
-        ("a.csv", "b,c\n"),
-    ] {
-        fs::write(root.join(name), text).unwrap();
+    let own = [("conf.py", CONFIGURATION), (path, text)];
+    for (name, text) in own.iter().chain(files) {
+        let file = root.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
     }
-    let relative = Path::new("install.md");
+    let relative = Path::new(path);
     let options = ReadOptions {
         max_file_size: 1 << 24,
         ..ReadOptions::default()
     };
-    let folders = Folders::new(&[(root.as_path(), relative)], &options);
+    let all = files.iter().map(|(name, _)| (root.as_path(), Path::new(name)));
+    let all: Vec<(&Path, &Path)> = all.chain([(root.as_path(), relative)]).collect();
+    let folders = Folders::new(&all, &options);
     let file = InputFile {
         root: &root,
         relative,
@@ -114,4 +123,52 @@ proptest::proptest! {
         let body = page(&format!("{matter}{uses}")).document.body;
         proptest::prop_assert!(body.len() < (80 << 10) + 16 * uses.len(), "{}", body.len());
     }
+}
+
+#[test]
+fn references_without_a_text_show_the_title_of_their_target() {
+    let files = [
+        (
+            "guide/sails.md",
+            "(top)=\n# Hoisting `red` sails\n\n## At night\n\n(in-storms)=\n\n## In *storms*\n\n(place)=\nText.\n",
+        ),
+        ("ropes.rst", ".. _knots:\n\nRopes & *knots*\n===============\n"),
+    ];
+    for (reference, shown) in [
+        ("{doc}`sails`", "[Hoisting `red` sails](sails)"),
+        ("{doc}`/ropes`", "[Ropes & *knots*](/ropes)"),
+        ("{doc}`the ropes <../ropes>`", "[the ropes](../ropes)"),
+        ("{doc}`gone`", "[gone](gone)"),
+        ("{ref}`in-storms`", "[In *storms*](sails#in-storms)"),
+        ("{ref}`knots`", "[Ropes & *knots*](../ropes#knots)"),
+        ("{ref}`here`", "[Masts](#here)"),
+        ("{ref}`place`", "place"),
+        ("[](sails.md)", "[Hoisting `red` sails](sails.md)"),
+        ("[](/ropes.rst)", "[Ropes & *knots*](/ropes.rst)"),
+        ("[](sails.md#at-night)", "[At night](sails.md#at-night)"),
+        ("[](#the-boom)", "[The boom](#the-boom)"),
+        ("[](#knots)", "[Ropes & *knots*](../ropes#knots)"),
+        ("[](in-storms)", "[In *storms*](sails#in-storms)"),
+        ("[](gone.md#at-sea)", "[at sea](gone.md#at-sea)"),
+        ("`[](sails.md)`", "`[](sails.md)`"),
+    ] {
+        let text = format!("(here)=\n# Masts\n\n## The boom\n\nSee {reference}.\n");
+        let body = page_among(&files, "guide/masts.md", &text).document.body;
+        assert!(body.ends_with(&format!("\nSee {shown}.\n")), "{reference}: {body}");
+    }
+}
+
+#[test]
+fn pages_in_both_syntaxes_refer_to_each_other() {
+    let files = [("sails.md", "(red)=\n# Red sails\n")];
+    let text = "Ropes\n=====\n\nSee :doc:`sails` and :ref:`red`.\n";
+    let body = page_among(&files, "ropes.rst", text).document.body;
+    assert!(
+        body.contains("See [Red sails](sails) and [Red sails](sails#red).\n"),
+        "{body}"
+    );
+    let body = page_among(&files, "a.md", "# A\n\n```{eval-rst}\nSee :doc:`sails`.\n```\n")
+        .document
+        .body;
+    assert!(body.contains("See [Red sails](sails)."), "{body}");
 }

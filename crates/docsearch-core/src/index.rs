@@ -1,6 +1,7 @@
 //! Formats of stored postings and vectors, statistics, and BM25F.
 
 pub mod bm25;
+pub mod completion;
 pub mod corpus;
 pub mod lexical;
 pub mod posting_merge;

@@ -8,6 +8,8 @@ pub mod lookup;
 pub mod mention;
 mod pattern;
 pub mod period;
+pub mod pinned_query;
+pub mod project_selection;
 pub mod rule;
 pub mod suggestion;
 mod task;

@@ -7,6 +7,7 @@ pub mod fusion;
 pub mod newness;
 pub mod news;
 pub mod page;
+pub mod pin;
 pub mod rank;
 pub mod rerank;
 pub mod retrievers;

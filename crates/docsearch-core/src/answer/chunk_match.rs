@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use crate::answer::snippet::{Match, match_spans, snippet};
+use crate::answer::snippet::{Match, Snippet, TextMatches, around, beginning_at};
 use crate::documents::chunk_section::ChunkText;
 use crate::text::form::Form;
 use crate::text::token::{TokenKind, tokens};
@@ -38,20 +38,18 @@ impl MatchesAbove {
     }
 }
 
-/// A [`snippet`] of a section of a chunk: around the matches that it has, or else its beginning.
-pub fn section_snippet(text: &ChunkText, section: usize, matches: &[Match], max_chars: usize) -> String {
+/// A [`Snippet`] of a section of a chunk: around the matches that it has, or else its beginning.
+pub fn section_snippet(text: &ChunkText, section: usize, matches: &TextMatches, max_chars: usize) -> Snippet {
+    let whole = || around(&text.plain, &matches.spans, matches, max_chars);
     let Some(range) = text.sections.get(section).map(|section| section.range.clone()) else {
-        return snippet(&text.plain, matches, max_chars);
+        return whole();
     };
-    let own = match_spans(&text.plain, matches).into_iter();
-    let own = own
-        .filter(|(place, _)| range.contains(&place.start))
-        .map(|(_, found)| found);
-    let own: Vec<Match> = own.collect();
+    let own = matches.spans.iter().filter(|(place, _)| range.contains(&place.start));
+    let own: Vec<(Range<usize>, Match)> = own.cloned().collect();
     match own.is_empty() && section > 0 {
-        true => snippet(&text.plain[range.start..], &[], max_chars),
-        false if own.is_empty() => snippet(&text.plain, matches, max_chars),
-        false => snippet(&text.plain, &own, max_chars),
+        true => beginning_at(&text.plain, range.start, matches, max_chars),
+        false if own.is_empty() => whole(),
+        false => around(&text.plain, &own, matches, max_chars),
     }
 }
 
@@ -68,8 +66,7 @@ struct Evidence {
 
 /// The index of the section that has most of the query: in its heading, in the text below, and, if it has any, in the
 /// headings above. Of equal ones, that whose heading says least beside the query, or else the first.
-pub fn best_section(text: &ChunkText, matches: &[Match], above: &MatchesAbove) -> usize {
-    let spans = match_spans(&text.plain, matches);
+pub fn best_section(text: &ChunkText, matches: &TextMatches, above: &MatchesAbove) -> usize {
     let is_summary = text.sections.first().is_some_and(|first| first.entry.path.is_empty());
     let mut above_terms = Terms::new();
     add(&mut above_terms, in_heading(above.title.iter().copied()));
@@ -79,7 +76,7 @@ pub fn best_section(text: &ChunkText, matches: &[Match], above: &MatchesAbove) -
     // The terms of the headings above a section, with the lengths of their paths.
     let mut headings: Vec<(usize, Terms)> = vec![(0, above_terms)];
     let mut best: Option<(usize, Evidence)> = None;
-    let mut rest = spans.as_slice();
+    let mut rest = matches.spans.as_slice();
     for (index, section) in text.sections.iter().enumerate() {
         let (own, after) = rest.split_at(rest.partition_point(|(range, _)| range.start < section.range.end));
         rest = after;
@@ -194,7 +191,8 @@ mod tests {
             let different = matches.iter().map(|found| found.term);
             let different = different.chain(above.title.iter().chain(&above.headings).map(|(term, _)| *term));
             let different: BTreeSet<usize> = different.collect();
-            let section = text.sections[best_section(&text, &matches, &above)].clone();
+            let in_text = TextMatches::of(&text.plain, &matches, &[]);
+            let section = text.sections[best_section(&text, &in_text, &above)].clone();
             (different.len(), section)
         });
         let best = read.rev().max_by_key(|(terms, _)| *terms);

@@ -94,7 +94,7 @@ impl RankedDocuments {
     }
 
     /// Leaves one of the documents that are copies of each other, with its own score, and returns which is shown for each of the others.
-    /// Documents without a preference stay.
+    /// A pinned one is shown first. Documents without a preference stay.
     pub fn fold(&mut self, preferences: &Map<DocumentId, Preference>) -> Map<DocumentId, DocumentId> {
         let ranked = self
             .ranked
@@ -103,12 +103,12 @@ impl RankedDocuments {
         let scores: Map<DocumentId, f32> = ranked.filter(|(id, _)| preferences.contains_key(id)).collect();
         let mut shown_for: Map<DocumentId, DocumentId> = Map::default();
         for members in self.copies.groups(scores.keys().copied()) {
-            let members: Vec<(DocumentId, f32)> = members.into_iter().map(|id| (id, scores[&id])).collect();
-            if let Some(shown) = shown(&members, preferences) {
-                let others = members
-                    .iter()
-                    .map(|(document, _)| *document)
-                    .filter(|document| *document != shown);
+            let is_pinned = |id: &DocumentId| self.pinned.contains_key(id);
+            let any_pinned = members.iter().any(is_pinned);
+            let of_group = members.iter().filter(|id| !any_pinned || is_pinned(id));
+            let best: Vec<(DocumentId, f32)> = of_group.map(|id| (*id, scores[id])).collect();
+            if let Some(shown) = shown(&best, preferences) {
+                let others = members.into_iter().filter(|document| *document != shown);
                 shown_for.extend(others.map(|document| (document, shown)));
             }
         }
@@ -222,6 +222,22 @@ mod tests {
             own.fold(&preferences(&scores)).into_iter().collect::<Vec<_>>(),
             [(id(4), id(2))]
         );
+    }
+
+    #[test]
+    fn a_pinned_page_is_shown_instead_of_its_copies() {
+        let scores = [(4, 0.80, Some(1)), (2, 0.78, Some(1)), (6, 0.99, Some(1))];
+        for pinned in [4, 2, 6] {
+            let mut own = found(&scores);
+            own.pinned.insert(id(pinned), 0.1);
+            own.fold(&preferences(&scores));
+            let shown: Vec<i64> = own
+                .ranked
+                .iter()
+                .map(|ranked| ranked.document.document.document)
+                .collect();
+            assert_eq!(shown, [pinned]);
+        }
     }
 
     proptest! {

@@ -95,7 +95,8 @@ pub fn hits(mut found: RankedDocuments, wanted: usize, beside: usize) -> Vec<Hit
     for ranked in found.ranked {
         let document = ranked.document.document;
         let (target, steps) = (found.sections.remove(&document), found.steps.remove(&document));
-        let mut own = of_document(ranked, target, wanted, beside, steps);
+        let by_evidence = found.pinned.get(&document).copied().unwrap_or(ranked.score);
+        let mut own = of_document(ranked, by_evidence, target, wanted, beside, steps);
         let wording = found.wordings.get(&document).copied().unwrap_or_default();
         own.iter_mut().for_each(|hit| hit.wording = wording);
         if let Some(trusted) = found.trusted.remove(&document) {
@@ -107,7 +108,11 @@ pub fn hits(mut found: RankedDocuments, wanted: usize, beside: usize) -> Vec<Hit
         hits.append(&mut own);
     }
     // Documents with equal scores keep their order.
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
+    let place = |hit: &Hit| found.places.get(&hit.chunk.document);
+    hits.sort_by(|a, b| {
+        let by_score = || b.score.total_cmp(&a.score).then(a.index.cmp(&b.index));
+        place(a).cmp(&place(b)).then_with(by_score)
+    });
     hits
 }
 
@@ -204,9 +209,11 @@ fn lead(ranked: &[RankedDocument]) -> (Option<DocumentId>, f32) {
     (best.map(|best| best.document.document), lead)
 }
 
-/// The sections of a document that may become results, best first. There is at least one.
+/// The sections of a document that may become results, best first. There is at least one. A pinned document has a
+/// greater score than `by_evidence`.
 fn of_document(
     ranked: RankedDocument,
+    by_evidence: f32,
     target: Option<TargetSection>,
     wanted: usize,
     beside: usize,
@@ -216,7 +223,7 @@ fn of_document(
     let best_base = document.chunks.first().map_or(0.0, |best| best.base);
     document.chunks.sort_by(|a, b| by_heading(b).total_cmp(&by_heading(a)));
     // A query for a page by its name gets the beginning of the page, not the section that has the name most often.
-    let beginning = (score > EVIDENCE_CAP).then_some(0);
+    let beginning = (by_evidence > EVIDENCE_CAP).then_some(0);
     let by_words = (beginning, SectionPlace::ByWords);
     let (target, place) = target.map_or(by_words, |target| (Some(target.chunk), target.place));
     if let Some(target) = target {
@@ -232,7 +239,7 @@ fn of_document(
     let section_score = |chunk: &ScoredChunk| {
         // A section never comes before the best one of its document.
         let share = if best_base > 0.0 { chunk.base / best_base } else { 0.0 };
-        (score * share).min(score)
+        (by_evidence * share).min(by_evidence)
     };
     let enough = best_base * SECTION_SHARE;
     let matching = document.chunks.iter().enumerate();

@@ -3,9 +3,9 @@
 //! Reference manuals describe many functions on one page. A query for one of them should find the page that defines
 //! it, not those that call it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use crate::documents::markdown::{BlockKind, blocks, sections};
+use crate::documents::markdown::{BlockKind, Section, blocks, sections};
 use crate::text::identifier::is_identifier;
 use crate::text::name::key;
 use crate::text::title::unqualified;
@@ -81,24 +81,43 @@ const DECLARING: [&str; 46] = [
     "void",
 ];
 
-/// The keys (see [`key`]) of the names that the text of a page with this title defines, each once, at most 5,000.
+/// Where a page defines a name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Definition {
+    /// The name as it is written; a heading that is no name, whole.
+    pub name: String,
+    /// Heading of the section; empty before the first heading.
+    pub section: String,
+    /// Anchor of the section; empty before the first heading.
+    pub anchor: String,
+}
+
+/// The names that the text of a page with this title defines, by their keys (see [`key`]), each where it is first
+/// defined, at most 5,000.
 ///
 /// A heading defines itself and the name in it: `attrs.define(maybe_cls=None)` defines `attrs.define`. A heading that
 /// begins with a dot is also a member of the page, by its title and its first heading. A line of text defines a name
 /// if it looks like its signature. Code blocks are examples and define nothing.
-pub fn definitions(title: &str, markdown: &str) -> BTreeSet<String> {
+pub fn definitions(title: &str, markdown: &str) -> BTreeMap<String, Definition> {
     let mut found = Definitions::default();
-    for section in sections(markdown) {
+    let sections = sections(markdown);
+    for section in &sections {
         let Some(heading) = section.heading_path.last() else {
             continue;
         };
+        found.enter(section);
         found.heading(heading);
         let first = section.heading_path.first().map_or("", String::as_str);
         found.member(title, heading);
         found.member(first, heading);
     }
     let blocks = blocks(markdown);
+    let section_at = |at: usize| {
+        let after = sections.partition_point(|section| section.range.start <= at);
+        sections.get(after.saturating_sub(1))
+    };
     for table in blocks.iter().filter(|block| block.kind == BlockKind::Table) {
+        section_at(table.range.start).inspect(|section| found.enter(section));
         found.rows(&markdown[table.range.clone()]);
     }
     for (at, block) in blocks
@@ -107,6 +126,7 @@ pub fn definitions(title: &str, markdown: &str) -> BTreeSet<String> {
         .interruptible()
         .filter(|(_, block)| block.kind == BlockKind::Prose)
     {
+        section_at(block.range.start).inspect(|section| found.enter(section));
         let lines: Vec<&str> = markdown[block.range.clone()].lines().map(str::trim).collect();
         // The next paragraph may describe a line of its own.
         let after = blocks
@@ -120,7 +140,7 @@ pub fn definitions(title: &str, markdown: &str) -> BTreeSet<String> {
             ));
         }
     }
-    found.keys
+    found.found
 }
 
 /// Whether a section with this heading defines the name with this key, or a short option as it is written, with its
@@ -135,7 +155,7 @@ pub fn heading_defines<'a>(owners: impl IntoIterator<Item = &'a str>, heading: &
     for owner in owners {
         found.member(owner, heading);
     }
-    found.keys.contains(key)
+    found.found.contains_key(key)
 }
 
 /// Whether a text defines the name with this key, or has a heading with this short option.
@@ -146,7 +166,7 @@ pub fn defines(markdown: &str, key: &str) -> bool {
             .filter_map(|mut section| section.heading_path.pop());
         return headings.any(|heading| has_option(&heading, key));
     }
-    definitions("", markdown).contains(key)
+    definitions("", markdown).contains_key(key)
 }
 
 /// Keys of the names that an anchor may be made of, likeliest first: all of it, and the rest without its first parts.
@@ -171,15 +191,27 @@ pub fn share(documents: usize) -> f32 {
 
 #[derive(Default)]
 struct Definitions {
-    keys: BTreeSet<String>,
+    found: BTreeMap<String, Definition>,
+    /// Heading and anchor of the section that is read.
+    section: (String, String),
 }
 
 impl Definitions {
+    fn enter(&mut self, section: &Section) {
+        let heading = section.heading_path.last();
+        self.section = (heading.cloned().unwrap_or_default(), section.anchor.clone());
+    }
+
     fn add(&mut self, text: &str) {
-        if self.keys.len() < MAX_DEFINITIONS {
+        if self.found.len() < MAX_DEFINITIONS {
             let key = key(text);
             if !key.is_empty() {
-                self.keys.insert(key);
+                let (section, anchor) = &self.section;
+                self.found.entry(key).or_insert_with(|| Definition {
+                    name: text.to_owned(),
+                    section: section.clone(),
+                    anchor: anchor.clone(),
+                });
             }
         }
     }

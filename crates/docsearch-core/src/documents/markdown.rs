@@ -13,6 +13,7 @@ mod introduction;
 mod lead;
 mod link;
 mod plain;
+mod presentation;
 mod section;
 
 use pulldown_cmark::Event;
@@ -22,6 +23,7 @@ use crate::text::title::unqualified;
 
 pub(crate) use block::{Block, BlockKind, blocks, spans};
 pub use enumeration::entry_share;
+use events::Events;
 pub(crate) use events::events;
 pub use fence::close_fences;
 pub use heading::written_identifier;
@@ -31,6 +33,7 @@ pub use lead::{lead_paragraph, says_something};
 pub(crate) use link::links;
 pub use plain::plain_text;
 pub(crate) use plain::plain_text_with;
+pub use presentation::{ELEMENTS, Presentation, presentation};
 pub(crate) use section::HEADING_MAX_BYTES;
 pub use section::{Section, sections};
 

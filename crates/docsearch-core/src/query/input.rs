@@ -2,6 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::query::mention::excludes_only;
 use crate::query::rule::Rules;
 
 /// Most characters of a query that are read. The rest is ignored, with a notice.
@@ -13,6 +14,9 @@ const MIN_POST_WORDS: usize = 12;
 const MIN_CONTENT_WORDS: usize = 3;
 /// Most questions of a query that are searched apart: each is one more search.
 const MAX_SEPARATE_QUESTIONS: usize = 2;
+
+/// A sign that is no word.
+const ANY: &str = "*";
 
 /// A query as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +39,18 @@ impl Query {
             text: trimmed[..end.unwrap_or(trimmed.len())].to_owned(),
             truncated: end.is_some(),
         })
+    }
+
+    /// The query as documents are counted for it: one of nothing but excluded words excludes them from all.
+    #[must_use]
+    pub fn among_all(&self) -> Self {
+        Self {
+            text: match excludes_only(&self.text) {
+                true => format!("{ANY} {}", self.text),
+                false => self.text.clone(),
+            },
+            truncated: self.truncated,
+        }
     }
 
     /// The questions of a query of several sentences, such as a post in a forum, whose greeting and context are not
@@ -92,6 +108,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::query::mention::Exclusion;
 
     #[test]
     fn s3_30_only_blank_queries_are_refused() {
@@ -102,6 +119,19 @@ mod tests {
         let long = Query::parse(&"x ".repeat(50_000)).expect("not blank");
         assert!(long.truncated);
         assert_eq!(long.text.chars().count(), MAX_QUERY_CHARS);
+    }
+
+    #[test]
+    fn excluded_words_alone_are_excluded_from_all_documents() {
+        let excluded = |text: &str| {
+            let query = Query::parse(text).expect("not blank").among_all();
+            Exclusion::read(&query.text, |_| false).excluded
+        };
+        assert_eq!(excluded("-cookie"), ["cookie"]);
+        assert_eq!(excluded("-\"row level\" -cookie"), ["row level", "cookie"]);
+        assert_eq!(excluded("jar -cookie"), ["cookie"]);
+        // An option.
+        assert_eq!(excluded("-x"), [""; 0]);
     }
 
     fn questions(text: &str) -> Vec<String> {

@@ -284,6 +284,18 @@ pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], weights: TermWeight
     terms
 }
 
+/// The words that a document with all words of the query has: significant ones, or else stop words. Each is in a
+/// document that has one of its lexemes. Parts of identifiers are not required beside the whole.
+pub fn required(terms: &[LookupTerm]) -> Vec<&LookupTerm> {
+    let whole: Vec<&LookupTerm> = terms.iter().filter(|term| term.whole).collect();
+    let significant: Vec<&LookupTerm> = whole.iter().copied().filter(|term| !term.stop_word).collect();
+    match (significant.is_empty(), whole.is_empty()) {
+        (false, _) => significant,
+        (true, false) => whole,
+        (true, true) => terms.iter().collect(),
+    }
+}
+
 /// A `tsquery` that any of the lexemes satisfies, as text.
 pub fn any_of<'a>(lexemes: impl IntoIterator<Item = &'a str>) -> String {
     lexemes

@@ -48,6 +48,8 @@ pub enum SuggestionSource<'a> {
         name: &'a str,
         /// The slug.
         slug: &'a str,
+        /// Its project.
+        project: &'a str,
     },
     /// A word of the vocabulary.
     Word(&'a str),
@@ -62,6 +64,9 @@ pub struct Suggestion {
     pub kind: SuggestionKind,
     /// Slug of the page, if it is the name of one.
     pub slug: Option<String>,
+    /// Project of the page.
+    #[serde(skip)]
+    pub project: Option<String>,
     /// Nearness, 0 to 1; 1 is the name itself.
     #[serde(serialize_with = "decimal")]
     pub score: f32,
@@ -81,7 +86,7 @@ pub fn suggestions<'a>(
     let mut put_in: Vec<Replacement<'a>> = Vec::new();
     for source in sources {
         match source {
-            SuggestionSource::Name { name, slug } => found.extend(of_name(text, name, slug)),
+            SuggestionSource::Name { name, slug, project } => found.extend(of_name(text, name, slug, project)),
             SuggestionSource::Word(word) => put_in.extend(of_word(&words, word)),
         }
     }
@@ -92,6 +97,7 @@ pub fn suggestions<'a>(
             .then_with(|| a.suggestion.len().cmp(&b.suggestion.len()))
             .then_with(|| a.suggestion.cmp(&b.suggestion))
             .then_with(|| a.slug.cmp(&b.slug))
+            .then_with(|| a.project.cmp(&b.project))
     });
     found.retain(|suggestion| suggestion.score >= MIN_SCORE);
     let mut seen = HashSet::new();
@@ -107,7 +113,7 @@ pub fn without_named(found: &mut Vec<Suggestion>) {
     found.retain(|suggestion| suggestion.slug.is_some() || !named.contains(&suggestion.suggestion.to_lowercase()));
 }
 
-fn of_name(text: &str, name: &str, slug: &str) -> Option<Suggestion> {
+fn of_name(text: &str, name: &str, slug: &str, project: &str) -> Option<Suggestion> {
     let key = name::key(text);
     let (kind, score) = if !key.is_empty() && name::has_key(name, &key) {
         (SuggestionKind::Name, 1.0)
@@ -119,6 +125,7 @@ fn of_name(text: &str, name: &str, slug: &str) -> Option<Suggestion> {
         suggestion: name.to_owned(),
         kind,
         slug: Some(slug.to_owned()),
+        project: Some(project.to_owned()),
         score,
     })
 }
@@ -165,6 +172,7 @@ impl Replacement<'_> {
             suggestion: written.join(" "),
             kind: kind_of(self.near.nearness),
             slug: None,
+            project: None,
             score,
         }
     }
@@ -213,6 +221,7 @@ pub fn phrasings(understanding: &Understanding, rules: &Rules, limit: usize) -> 
             suggestion: format!("{verb} {}", rest.join(" ")),
             kind: SuggestionKind::Phrasing,
             slug: None,
+            project: None,
             score,
         })
         .collect()
@@ -225,6 +234,8 @@ pub struct TitledPage<'a> {
     pub title: &'a str,
     /// The slug.
     pub slug: &'a str,
+    /// The project.
+    pub project: &'a str,
     /// The score.
     pub score: f32,
 }
@@ -310,6 +321,7 @@ pub fn orders<'a>(
                 suggestion,
                 kind: SuggestionKind::Phrasing,
                 slug: Some(page.slug.to_owned()),
+                project: Some(page.project.to_owned()),
                 score: page.score,
             });
         }
@@ -345,18 +357,22 @@ mod tests {
         SuggestionSource::Name {
             name: "NavigationView",
             slug: "navigationview",
+            project: "apple",
         },
         SuggestionSource::Name {
             name: "NavigationStack",
             slug: "navigationstack",
+            project: "apple",
         },
         SuggestionSource::Name {
             name: "Button",
             slug: "button",
+            project: "apple",
         },
         SuggestionSource::Name {
             name: "ButtonStyle",
             slug: "buttonstyle",
+            project: "apple",
         },
         SuggestionSource::Word("navigation"),
         SuggestionSource::Word("button"),
@@ -420,6 +436,7 @@ mod tests {
             pages.iter().map(|&(title, slug)| TitledPage {
                 title,
                 slug,
+                project: "kit",
                 score: 0.5,
             })
         };

@@ -23,6 +23,10 @@ pub struct RankedDocuments {
     pub trusted: Map<DocumentId, RankedDocument>,
     /// Which documents are copies of each other.
     pub copies: Copies,
+    /// The place of each document, if the caller orders them; else the score decides.
+    pub places: Map<DocumentId, usize>,
+    /// Documents that an editor put first, with their scores before.
+    pub pinned: Map<DocumentId, f32>,
 }
 
 /// A section that a query names.
@@ -107,6 +111,7 @@ impl RankedDocuments {
         self.sections.remove(&document);
         self.wordings.remove(&document);
         self.trusted.remove(&document);
+        self.pinned.remove(&document);
         self.copies.remove(document);
     }
 

@@ -11,6 +11,7 @@ use crate::text::name::{self, NameKind};
 use crate::text::similarity::near;
 use crate::text::title::{has_words, symbol};
 use crate::values::address::without_extension;
+use crate::values::bounds::PAGE_BOOST;
 use crate::values::calendar::Day;
 use crate::values::id::DocumentId;
 
@@ -68,6 +69,8 @@ pub struct Page {
     pub version: Option<String>,
     /// Digest of its text, see [`crate::documents::text_digest`].
     pub text_digest: Option<i64>,
+    /// Weight of the page in every search, if its author gave one. See [`Self::boost`].
+    pub boost: Option<f32>,
     /// A newer version of the page among the results.
     pub newer: Option<String>,
     /// Strength of the query as a phrase of its text, or 0: [`crate::ranking::score::phrase_strength`].
@@ -89,6 +92,12 @@ impl Page {
             slug: &self.slug,
             version: self.version.as_deref()?,
         })
+    }
+
+    /// Its weight, within bounds.
+    pub(crate) fn boost(&self) -> Option<f32> {
+        let boost = self.boost.filter(|boost| boost.is_finite())?;
+        Some(boost.clamp(*PAGE_BOOST.start(), *PAGE_BOOST.end()))
     }
 
     /// Keys of the title, the slug and the category.

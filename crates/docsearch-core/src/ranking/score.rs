@@ -10,11 +10,12 @@
 //! score = score * (1 - period)
 //! score = 1 - (1 - score) * (1 - exact_phrase) * (1 - definition) * (1 - near_name) * (1 - version)
 //! score = score * (1 - news) * (1 - list)
+//! score = 1 - (1 - score)^page_boost
 //! score = soft_cap(score, 0.93)
 //! score = 1 - (1 - score) * (1 - exact_name)
 //! ```
 //!
-//! A rule that does not apply is 0. Every step keeps the score in [0, 1] and rises with its evidence.
+//! A rule that does not apply is 0, and page_boost is 1. Every step keeps the score in [0, 1] and rises with its evidence.
 //! `soft_cap` maps scores from 0.9 to 1 to those from 0.9 to 0.93.
 
 mod adjustment;

@@ -220,6 +220,29 @@ fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
+/// A range of versions with both ends.
+#[derive(Clone, Debug)]
+pub struct Interval {
+    from: Option<Version>,
+    to: Option<Version>,
+}
+
+impl Interval {
+    /// `None` if a bound is no version.
+    pub fn new(from: Option<&str>, to: Option<&str>) -> Option<Self> {
+        let bound = |text: Option<&str>| text.map_or(Some(None), |text| Version::parse(text).map(Some));
+        let (from, to) = (bound(from)?, bound(to)?);
+        Some(Self { from, to })
+    }
+
+    /// Whether a text is a version in the range.
+    pub fn contains(&self, text: &str) -> bool {
+        Version::parse(text).is_some_and(|version| {
+            self.from.as_ref().is_none_or(|from| *from <= version) && self.to.as_ref().is_none_or(|to| version <= *to)
+        })
+    }
+}
+
 /// A document with what identifies its page and version.
 #[derive(Clone, Copy, Debug)]
 pub struct DocumentVersion<'a, D> {
@@ -316,6 +339,19 @@ mod tests {
                 assert!(version(a) < version(b), "{a} is older than {b}");
             }
         }
+    }
+
+    #[test]
+    fn a_range_of_versions_has_both_ends() {
+        let range = Interval::new(Some("4.9"), Some("4.10")).expect("versions");
+        let versions = [
+            "4.8", "4.9", "v4.9.0", "4.10rc1", "4.10", "4.10.1", "latest", "nightly", "?",
+        ];
+        let within = versions.map(|version| range.contains(version));
+        assert_eq!(within, [false, true, true, true, true, false, false, false, false]);
+        let open = Interval::new(Some("4.10"), None).expect("a version");
+        assert!(open.contains("latest") && !open.contains("4.10rc1"));
+        assert!(Interval::new(None, Some("?")).is_none());
     }
 
     #[test]

@@ -47,7 +47,7 @@ fn is_fence(line: &str) -> bool {
 
 /// Control characters, directional overrides and isolates, and tags: readers do not see them. Joiners stay, since
 /// several scripts need them.
-fn is_hidden(c: char) -> bool {
+pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(
             c,

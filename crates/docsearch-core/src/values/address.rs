@@ -153,10 +153,25 @@ pub fn address_key(address: &str) -> String {
 }
 
 /// An address without percent-encoding, or unchanged if it has none or does not decode to text.
-pub(crate) fn decoded(address: &str) -> Cow<'_, str> {
+pub fn decoded(address: &str) -> Cow<'_, str> {
     percent_decode_str(address)
         .decode_utf8()
         .unwrap_or(Cow::Borrowed(address))
+}
+
+/// A path below a folder without `.` and `..`; `None` if it leads above the top.
+pub fn joined(folder: &str, path: &str) -> Option<String> {
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in folder.split('/').chain(path.split('/')) {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                segments.pop()?;
+            }
+            segment => segments.push(segment),
+        }
+    }
+    Some(segments.join("/"))
 }
 
 /// An address, and its query string from the `?` on.

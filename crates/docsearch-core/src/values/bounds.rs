@@ -3,6 +3,8 @@
 //! Constraints of the tables have the same bounds (`sql/schema/0008.sql`), since a role that may write documents may
 //! also write rows.
 
+use std::ops::RangeInclusive;
+
 use serde_json::Value;
 use strsim::jaro_winkler;
 
@@ -38,6 +40,9 @@ pub const DIRECTORY_BYTES: usize = 255;
 pub const JSON_LEVELS: usize = 64;
 /// Greatest absolute value of a number in an object.
 pub const JSON_NUMBER: f64 = 1e308;
+
+/// Weights of pages, key `boost` of their metadata. Others are set to the nearer bound.
+pub const PAGE_BOOST: RangeInclusive<f32> = 0.5..=2.0;
 
 /// Longest text argument that is no text of a document, in bytes.
 pub const ARGUMENT_BYTES: usize = 1024 * 1024;

@@ -4,6 +4,7 @@ use docsearch_core::answer::delivery::{
     Answer, Budget, Confidence, Format, SearchResult, SectionMatch, Syntax, deliver,
 };
 use docsearch_core::answer::grade::{Grade, Minimum, OfText};
+use docsearch_core::answer::highlight::{Highlights, Mark, SectionHighlights};
 use docsearch_core::models::prompt::{PromptContext, answer_prompt, grade_prompt, questions_prompt, wording_prompt};
 use docsearch_core::models::wording_reply::{MAX_NEW_WORDING_CHARS, MAX_NEW_WORDINGS};
 use docsearch_core::models::{json_object, question_reply};
@@ -46,6 +47,7 @@ fn answer(text: &str) -> Answer {
         section: section.to_owned(),
         anchor: section.to_owned(),
         category: Some(section.to_owned()),
+        version: Some(section.to_owned()),
         url: Some(url.to_owned()),
         score,
         similarity: Some(score),
@@ -58,17 +60,24 @@ fn answer(text: &str) -> Answer {
         chunk_count: i32::MAX,
         of_text: OfText::default(),
         additional_chunk: rank == 2,
-        load_tokens: Some(u32::MAX),
+        section_tokens: Some(u32::MAX),
         updated_at: Some(url.to_owned()),
         duplicates: rank,
         also_at: vec![slug.to_owned()],
         other_versions: vec![slug.to_owned()],
         source_key: Some(slug.to_owned()),
         metadata: serde_json::json!({ title: section }),
+        highlights: Some(Highlights {
+            snippet: vec![Mark(0, u32::MAX)],
+            ..Highlights::default()
+        }),
+        snippet_html: Some(snippet.to_owned()),
         section_matches: vec![SectionMatch {
             id: section.to_owned(),
             title: title.to_owned(),
+            url: Some(url.to_owned()),
             snippet: snippet.to_owned(),
+            highlights: SectionHighlights::default(),
             score,
         }],
         breakdown: None,
@@ -91,6 +100,7 @@ fn answer(text: &str) -> Answer {
         timings: BTreeMap::new(),
         offset: 0,
         syntax: Syntax::Sql,
+        fields: None,
     };
     answer.conclude(title.is_empty(), &[section.to_owned()]);
     answer

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use docsearch_core::answer::snippet::{Match, snippet};
+use docsearch_core::answer::snippet::{Match, TextMatches, snippet};
 use docsearch_core::documents::chunk::{ChunkLimits, DocumentChunks, chunk_document};
 use docsearch_core::documents::outline::Outline;
 use docsearch_core::documents::passage::{context, document_passage, embedded_text, passage};
@@ -107,7 +107,7 @@ pub(crate) fn passages(input: &[u8]) {
 
 pub(crate) fn definitions(input: &[u8]) {
     let text = &*text(input);
-    let size: usize = definition::definitions(text, text).iter().map(String::len).sum();
+    let size: usize = definition::definitions(text, text).keys().map(String::len).sum();
     assert_bounded(size, text, 8);
 }
 
@@ -147,9 +147,20 @@ pub(crate) fn snippets(input: &[u8]) {
             weight: f32::from(pair[0]),
         })
         .collect();
+    let marked: Vec<(u16, bool)> = matches.iter().map(|found| (found.position, found.term > 1)).collect();
+    let matches = TextMatches::of(text, &matches, &marked);
     for max_chars in [0, 1, 40, 400] {
         let cut = snippet(text, &matches, max_chars);
-        assert!(cut.chars().count() <= max_chars + 8, "{max_chars} characters: {cut:?}");
+        let length = cut.text.chars().count();
+        assert!(length <= max_chars + 8, "{max_chars} characters: {cut:?}");
+        let mut before = 0;
+        for mark in &cut.marks {
+            assert!(
+                before <= mark.0 && mark.0 < mark.1 && mark.1 as usize <= length,
+                "{cut:?}"
+            );
+            before = mark.1;
+        }
     }
 }
 

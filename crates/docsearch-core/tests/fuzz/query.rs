@@ -169,10 +169,12 @@ pub(crate) fn suggestions(input: &[u8]) {
         SuggestionSource::Name {
             name: first,
             slug: second,
+            project: rest,
         },
         SuggestionSource::Name {
             name: second,
             slug: first,
+            project: rest,
         },
         SuggestionSource::Word(first),
         SuggestionSource::Word(rest),

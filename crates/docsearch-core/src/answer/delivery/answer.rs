@@ -6,9 +6,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::confidence::Confidence;
+use super::fields::Fields;
 use super::notice::{Notice, is_similar};
 use super::syntax::Syntax;
 use crate::answer::grade::OfText;
+use crate::answer::highlight::{Highlights, SectionHighlights};
 use crate::query::suggestion::Suggestion;
 use crate::ranking::score::Step;
 use crate::values::decimal::{decimal, optional_decimal};
@@ -57,6 +59,9 @@ pub struct Answer {
     /// Syntax of the caller's calls.
     #[serde(skip)]
     pub syntax: Syntax,
+    /// The fields that JSON has; `None` for all.
+    #[serde(skip)]
+    pub fields: Option<Fields>,
 }
 
 /// A chunk of a document that answers the query.
@@ -76,6 +81,9 @@ pub struct SearchResult {
     pub anchor: String,
     /// Category of the document.
     pub category: Option<String>,
+    /// Version of the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// Where the document is published.
     pub url: Option<String>,
     /// Final score, 0 to 1.
@@ -107,7 +115,7 @@ pub struct SearchResult {
     pub additional_chunk: bool,
     /// Estimated tokens of `load_doc` for the reference, see [`crate::documents::document::LoadCost`]. `None` for a
     /// section of a page that is too large to be parsed for it.
-    pub load_tokens: Option<u32>,
+    pub section_tokens: Option<u32>,
     /// When the document last changed, as text.
     pub updated_at: Option<String>,
     /// Further matching sections of the document, best first.
@@ -127,6 +135,12 @@ pub struct SearchResult {
     /// Metadata of the document, an object. JSON has it if it is short.
     #[serde(skip_serializing_if = "is_left_out")]
     pub metadata: Value,
+    /// Words of the query in the texts; `None` if there is no room for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub highlights: Option<Highlights>,
+    /// The snippet as HTML with marks; `None` if there is no room for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snippet_html: Option<String>,
     /// Steps that lead to the score, if wanted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub breakdown: Option<Vec<Step>>,
@@ -177,8 +191,13 @@ pub struct SectionMatch {
     pub id: String,
     /// Heading path.
     pub title: String,
+    /// Where the section is published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
     /// The part of the section with the query's words.
     pub snippet: String,
+    /// Words of the query in both texts.
+    pub highlights: SectionHighlights,
     /// Score of the section, 0 to 1.
     #[serde(serialize_with = "decimal")]
     pub score: f32,
@@ -211,9 +230,12 @@ impl Answer {
         }
     }
 
-    /// The object of `search_docs_json`: `query`, `understood`, `executed_query`, `results`, `notices`, `tips`,
-    /// `suggestions`, `confidence`, `candidates`, `grade` and `timings`.
+    /// The object of `search_docs_json`, with the fields that are wanted.
     pub fn to_json(&self) -> Value {
-        serde_json::to_value(self).expect("an answer has nothing that JSON cannot hold")
+        let mut json = serde_json::to_value(self).expect("an answer has nothing that JSON cannot hold");
+        if let Some(fields) = &self.fields {
+            fields.retain_in_answer(&mut json);
+        }
+        json
     }
 }

@@ -3,8 +3,9 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::answer::Answer;
+use super::answer::{Answer, SearchResult};
 use super::budget::Budget;
+use super::fields::Fields;
 use super::notice::Notice;
 use super::text::rest;
 use crate::text::line::clip;
@@ -23,7 +24,7 @@ const TITLE_CHARS: usize = 200;
 /// The JSON text of an answer within the budget, always valid.
 pub(super) fn raw(answer: &Answer, budget: Budget) -> String {
     let limit = budget.max_chars();
-    let whole = encode(answer);
+    let whole = encode_answer(answer);
     let length = whole.chars().count();
     if length <= limit {
         return whole;
@@ -31,7 +32,7 @@ pub(super) fn raw(answer: &Answer, budget: Budget) -> String {
     let enough = (length + LATER_CHARS).next_multiple_of(100);
     let call = answer.syntax.length(enough, budget);
     let mut lean = lean(answer, Notice::switched_to_compact(length, &call));
-    let mut encoded = encode(&lean);
+    let mut encoded = encode_answer(&lean);
     for max_chars in EXCERPTS {
         if encoded.chars().count() <= limit {
             return encoded;
@@ -46,7 +47,7 @@ pub(super) fn raw(answer: &Answer, budget: Budget) -> String {
         if shortened && !lean.notices.contains(&notice) {
             lean.notices.push(notice);
         }
-        encoded = encode(&lean);
+        encoded = encode_answer(&lean);
     }
     if encoded.chars().count() <= limit {
         return encoded;
@@ -64,6 +65,8 @@ fn lean(answer: &Answer, switched: Notice) -> Answer {
         result.also_at = Vec::new();
         result.other_versions = Vec::new();
         result.breakdown = None;
+        result.highlights = None;
+        result.snippet_html = None;
         result.metadata = Value::Null;
     }
     lean.query = clip(&lean.query, QUERY_CHARS);
@@ -83,7 +86,7 @@ fn cut(mut answer: Answer, limit: usize, whole: &str) -> String {
     // Characters of the results before each index, with a comma after each.
     let mut starts = vec![0];
     for result in results.iter().take(total.saturating_sub(1)) {
-        let start = starts[starts.len() - 1] + encode(result).chars().count() + 1;
+        let start = starts[starts.len() - 1] + encode_result(answer.fields.as_ref(), result).chars().count() + 1;
         if start > limit {
             break;
         }
@@ -95,12 +98,12 @@ fn cut(mut answer: Answer, limit: usize, whole: &str) -> String {
         if let Some(last) = envelope.notices.last_mut() {
             *last = left_out(shown);
         }
-        encode(&envelope).chars().count() + starts[shown] <= limit
+        encode_answer(&envelope).chars().count() + starts[shown] <= limit
     });
     match largest {
         Some(shown) => {
             envelope.results = results.into_iter().take(shown).collect();
-            encode(&envelope)
+            encode_answer(&envelope)
         }
         None => {
             let rest = json!({ "results": [], "notices": [left_out(0)] });
@@ -110,6 +113,22 @@ fn cut(mut answer: Answer, limit: usize, whole: &str) -> String {
             encode(if is_named { &with_token } else { &rest })
         }
     }
+}
+
+fn encode_answer(answer: &Answer) -> String {
+    match &answer.fields {
+        Some(_) => encode(&answer.to_json()),
+        None => encode(answer),
+    }
+}
+
+fn encode_result(fields: Option<&Fields>, result: &SearchResult) -> String {
+    let Some(fields) = fields else {
+        return encode(result);
+    };
+    let mut json = serde_json::to_value(result).expect("a result has nothing that JSON cannot hold");
+    fields.retain_in_result(&mut json);
+    encode(&json)
 }
 
 fn encode(value: &impl Serialize) -> String {

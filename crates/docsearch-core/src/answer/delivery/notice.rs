@@ -1,6 +1,7 @@
 //! Notices to the caller about an answer.
 
 use serde::Serialize;
+use serde_json::Value;
 use strum::IntoStaticStr;
 
 use crate::values::bounds::{listed, shown};
@@ -21,6 +22,8 @@ pub enum NoticeCode {
     BelowThreshold,
     /// The filter or the category leaves no document.
     FilteredOut,
+    /// No document has a key of the filter.
+    UnknownFilterKey,
     /// The query names a version that the page does not have.
     MissingVersion,
     /// Only weak matches were found.
@@ -64,6 +67,9 @@ const SHOWN_NAMES: usize = 3;
 /// Most versions.
 const SHOWN_VERSIONS: usize = 5;
 
+/// Most values of a key.
+const SHOWN_VALUES: usize = 5;
+
 /// A code for programs and a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Notice {
@@ -104,8 +110,8 @@ impl Notice {
     }
 
     /// No document has the value of the filter for this key. `values` are some of the `all` values that documents
-    /// have.
-    pub fn filtered_out(key: &str, values: &[String], all: usize) -> Self {
+    /// have, nearest first.
+    pub fn filtered_out(key: &str, values: &[Value], all: usize) -> Self {
         // The fields of these keys.
         let field = match key {
             "after" | "before" => "published_at",
@@ -116,7 +122,11 @@ impl Notice {
         } else if values.is_empty() {
             format!("No document has a value for {}, which the filter names", shown(key))
         } else {
-            let quoted: Vec<String> = values.iter().map(|value| format!("\"{}\"", shown(value))).collect();
+            let as_written = |value: &Value| match value {
+                Value::String(text) => format!("\"{}\"", shown(text)),
+                other => shown(&other.to_string()),
+            };
+            let quoted: Vec<String> = values.iter().take(SHOWN_VALUES).map(as_written).collect();
             format!(
                 "The filter leaves no document: {} is {}",
                 shown(field),
@@ -124,6 +134,16 @@ impl Notice {
             )
         };
         Self::new(NoticeCode::FilteredOut, message)
+    }
+
+    /// No document has this key of the filter, which leaves no document. The others are the nearest that documents have.
+    pub fn filtered_out_by_key(key: &str, nearest: &str) -> Self {
+        Self::new(NoticeCode::FilteredOut, unknown_key(key, nearest))
+    }
+
+    /// The same, but documents match the filter.
+    pub fn unknown_filter_key(key: &str, nearest: &str) -> Self {
+        Self::new(NoticeCode::UnknownFilterKey, unknown_key(key, nearest))
     }
 
     /// Documents match each key of the filter, but none matches all.
@@ -292,6 +312,13 @@ impl Notice {
             format!("{left_out} of {total} results left out to fit {max_chars} characters: {call} gives them"),
         )
     }
+}
+
+fn unknown_key(key: &str, nearest: &str) -> String {
+    format!(
+        "No document has the key {}, which the filter names; the nearest are {nearest}",
+        shown(key)
+    )
 }
 
 /// Whether there are at least two scores, and they spread by less than [`SIMILAR_SPREAD`].

@@ -6,9 +6,11 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::answer::highlight::{Highlights, SectionHighlights};
 use crate::query::suggestion::{Suggestion, SuggestionKind};
 use crate::ranking::score::Step;
 
+mod chosen_fields;
 mod rest;
 mod score_line;
 mod structure;
@@ -37,6 +39,7 @@ pub(super) fn result(rank: u32, document_id: i64, score: f32) -> SearchResult {
         section: "Button > Creating a button".into(),
         anchor: "creating-a-button".into(),
         category: Some("Controls".into()),
+        version: Some("2.1".into()),
         url: Some("https://example.org/button".into()),
         score,
         similarity: Some(0.71),
@@ -58,24 +61,28 @@ pub(super) fn result(rank: u32, document_id: i64, score: f32) -> SearchResult {
         chunk_count: 7,
         of_text: crate::answer::grade::OfText::default(),
         additional_chunk: false,
-        load_tokens: Some(1240),
+        section_tokens: Some(1240),
         updated_at: Some("2025-11-01".into()),
         duplicates: 0,
         also_at: Vec::new(),
         other_versions: Vec::new(),
         source_key: None,
+        highlights: None,
+        snippet_html: None,
         metadata: Value::Null,
         section_matches: vec![SectionMatch {
             id: "styling".into(),
             title: "Styling buttons".into(),
+            url: Some("https://kit.test/button#styling".into()),
             snippet: "Change the style.".into(),
+            highlights: SectionHighlights::default(),
             score: 0.6,
         }],
         breakdown: Some(vec![step("button", score)]),
     }
 }
 
-fn answer(results: Vec<SearchResult>) -> Answer {
+pub(super) fn answer(results: Vec<SearchResult>) -> Answer {
     Answer {
         query: "button".into(),
         understood: json!({"class": "identifier"}),
@@ -94,6 +101,7 @@ fn answer(results: Vec<SearchResult>) -> Answer {
         timings: BTreeMap::from([("total_ms".into(), 4.2)]),
         offset: 0,
         syntax: Syntax::Sql,
+        fields: None,
     }
 }
 
@@ -236,6 +244,7 @@ fn s3_29_suggestions_and_topics_are_distinguished() {
             suggestion: "buttons".into(),
             kind,
             slug: None,
+            project: None,
             score: 0.0,
         }];
         assert!(deliver(&answer, Format::Compact, budget(1000)).contains(label));
@@ -275,13 +284,15 @@ fn text(max: usize) -> impl Strategy<Value = String> {
 }
 
 /// A result with texts from a pool: generating each would take most of the time of a test.
-fn drawn(pool: &[String], draw: [u8; 9], document_id: i64, score: f32, load_tokens: u32) -> SearchResult {
+fn drawn(pool: &[String], draw: [u8; 9], document_id: i64, score: f32, section_tokens: u32) -> SearchResult {
     let [project, slug, title, section, anchor, snippet, category, url, more] =
         draw.map(|at| pool[usize::from(at) % pool.len()].clone());
     let section_match = SectionMatch {
         id: anchor.clone(),
         title: section.clone(),
+        url: Some(url.clone()),
         snippet: more.clone(),
+        highlights: SectionHighlights::default(),
         score,
     };
     let step = step(&more, score);
@@ -296,9 +307,10 @@ fn drawn(pool: &[String], draw: [u8; 9], document_id: i64, score: f32, load_toke
         anchor,
         snippet,
         category: Some(category),
+        version: None,
         url: (!draw[2].is_multiple_of(3)).then_some(url),
         additional_chunk: document_id == 0,
-        load_tokens: Some(load_tokens),
+        section_tokens: Some(section_tokens),
         section_matches: vec![section_match; usize::from(draw[0] % 3)],
         duplicates: u32::from(draw[4] % 3),
         also_at: (!draw[4].is_multiple_of(3)).then(|| more.clone()).into_iter().collect(),
@@ -324,7 +336,7 @@ prop_compose! {
     ) -> Answer {
         let drawn = results
             .into_iter()
-            .map(|(draw, document_id, score, load_tokens)| drawn(&pool, draw, document_id, score, load_tokens));
+            .map(|(draw, document_id, score, section_tokens)| drawn(&pool, draw, document_id, score, section_tokens));
         let mut answer = answer(drawn.collect());
         for (rank, result) in (1..).zip(&mut answer.results) {
             result.rank = rank;
@@ -337,7 +349,7 @@ prop_compose! {
         answer.notices = texts(notices).iter().map(|reason| Notice::vector_unavailable(reason)).collect();
         answer.suggestions = texts(suggestions)
             .into_iter()
-            .map(|suggestion| Suggestion { suggestion, kind: SuggestionKind::Completion, slug: None, score: 0.5 })
+            .map(|suggestion| Suggestion { suggestion, kind: SuggestionKind::Completion, slug: None, project: None, score: 0.5 })
             .collect();
         answer.conclude(generic, &texts(tips));
         answer

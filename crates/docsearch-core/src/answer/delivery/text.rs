@@ -95,7 +95,7 @@ impl Lines {
     fn of(answer: &Answer, at: usize) -> Self {
         let result = &answer.results[at];
         let mut facts = format!("{} {}", score(result.score), trust(result.confidence));
-        if let Some(tokens) = result.load_tokens {
+        if let Some(tokens) = result.section_tokens {
             let _ = write!(facts, " | {tokens} tokens to load");
         }
         if let Some(same) = same_document(answer, at) {
@@ -270,7 +270,7 @@ fn length(lines: &[String]) -> usize {
 }
 
 /// Text of an author, on one line and without references.
-fn written(text: &str) -> String {
+pub(super) fn written(text: &str) -> String {
     without_references(&one_line(text)).into_owned()
 }
 
@@ -414,7 +414,7 @@ fn detailed_block(text: &mut String, answer: &Answer, at: usize) {
         );
     }
     let tokens = result
-        .load_tokens
+        .section_tokens
         .map_or_else(String::new, |tokens| format!("{tokens} tokens to load, "));
     let _ = write!(
         text,

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::answer::delivery::Dedup;
 use crate::documents::chunk_section::SectionEntry;
+use crate::ranking::pin::{PinSteps, PinnedPage, Pins};
 use crate::ranking::rank::TextScore;
 
 fn ranked(number: i64, score: f32, bases: &[f32]) -> RankedDocument {
@@ -65,6 +66,29 @@ fn who_asks_by_name_is_shown_the_beginning() {
     assert_eq!(shown(&found)[0], (1, 0));
     let other = all(vec![ranked(1, 0.93, &[0.6, 0.4, 0.3])], 5, 5);
     assert_eq!(shown(&other)[0], (1, 2));
+}
+
+#[test]
+fn a_pinned_page_is_shown_by_its_best_section() {
+    let (pinned, named) = (ranked(1, 0.5, &[0.6, 0.4, 0.3]), ranked(2, 0.99, &[0.5]));
+    let first = Pins {
+        first: vec![PinnedPage {
+            document: pinned.document.document,
+            query: "install".to_owned(),
+            text_digest: None,
+        }],
+        never: Vec::new(),
+    };
+    let mut found = RankedDocuments {
+        ranked: vec![named, pinned],
+        ..RankedDocuments::default()
+    };
+    let unpinned = hits(found.clone(), 5, 5);
+    found.pin(&first, PinSteps::default());
+    let found = hits(found, 5, 5);
+    assert_eq!(shown(&found)[..2], [(1, 2), (2, 0)]);
+    // Its further sections keep their places.
+    assert_eq!((found[0].score, found[2].score), (1.0, unpinned[2].score));
 }
 
 #[test]

@@ -10,11 +10,11 @@ fn dots_and_dashes_are_no_obstacle() {
         "# Reply\n\n### `.code(statusCode)`\n\nText.\n\n### `-i`, `--interactive-mode=<when>`\n\nText.\n",
     );
     for name in ["reply.code", "interactive-mode", "--interactive-mode"] {
-        assert!(found.contains(&key(name)), "{name}: {found:?}");
+        assert!(found.contains_key(&key(name)), "{name}: {found:?}");
     }
-    assert!(!found.contains(&key("code")) && !found.contains(&key("i")));
+    assert!(!found.contains_key(&key("code")) && !found.contains_key(&key("i")));
     let titled = definitions("Reply (fastify)", "## Methods\n\n### .code(statusCode)\n\nText.\n");
-    assert!(titled.contains(&key("reply.code")) && !titled.contains(&key("fastify.code")));
+    assert!(titled.contains_key(&key("reply.code")) && !titled.contains_key(&key("fastify.code")));
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn options_of_one_letter_stand_in_headings() {
         assert!(!heading_defines([], heading, "-i"), "{heading}");
     }
     assert!(defines("## Options\n\n### -i, --interactive\n\nAsks.\n", "-i"));
-    assert!(definitions("", "### -i\n\nAsks.\n").contains("i") && !defines("Say -i.\n", "-i"));
+    assert!(definitions("", "### -i\n\nAsks.\n").contains_key("i") && !defines("Say -i.\n", "-i"));
 }
 
 #[test]
@@ -44,11 +44,11 @@ fn tables_of_names_define_them() {
     let page = "| Key | Meaning |\n|---|---|\n| `max_size` | How large. |\n| `--dry-run` | Only reports. |\n";
     let found = definitions("", page);
     assert!(
-        found.contains(&key("max_size")) && found.contains(&key("dry-run")),
+        found.contains_key(&key("max_size")) && found.contains_key(&key("dry-run")),
         "{found:?}"
     );
     let prose = "| Key | Meaning |\n|---|---|\n| `max_size` | a |\n| plain | b |\n| other | c |\n";
-    assert!(!definitions("", prose).contains(&key("max_size")));
+    assert!(!definitions("", prose).contains_key(&key("max_size")));
 }
 
 #[test]
@@ -63,10 +63,10 @@ fn headings_define_themselves_and_the_names_in_them() {
         "Frozen instances",
         "QuerySet.filter",
     ] {
-        assert!(found.contains(&key(name)), "{name} in {found:?}");
+        assert!(found.contains_key(&key(name)), "{name} in {found:?}");
     }
     assert!(
-        !found.contains("define") && !found.contains("filter"),
+        !found.contains_key("define") && !found.contains_key("filter"),
         "plain words are no names"
     );
 }
@@ -185,7 +185,7 @@ fn without_a_declaration_a_sentence_has_to_follow_parameters() {
     }
     let page =
         "Text.\n\njson.dumps(obj)\nSerialize obj to a string.\n\nQuerySet.get_or_create(id)\nLooks it up first.\n";
-    let found: Vec<String> = definitions("", page).into_iter().collect();
+    let found: Vec<String> = definitions("", page).into_keys().collect();
     let names = ["QuerySet.get_or_create", "get_or_create", "json.dumps"].map(key);
     assert!(
         names.iter().all(|name| found.contains(name)) && found.len() == 3,
@@ -221,7 +221,7 @@ fn a_word_that_no_list_has_declares_a_name_with_its_owner() {
 #[test]
 fn a_line_of_its_own_is_described_in_the_next_paragraph() {
     let page = "Text of it.\n\ntemp_size (integer)\n\nSets how much is kept.\n\nfold(a, b)\n\n- no sentence\n\nSee temp_files (integer)\nand more\n\nSets nothing at all.\n";
-    assert_eq!(definitions("", page), BTreeSet::from(["tempsize".to_owned()]));
+    assert!(definitions("", page).into_keys().eq(["tempsize".to_owned()]));
 }
 
 #[test]
@@ -230,10 +230,28 @@ fn a_name_says_less_the_more_documents_define_it() {
 }
 
 #[test]
+fn a_definition_says_where_it_is() {
+    let page = "intro_size (integer)\n\nSets the size of it.\n\n# Server {#server}\n\n## useReducer(reducer)\n\nText.\n\n\
+                temp_size (integer)\n\nSets how much is kept.\n\n# More\n\n| Key | Meaning |\n|---|---|\n| `max_size` | How large. |\n";
+    let found = definitions("", page);
+    for (written, section, anchor) in [
+        ("intro_size", "", ""),
+        ("Server", "Server", "server"),
+        ("useReducer(reducer)", "useReducer(reducer)", "usereducerreducer"),
+        ("useReducer", "useReducer(reducer)", "usereducerreducer"),
+        ("temp_size", "useReducer(reducer)", "usereducerreducer"),
+        ("max_size", "More", "more"),
+    ] {
+        let [name, section, anchor] = [written, section, anchor].map(str::to_owned);
+        assert_eq!(found.get(&key(written)), Some(&Definition { name, section, anchor }));
+    }
+}
+
+#[test]
 fn a_page_defines_a_bounded_number_of_names() {
     let mut found = Definitions::default();
     (0..=MAX_DEFINITIONS).for_each(|number| found.add(&format!("name{number}")));
-    assert_eq!(found.keys.len(), MAX_DEFINITIONS);
+    assert_eq!(found.found.len(), MAX_DEFINITIONS);
 }
 
 #[test]
@@ -258,6 +276,6 @@ fn examples_define_nothing() {
 proptest! {
     #[test]
     fn any_text_is_read(text in "(\\PC|[()*`# \n→])*") {
-        prop_assert!(definitions("", &text).iter().all(|key| !key.is_empty()));
+        prop_assert!(definitions("", &text).keys().all(|key| !key.is_empty()));
     }
 }

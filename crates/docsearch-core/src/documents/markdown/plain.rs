@@ -202,44 +202,29 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Keeps delimiters that are emphasis only to the parser: `__init__` is a name, `2**31 or 2**63` are two powers.
     fn literal_delimiter(&mut self, range: &Range<usize>) {
-        let span = &self.source[range.clone()];
-        let name = |b: u8| b == b'_' || b.is_ascii_lowercase() || b.is_ascii_digit();
-        let inside_word = self.source[..range.start].ends_with(|c: char| c.is_ascii_alphanumeric());
-        if span.starts_with("__") && span.bytes().all(name) {
-            self.out.push_str("__");
-        } else if inside_word && span.starts_with('*') {
-            self.out.push_str(if span.starts_with("**") { "**" } else { "*" });
+        if let Some(delimiter) = literal_delimiter(self.source, range) {
+            self.out.push_str(delimiter);
         }
     }
 
-    /// The parser ignores cells beyond the columns of the header. In text with stray `|` they are words.
     fn excess_cells(&mut self, row_end: usize) {
-        let excess = self.source[self.cell_end.min(row_end)..row_end].trim_matches([' ', '\t', '|', '\r', '\n', '>']);
-        self.out.push_str(excess);
+        self.out.push_str(excess_cells(self.source, self.cell_end, row_end));
         if self.out.ends_with('\t') {
             self.out.pop();
         }
         self.newline();
     }
 
-    /// Keeps lines such as `[section]: text`, which the parser takes for link definitions, unless they have a target.
     pub(super) fn definitions(&mut self, until: usize) {
         let gap = self
             .block_end
             .and_then(|end| self.source.get(end..until))
             .unwrap_or_default();
-        if !gap.contains("]:") {
-            return;
-        }
-        for line in gap.lines() {
-            let target = line.split_once("]:").map(|(_, target)| target);
-            if target.is_some_and(|target| !target.contains(['/', '.', '#', ':', '@', '<'])) {
-                self.newline();
-                self.out.push_str(line.trim());
-                self.newline();
-            }
+        for line in unused_definitions(gap) {
+            self.newline();
+            self.out.push_str(line);
+            self.newline();
         }
     }
 
@@ -259,4 +244,36 @@ impl<'a> Renderer<'a> {
         self.out.truncate(self.out.trim_end().len());
         self.out
     }
+}
+
+/// The delimiters of an emphasis that is one only to the parser, and that readers see: `__init__` is a name, `2**31 or
+/// 2**63` are two powers.
+pub(super) fn literal_delimiter(source: &str, range: &Range<usize>) -> Option<&'static str> {
+    let span = &source[range.clone()];
+    let name = |b: u8| b == b'_' || b.is_ascii_lowercase() || b.is_ascii_digit();
+    let inside_word = source[..range.start].ends_with(|c: char| c.is_ascii_alphanumeric());
+    if span.starts_with("__") && span.bytes().all(name) {
+        Some("__")
+    } else if inside_word && span.starts_with('*') {
+        Some(if span.starts_with("**") { "**" } else { "*" })
+    } else {
+        None
+    }
+}
+
+/// The text of cells beyond the columns of the header, which the parser ignores. In text with stray `|` they are words.
+pub(super) fn excess_cells(source: &str, cell_end: usize, row_end: usize) -> &str {
+    source[cell_end.min(row_end)..row_end].trim_matches([' ', '\t', '|', '\r', '\n', '>'])
+}
+
+/// Lines such as `[section]: text` between two blocks, which the parser takes for link definitions, unless they have a
+/// target.
+pub(super) fn unused_definitions(gap: &str) -> impl Iterator<Item = &str> {
+    let lines = Some(gap).filter(|gap| gap.contains("]:")).unwrap_or_default().lines();
+    lines
+        .filter(|line| {
+            let target = line.split_once("]:").map(|(_, target)| target);
+            target.is_some_and(|target| !target.contains(['/', '.', '#', ':', '@', '<']))
+        })
+        .map(str::trim)
 }

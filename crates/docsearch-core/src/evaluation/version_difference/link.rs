@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use pulldown_cmark::{Event, Tag};
 
 use crate::documents::markdown::events;
-use crate::values::address::{decoded, without_extension};
+use crate::values::address::{decoded, joined, without_extension};
 
 /// A link to a page or a section.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ fn targets(path: &str, slug: &str, site: Option<&str>) -> Option<Vec<String>> {
         .and_then(|site| path.strip_prefix(site))
         .or_else(|| path.strip_prefix('/'));
     if let Some(below) = below {
-        return Some(vec![page_of(&joined("", below)?)]);
+        return Some(vec![page_of(&joined("", &decoded(below))?)]);
     }
     if path.contains(':') {
         return None;
@@ -67,26 +67,10 @@ fn targets(path: &str, slug: &str, site: Option<&str>) -> Option<Vec<String>> {
     let folders = [slug.rsplit_once('/').map_or("", |(folder, _)| folder), slug];
     let found: Vec<String> = folders
         .iter()
-        .filter_map(|folder| joined(folder, path))
+        .filter_map(|folder| joined(folder, &decoded(path)))
         .map(|path| page_of(&path))
         .collect();
     (!found.is_empty()).then_some(found)
-}
-
-/// A path below a folder without `.` and `..`; `None` if it leads above the top.
-fn joined(folder: &str, path: &str) -> Option<String> {
-    let path = decoded(path);
-    let mut segments: Vec<&str> = Vec::new();
-    for segment in folder.split('/').chain(path.split('/')) {
-        match segment {
-            "" | "." => {}
-            ".." => {
-                segments.pop()?;
-            }
-            segment => segments.push(segment),
-        }
-    }
-    Some(segments.join("/"))
 }
 
 /// The slug of a file.

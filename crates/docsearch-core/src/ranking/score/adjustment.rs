@@ -42,6 +42,8 @@ pub(super) enum Effect {
     Scale,
     /// Raises it by this share of its distance to 1, see [`noisy_or`].
     Boost,
+    /// Raises what is missing to 1 to this power: above 1 the score rises, below 1 it falls, and 0 and 1 stay.
+    Power,
     /// Scales what is above [`SOFT_CAP_START`].
     SoftCap,
 }
@@ -68,7 +70,7 @@ pub(super) struct Adjustment {
 }
 
 /// The table.
-pub(super) const ADJUSTMENTS: [Adjustment; 18] = [
+pub(super) const ADJUSTMENTS: [Adjustment; 19] = [
     penalty("intent_conflict", conflict, title),
     penalty("further_verb", further_verb, title),
     name("task", task, title),
@@ -86,6 +88,10 @@ pub(super) const ADJUSTMENTS: [Adjustment; 18] = [
     penalty("news", news, slug),
     // After definitions: an entry of a list can look like a definition.
     penalty("list", list, slug),
+    Adjustment {
+        effect: Effect::Power,
+        ..boosting("boost", "page_boost", page_boost, slug)
+    },
     SOFT_CAP,
     name("exact_name", |case| whole(case.page.name), title),
 ];
@@ -152,6 +158,7 @@ impl Effect {
         match self {
             Self::Scale => Some(score * by),
             Self::Boost => Some(noisy_or(score, by)),
+            Self::Power => Some(1.0 - (1.0 - score).max(0.0).powf(by)),
             Self::SoftCap => Some(soft_cap(by, score)).filter(|capped| *capped < score),
         }
     }
@@ -293,6 +300,15 @@ fn news(case: &Case<'_>) -> Option<Amount> {
 fn list(case: &Case<'_>) -> Option<Amount> {
     let (page, penalty) = (case.page, case.weights.penalty_list);
     without(flag(page.is_list()) * penalty, page.entry_share, penalty)
+}
+
+/// What the author of the page says of it, for any query.
+fn page_boost(case: &Case<'_>) -> Option<Amount> {
+    case.page.boost().filter(|boost| *boost != 1.0).map(|boost| Amount {
+        raw: boost,
+        weight: 1.0,
+        by: boost,
+    })
 }
 
 fn nothing(_: &Case<'_>) -> String {

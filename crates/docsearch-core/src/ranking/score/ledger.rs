@@ -7,7 +7,7 @@ use crate::values::decimal::decimal;
 /// One step on the way to a score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
-    /// Part of the formula: `base`, `boost`, `penalty`, `phrase`, `name`, `transform` or `wording`.
+    /// Part of the formula: `base`, `boost`, `penalty`, `phrase`, `name`, `transform`, `wording` or `pin`.
     pub step: &'static str,
     /// The rule.
     pub rule: &'static str,
@@ -50,6 +50,14 @@ impl Step {
         Self {
             step: "wording",
             ..Self::other(rule, wording, raw, share, before, after)
+        }
+    }
+
+    /// The step of an editor who pinned the page for a query.
+    pub fn pinned(rule: &'static str, query: &str, raw: f32, before: f32, after: f32) -> Self {
+        Self {
+            step: "pin",
+            ..Self::other(rule, query, raw, 1.0, before, after)
         }
     }
 }

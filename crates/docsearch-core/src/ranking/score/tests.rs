@@ -365,6 +365,36 @@ proptest! {
     }
 
     #[test]
+    fn the_weight_of_a_page_changes_its_score_within_bounds(
+        (query, title, slug, description, [dense, lexical, near_name, definition, name, phrase], age_days) in evidence(),
+        weight in 0.0f32..4.0, more in 0.0f32..2.0,
+    ) {
+        let (understanding, rules) = understood(query);
+        let weights = Weights::default();
+        let scorer = Scorer::new(&understanding, rules, &weights);
+        let page = Page { near_name, definition, phrase, description, age_days, ..page(title, slug) };
+        let base = BaseScores { dense, lexical };
+        let score = |boost, name, base| scorer.score(&Page { boost, name, ..page.clone() }, base);
+        let (unweighted, weighted) = (score(None, 0.0, base), score(Some(weight), 0.0, base));
+        // A weight of 1 changes nothing.
+        prop_assert_eq!(score(Some(1.0), name, base), score(None, name, base));
+        // A greater weight never lowers a page.
+        prop_assert!(score(Some(weight + more), name, base) >= score(Some(weight), name, base) - 1e-6);
+        // A weight moves a page by a quarter at most.
+        prop_assert!((weighted - unweighted).abs() <= 0.25 + 1e-5, "{unweighted} {weighted}");
+        // No weight makes a page match, nor ranks it above a page with the exact name.
+        let nothing = Page { boost: Some(weight), ..Page::default() };
+        prop_assert!(scorer.score(&nothing, BaseScores::default()) < 1e-6);
+        prop_assert!(weighted <= EVIDENCE_CAP);
+        if name > 0.0 {
+            prop_assert!(score(Some(weight), name, BaseScores::default()) > weighted);
+        }
+        let steps = scorer.explain(&Page { boost: Some(weight), ..page.clone() }, base);
+        let step = steps.iter().find(|step| step.rule == "page_boost");
+        prop_assert_eq!(step.map(|step| step.raw), Some(weight.clamp(0.5, 2.0)).filter(|weight| *weight != 1.0));
+    }
+
+    #[test]
     fn s0_36_the_exact_name_beats_its_siblings_whatever_else_is_known(
         (query, title, slug, description, [dense, lexical, near_name, definition, ..], age_days) in evidence(),
         role in prop::sample::select(vec![NameRole::Whole, NameRole::Symbol, NameRole::Path, NameRole::WithoutKind, NameRole::Expanded]),

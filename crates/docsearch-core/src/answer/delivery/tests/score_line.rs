@@ -9,7 +9,7 @@ pub(super) fn is_score_line(line: &str, result: &SearchResult) -> bool {
         Confidence::Medium => "medium",
         Confidence::Low => "low (weak match)",
     };
-    let (score, tokens) = (result.score.clamp(0.0, 1.0), result.load_tokens.unwrap_or_default());
+    let (score, tokens) = (result.score.clamp(0.0, 1.0), result.section_tokens.unwrap_or_default());
     let facts = format!("   {score:.2} {confidence} | {tokens} tokens to load");
     let Some(mut rest) = line.strip_prefix(&facts) else {
         return false;

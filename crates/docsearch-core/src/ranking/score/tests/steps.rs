@@ -304,6 +304,7 @@ fn formula() -> Vec<String> {
             match rows[0].effect {
                 Effect::Scale => format!("score = score{product}\n"),
                 Effect::Boost => format!("score = 1 - (1 - score){product}\n"),
+                Effect::Power => format!("score = 1 - (1 - score)^{}\n", rows[0].rule),
                 Effect::SoftCap => format!("score = soft_cap(score, {EVIDENCE_CAP})\n"),
             }
         })

@@ -1,13 +1,13 @@
 COMMENT ON SCHEMA docsearch IS
     'pg_docsearch: projects, documents and data derived from them, and the functions that index and search them';
 
-COMMENT ON FUNCTION @extschema@.search_docs(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text[]) IS
+COMMENT ON FUNCTION @extschema@.search_docs(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text[], text[]) IS
     'returns the documents that best answer a query, best first';
-COMMENT ON FUNCTION @extschema@.search_docs_json(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text[]) IS
+COMMENT ON FUNCTION @extschema@.search_docs_json(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text[], text[]) IS
     'returns the answer of search_docs as a JSON object';
-COMMENT ON FUNCTION @extschema@.search_docs_text(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text, bigint, bigint, text[]) IS
+COMMENT ON FUNCTION @extschema@.search_docs_text(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text, bigint, bigint, text[], text[]) IS
     'returns the answer of search_docs as text for a terminal or a language model';
-COMMENT ON FUNCTION docsearch.search_answer(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text, bigint, bigint, text[]) IS
+COMMENT ON FUNCTION docsearch.search_answer(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text, bigint, bigint, text[], text[]) IS
     'returns the text of search_docs_text with the number of results, the confidence and the codes of notices';
 COMMENT ON FUNCTION @extschema@.load_doc(text, boolean, boolean, text, text, bigint, bigint) IS
     'returns a document, or one section of it, as Markdown. slug is a slug or a reference such as project/slug#anchor';
@@ -15,30 +15,34 @@ COMMENT ON FUNCTION @extschema@.load_doc_json(text, boolean, boolean, text, text
     'returns the document of load_doc as a JSON object';
 COMMENT ON FUNCTION @extschema@.load_docs(text[], boolean, boolean, text, bigint) IS
     'returns several documents as Markdown, one row for each slug. A document that cannot be loaded has an error in its row';
-COMMENT ON FUNCTION @extschema@.list_docs(text, text, text, text, bigint, bigint) IS
+COMMENT ON FUNCTION @extschema@.list_docs(text, text, text, text, bigint, bigint, text[]) IS
     'returns the documents that the caller can see, without their text';
 
-COMMENT ON FUNCTION @extschema@.list_docs_json(text, text, text, text, bigint, bigint) IS
+COMMENT ON FUNCTION @extschema@.list_docs_json(text, text, text, text, bigint, bigint, text[]) IS
     'returns the documents of list_docs as a tree of categories';
 
-COMMENT ON FUNCTION docsearch.explain_search(text, text, text, text, docsearch.json_argument, docsearch.json_argument, text[]) IS
+COMMENT ON FUNCTION docsearch.explain_search(text, text, text, text, docsearch.json_argument, docsearch.json_argument, text[], text[]) IS
     'returns the steps in which search_docs computes the score of a document. The last value of after is the score';
-COMMENT ON FUNCTION docsearch.transform_query(text, text, timestamp with time zone) IS
+COMMENT ON FUNCTION docsearch.transform_query(text, text, timestamp with time zone, text[]) IS
     'returns a query with the terms that could be added to it';
-COMMENT ON FUNCTION docsearch.grade_results(text, text, text, docsearch.json_argument, docsearch.json_argument, text[]) IS
+COMMENT ON FUNCTION docsearch.grade_results(text, text, text, docsearch.json_argument, docsearch.json_argument, text[], text[]) IS
     'grades how well the results of a search answer its query';
-COMMENT ON FUNCTION docsearch.grade_features(text, text, text, docsearch.json_argument, docsearch.json_argument, text[]) IS
+COMMENT ON FUNCTION docsearch.grade_features(text, text, text, docsearch.json_argument, docsearch.json_argument, text[], text[]) IS
     'returns the features that grade_results weighs, by name';
-COMMENT ON FUNCTION docsearch.grade_input(text, text, text, docsearch.json_argument, docsearch.json_argument, text[]) IS
+COMMENT ON FUNCTION docsearch.grade_input(text, text, text, docsearch.json_argument, docsearch.json_argument, text[], text[]) IS
     'returns the contexts that grade_results grades, best first';
-COMMENT ON FUNCTION docsearch.search_refined(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, bigint, text[]) IS
+COMMENT ON FUNCTION docsearch.search_refined(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, bigint, text[], text[]) IS
     'searches, grades the answer, and tries better queries while the grade is too low';
-COMMENT ON FUNCTION docsearch.answer_prompt(text, text, text, docsearch.json_argument, bigint, docsearch.json_argument, bigint, text) IS
+COMMENT ON FUNCTION docsearch.answer_prompt(text, text, text, docsearch.json_argument, bigint, docsearch.json_argument, bigint, text, text[]) IS
     'returns a prompt that has a language model answer a question from the best sections. Nothing is sent anywhere';
 COMMENT ON FUNCTION docsearch.detect_language(text) IS
     'returns the language of a text as an ISO 639-1 code. docsearch.default_language is for texts that do not show theirs';
-COMMENT ON FUNCTION docsearch.suggest(text, text, bigint) IS
-    'returns suggestions for an unfinished or mistyped text, best first';
+COMMENT ON FUNCTION docsearch.count_docs(text, text, text, docsearch.json_argument, text, text[]) IS
+    'returns the number of documents that match a query by their words';
+COMMENT ON FUNCTION docsearch.facets(text, text[], text, text, docsearch.json_argument, bigint, text, text[]) IS
+    'returns how many of the documents that match a query by their words have each value of some keys';
+COMMENT ON FUNCTION docsearch.suggest(text, text, bigint, text[]) IS
+    'returns completions and corrections of a text while it is typed, best first';
 COMMENT ON FUNCTION docsearch.verify_invariants(text, bigint) IS
     'checks that a search for each unique name or slug of a project returns its page first. sample is the approximate number of names and of slugs';
 COMMENT ON FUNCTION docsearch.reset_rules() IS
@@ -154,6 +158,12 @@ COMMENT ON FUNCTION docsearch.apply_ranking(text, docsearch.json_argument, text)
     'gives a project the settings and rules of a ranking state, and returns the number of differences. ranking_change keeps the state before';
 COMMENT ON FUNCTION docsearch.ranking_history(text) IS
     'returns the changes of the ranking of a project, the newest first';
+COMMENT ON FUNCTION docsearch.pin(text, text, text[], text[], text) IS
+    'says which pages of a project come first for a query, and which are no results. Replaces the pin of the same query';
+COMMENT ON FUNCTION docsearch.unpin(text, text) IS
+    'removes the pin for a query, and returns whether there was one';
+COMMENT ON FUNCTION docsearch.pins(text) IS
+    'returns the queries of a project for which pages are pinned';
 COMMENT ON FUNCTION docsearch.tune(text, interval, boolean) IS
     'searches better weights for a project by its own documents, and returns the number of the tuning. docsearch.tuning has the evidence';
 COMMENT ON FUNCTION docsearch.rollback_tuning(text) IS

@@ -4,8 +4,8 @@ REVOKE EXECUTE ON FUNCTION docsearch.test_language_model(), docsearch.test_model
 -- Functions that run or show single steps, for tests and measurements.
 REVOKE EXECUTE ON FUNCTION docsearch.embed_input(bigint, bigint, bigint), docsearch.embedding_dimension(text),
     docsearch.merge_statistics(text) FROM PUBLIC;
-REVOKE EXECUTE ON FUNCTION docsearch.grade_features(text, text, text, docsearch.json_argument, docsearch.json_argument, text[]),
-    docsearch.grade_input(text, text, text, docsearch.json_argument, docsearch.json_argument, text[]) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION docsearch.grade_features(text, text, text, docsearch.json_argument, docsearch.json_argument, text[], text[]),
+    docsearch.grade_input(text, text, text, docsearch.json_argument, docsearch.json_argument, text[], text[]) FROM PUBLIC;
 REVOKE EXECUTE ON FUNCTION docsearch.add_remote_model(text, text, text, bigint, text, text, text, bigint) FROM PUBLIC;
 REVOKE EXECUTE ON FUNCTION docsearch.check(text), docsearch.check(boolean, text), docsearch.repair(text), docsearch.drop_all(text) FROM PUBLIC;
 ALTER FUNCTION docsearch.rules_changed() SET search_path TO pg_catalog, pg_temp;

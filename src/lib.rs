@@ -57,6 +57,20 @@ extension_sql_file!(
     ]
 );
 extension_sql_file!(
+    "../sql/estimates.sql",
+    name = "estimates",
+    requires = [
+        search_docs,
+        search_answer,
+        explain_search,
+        grade_input,
+        facets,
+        suggest,
+        load_docs,
+        "privileges"
+    ]
+);
+extension_sql_file!(
     "../sql/comments.sql",
     name = "comments",
     requires = ["privileges", "text_search"]

@@ -1,14 +1,17 @@
 //! From a query to an answer.
 
 mod answer;
+pub(crate) mod arguments;
 mod basis;
 pub(crate) mod candidates;
+pub(crate) mod completion;
 pub(crate) mod conditions;
 pub(crate) mod config;
 pub(crate) mod drift;
 pub(crate) mod duplicates;
 pub(crate) mod exclusion;
 pub(crate) mod explain;
+pub(crate) mod facets;
 mod filtering;
 pub(crate) mod grade;
 pub(crate) mod group;
@@ -17,14 +20,19 @@ mod joint_search;
 pub(crate) mod language;
 pub(crate) mod lexical;
 pub(crate) mod logging;
+mod marks;
+pub(crate) mod matching;
 pub(crate) mod newest;
+mod ordering;
 mod pages;
+mod pins;
 pub(crate) mod present;
 mod query_vector;
 pub(crate) mod refine;
 pub(crate) mod request;
 pub(crate) mod retrieval;
 pub(crate) mod section;
+mod section_urls;
 pub(crate) mod suggest;
 pub(crate) mod transform;
 pub(crate) mod vocabulary;

@@ -1,6 +1,7 @@
 //! The tables of schema `docsearch`: their rows, and the statements that read and write them.
 
 pub(crate) mod chunk_sections;
+pub(crate) mod completions;
 pub(crate) mod confirmation;
 pub(crate) mod document;
 pub(crate) mod document_input;
@@ -14,9 +15,11 @@ pub(crate) mod model;
 pub(crate) mod model_grant;
 pub(crate) mod names;
 pub(crate) mod nearest;
+pub(crate) mod pins;
 pub(crate) mod posting_lists;
 pub(crate) mod postings;
 pub(crate) mod project;
+pub(crate) mod project_selection;
 pub(crate) mod query_log;
 pub(crate) mod questions;
 pub(crate) mod rejected_questions;

@@ -69,8 +69,7 @@ COMMENT ON COLUMN docsearch.evaluation_run.label IS 'what the caller says of it'
 COMMENT ON COLUMN docsearch.evaluation_run.config IS 'config of every search';
 COMMENT ON COLUMN docsearch.evaluation_run.cutoff IS 'results that nDCG and MRR look at; of tasks: results of a search';
 COMMENT ON COLUMN docsearch.evaluation_run.max_calls IS 'most calls of a task; NULL: a run of queries';
-COMMENT ON COLUMN docsearch.evaluation_run.state IS
-    'what the answers depend on: versions, settings, weights of the project, a digest of the rules, number of documents';
+COMMENT ON COLUMN docsearch.evaluation_run.state IS 'what the answers depend on: versions, settings, weights of the project, a digest of the rules, number of documents';
 COMMENT ON COLUMN docsearch.evaluation_run.started_at IS 'begin of the run';
 COMMENT ON COLUMN docsearch.evaluation_run.finished_at IS 'end of the run';
 
@@ -113,8 +112,7 @@ COMMENT ON COLUMN docsearch.evaluation_result.recall IS 'recall of the first 100
 COMMENT ON COLUMN docsearch.evaluation_result.outcome IS
     'right; look_alike: a page whose name begins like the right one comes first; too_low: found, but not first; missing; no_results';
 COMMENT ON COLUMN docsearch.evaluation_result.confidence IS 'of the first result: high, medium or low';
-COMMENT ON COLUMN docsearch.evaluation_result.probability IS
-    'that the first result is right, 0 to 1; NULL: scores of the project were not calibrated';
+COMMENT ON COLUMN docsearch.evaluation_result.probability IS 'that the first result is right, 0 to 1; NULL: scores of the project were not calibrated';
 COMMENT ON COLUMN docsearch.evaluation_result.milliseconds IS 'time of the search';
 
 CREATE TABLE docsearch.evaluation_task (
@@ -249,8 +247,7 @@ COMMENT ON COLUMN docsearch.query_log.project_ids IS 'projects that were searche
 COMMENT ON COLUMN docsearch.query_log.class IS 'class of the query, such as identifier or question';
 COMMENT ON COLUMN docsearch.query_log.filter_keys IS 'keys of the filter, and category';
 COMMENT ON COLUMN docsearch.query_log.results IS 'number of results';
-COMMENT ON COLUMN docsearch.query_log.found_projects IS
-    'projects of the first 10 results, or of what was loaded; one, if all are of the same';
+COMMENT ON COLUMN docsearch.query_log.found_projects IS 'projects of the first 10 results, or of what was loaded; one, if all are of the same';
 COMMENT ON COLUMN docsearch.query_log.found_documents IS 'documents of the first 10 results, or what was loaded';
 COMMENT ON COLUMN docsearch.query_log.found_anchors IS 'their sections; empty for a page as a whole';
 COMMENT ON COLUMN docsearch.query_log.scores IS 'their scores, 0 to 1';
@@ -425,8 +422,7 @@ COMMENT ON COLUMN docsearch.tuning.started_at IS 'when it was begun last';
 COMMENT ON COLUMN docsearch.tuning.finished_at IS 'when it ended';
 COMMENT ON COLUMN docsearch.tuning.before IS 'settings of the project before, those that tuning may change';
 COMMENT ON COLUMN docsearch.tuning.after IS 'the same after it';
-COMMENT ON COLUMN docsearch.tuning.evidence IS
-    'queries by kind, settings tried, differences on pages that the search has not seen, guards, calibration, versions, documents';
+COMMENT ON COLUMN docsearch.tuning.evidence IS 'queries by kind, settings tried, differences on pages that the search has not seen, guards, calibration, versions, documents';
 COMMENT ON COLUMN docsearch.tuning.problem IS 'why it failed';
 ALTER TABLE docsearch.tuning ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible_projects ON docsearch.tuning
@@ -435,18 +431,23 @@ CREATE POLICY visible_projects ON docsearch.tuning
 -- Pages with the same text. The column is generated, so that it is right however the row is written, and no writer can give a page
 -- the digest of another one.
 LOCK TABLE docsearch.document IN SHARE ROW EXCLUSIVE MODE;
-ALTER TABLE docsearch.document ADD COLUMN text_digest bigint GENERATED ALWAYS AS (
-    CASE WHEN octet_length(title) <= 65536 AND octet_length(body) <= 1000000 THEN docsearch.text_digest(title, body) END) STORED;
+ALTER TABLE docsearch.document
+    ADD COLUMN text_digest bigint GENERATED ALWAYS AS (
+        CASE WHEN octet_length(title) <= 65536 AND octet_length(body) <= 1000000 THEN docsearch.text_digest(title, body) END) STORED,
+    ADD COLUMN boost real GENERATED ALWAYS AS (
+        CASE pg_catalog.jsonb_typeof(metadata -> 'boost')
+            WHEN 'number' THEN least(greatest((metadata -> 'boost')::numeric, 0.5), 2)::real END) STORED;
 CREATE INDEX document_text_digest ON docsearch.document (text_digest, project_id) WHERE text_digest IS NOT NULL;
 COMMENT ON COLUMN docsearch.document.text_digest IS
     'digest of title and text, equal for documents that say the same; NULL: the text has fewer than 12 words, or more than 1 MB';
+
+COMMENT ON COLUMN docsearch.document.boost IS 'weight of the page in every search, 0.5 to 2: the key boost of the metadata; NULL: there is none, which is the same as 1';
 
 ALTER TABLE docsearch.document ADD COLUMN keywords_chosen boolean;
 COMMENT ON COLUMN docsearch.document.keywords_chosen IS
     'whether indexing chose the keywords from the text, since none were given; NULL: it was stored by version 16 or before';
 -- Names and words without accents. Configurations of users that the owner of the tables does not own stay as they are.
-COMMENT ON COLUMN docsearch.document_name.kind IS
-    'title, symbol, slug, path, alias, unprefixed, folded: one of these without its accents; or address';
+COMMENT ON COLUMN docsearch.document_name.kind IS 'title, symbol, slug, path, alias, unprefixed, folded: one of these without its accents; or address';
 DO $$
 DECLARE
     missing record;
@@ -467,3 +468,32 @@ $$;
 ALTER TABLE docsearch.chunk ADD COLUMN sections jsonb;
 COMMENT ON COLUMN docsearch.chunk.sections IS
     'path and anchor of the sections whose headings are in the text, in order, or of the section of the summary; NULL: none, or stored by version 16 or before';
+
+ALTER TABLE docsearch.definition ADD COLUMN name text, ADD COLUMN section text, ADD COLUMN anchor text;
+COMMENT ON COLUMN docsearch.definition.name IS 'name as it is written, or the whole heading; NULL: stored by version 16 or before';
+COMMENT ON COLUMN docsearch.definition.section IS 'heading of the section that defines it; empty before the first heading';
+COMMENT ON COLUMN docsearch.definition.anchor IS 'anchor of that section; empty before the first heading';
+-- Questions are completed while they are typed.
+CREATE INDEX question_text ON docsearch.question (project_id, lower(question COLLATE "C")) WHERE NOT stale;
+
+-- What editors say of single queries. No role may read it: a page that policies hide may be pinned.
+CREATE TABLE docsearch.pin (
+    project_id bigint NOT NULL REFERENCES docsearch.project ON DELETE CASCADE,
+    query_key text NOT NULL CHECK (query_key <> '' AND octet_length(query_key) <= 2000),
+    query text NOT NULL CHECK (query <> '' AND octet_length(query) <= 2000),
+    first text[] NOT NULL DEFAULT '{}' CHECK (cardinality(first) <= 10),
+    never text[] NOT NULL DEFAULT '{}' CHECK (cardinality(never) <= 10),
+    source text NOT NULL DEFAULT '' CHECK (octet_length(source) <= 1024),
+    changed_at timestamptz NOT NULL DEFAULT now(),
+    changed_by name NOT NULL,
+    PRIMARY KEY (project_id, query_key)
+);
+COMMENT ON TABLE docsearch.pin IS 'pages that come first for a query, or never, by docsearch.pin';
+COMMENT ON COLUMN docsearch.pin.project_id IS 'project';
+COMMENT ON COLUMN docsearch.pin.query_key IS 'the query in lower case, without punctuation at the ends of words; queries with the same one are the same';
+COMMENT ON COLUMN docsearch.pin.query IS 'the query, as the editor wrote it';
+COMMENT ON COLUMN docsearch.pin.first IS 'slugs of the first pages, in order';
+COMMENT ON COLUMN docsearch.pin.never IS 'slugs of pages that are no results';
+COMMENT ON COLUMN docsearch.pin.source IS 'source root of the docsearch.toml that has the pin; empty: none has';
+COMMENT ON COLUMN docsearch.pin.changed_at IS 'when it was changed';
+COMMENT ON COLUMN docsearch.pin.changed_by IS 'role of the caller';

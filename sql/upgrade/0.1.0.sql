@@ -27,4 +27,5 @@ DROP FUNCTION docsearch.query_embedding(text, text);
 DROP FUNCTION docsearch.search_answer(text, text, text, jsonb, int, real, text, jsonb, text, int, int);
 DROP FUNCTION docsearch.search_refined(text, text, text, jsonb, int, real, text, jsonb, int);
 DROP FUNCTION docsearch.suggest(text, text, int);
+DROP FUNCTION docsearch.transform_query(text, text, timestamp with time zone);
 DROP FUNCTION docsearch.verify_invariants(text, int);

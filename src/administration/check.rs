@@ -17,6 +17,7 @@ mod functions;
 mod indexes;
 mod models;
 mod orphans;
+mod pins;
 mod postings;
 mod questions;
 mod statistics;
@@ -159,7 +160,7 @@ pub(crate) type Check = fn(&mut Owner<'_>, &CheckScope) -> Result<Vec<Finding>>;
 pub(crate) const CATALOG_CHECKS: [Check; 2] = [versions::known_faults, functions::functions];
 
 /// All checks, in the order in which their problems can be repaired.
-pub(crate) const CHECKS: [Check; 16] = [
+pub(crate) const CHECKS: [Check; 17] = [
     versions::known_faults,
     functions::functions,
     models::models,
@@ -176,6 +177,7 @@ pub(crate) const CHECKS: [Check; 16] = [
     vector_codes::vector_codes,
     statistics::statistics,
     postings::postings,
+    pins::pins,
 ];
 
 /// The slug of a document, or its number if there is no such document.

@@ -20,7 +20,7 @@ use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, invalid};
 use crate::postgres::role::Caller;
 use crate::postgres::statement;
-use crate::search::request::Arguments;
+use crate::search::arguments::Arguments;
 use crate::search::retrieval::Detail;
 use crate::tables::project;
 

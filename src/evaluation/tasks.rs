@@ -27,7 +27,7 @@ use crate::postgres::report::{Result, internal, invalid};
 use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
-use crate::search::request::Arguments;
+use crate::search::arguments::Arguments;
 use crate::search::retrieval::Detail;
 use crate::tables::document::{self, bodies_and_anchors};
 use crate::tables::project;

@@ -17,7 +17,7 @@ use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, internal, invalid, undefined};
 use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
-use crate::search::request::Arguments;
+use crate::search::arguments::Arguments;
 use crate::search::retrieval::Detail;
 use crate::tables::project::{self, Project};
 use crate::tables::{grants, schema};

@@ -5,12 +5,12 @@ use docsearch_core::models::prompt::answer_prompt as prompt;
 use docsearch_core::text::language::{LANGUAGES, Language};
 use pgrx::prelude::*;
 
-use crate::postgres::argument::{Json, LongText, Text, Whole, arguments};
+use crate::postgres::argument::{Json, LongText, Text, Texts, Whole, arguments};
 use crate::postgres::report::{Result, invalid};
 use crate::postgres::role::Caller;
+use crate::search::arguments::Arguments;
 use crate::search::grade::{self, Context};
 use crate::search::language;
-use crate::search::request::Arguments;
 use crate::search::retrieval::Detail;
 use crate::settings;
 
@@ -31,6 +31,7 @@ mod docsearch {
         config: default!(Option<Json<'_>>, "NULL"),
         max_tokens: default!(Option<Whole>, 4000),
         language: default!(Option<Text<'_>>, "NULL"),
+        projects: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<String> {
         arguments!(
             query,
@@ -40,7 +41,8 @@ mod docsearch {
             config,
             language,
             max_results,
-            max_tokens
+            max_tokens,
+            projects
         );
         let caller = &mut Caller::of_call()?;
         let language = match language {
@@ -50,6 +52,7 @@ mod docsearch {
         let arguments = Arguments {
             query,
             project,
+            projects,
             category,
             filter,
             max_results,

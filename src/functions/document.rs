@@ -16,6 +16,7 @@ use crate::tables::document;
 use crate::tables::document_list::{self, DocumentSummary};
 use crate::tables::lock_limit::LockLimit;
 use crate::tables::project;
+use crate::tables::project_selection::Selection;
 
 /// Returns a document, or one section of it, as Markdown.
 #[pg_extern(stable, parallel_unsafe)]
@@ -138,6 +139,7 @@ fn list_docs(
     sort_by: default!(Option<Text<'_>>, "'title'"),
     max_tokens: default!(Option<Whole>, "NULL"),
     skip: default!(Option<Whole>, 0),
+    projects: default!(Option<Texts<'_>>, "NULL"),
 ) -> Result<
     TableIterator<
         'static,
@@ -154,11 +156,12 @@ fn list_docs(
         ),
     >,
 > {
-    arguments!(project, category, kind, sort_by, max_tokens, skip);
+    arguments!(project, category, kind, sort_by, max_tokens, skip, projects);
     let caller = &mut Caller::of_call()?;
     let (skip, max_chars) = (checked_skip(skip, DOCUMENTS)?, max_chars(max_tokens)?);
+    let selection = Selection::new(project, projects.as_deref())?;
     let _limit = LockLimit::begin()?;
-    let mut rows = document_list::listed(caller, project, category, kind, sort_by)?;
+    let mut rows = document_list::listed(caller, &selection, category, kind, sort_by)?;
     let total = rows.len();
     rows.drain(..skip.min(total));
     if let Some(most) = max_chars {
@@ -196,12 +199,14 @@ fn list_docs_json(
     sort_by: default!(Option<Text<'_>>, "'title'"),
     max_tokens: default!(Option<Whole>, "NULL"),
     skip: default!(Option<Whole>, 0),
+    projects: default!(Option<Texts<'_>>, "NULL"),
 ) -> Result<JsonB> {
-    arguments!(project, category, kind, sort_by, max_tokens, skip);
+    arguments!(project, category, kind, sort_by, max_tokens, skip, projects);
     let caller = &mut Caller::of_call()?;
     let (skip, max_chars) = (checked_skip(skip, DOCUMENTS)?, max_chars(max_tokens)?);
+    let selection = Selection::new(project, projects.as_deref())?;
     let _limit = LockLimit::begin()?;
-    let documents: Vec<_> = document_list::listed(caller, project, category, kind, sort_by)?
+    let documents: Vec<_> = document_list::listed(caller, &selection, category, kind, sort_by)?
         .into_iter()
         .map(|row| {
             let document = ListedDocument {

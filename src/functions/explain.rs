@@ -5,9 +5,10 @@ use pgrx::prelude::*;
 use crate::postgres::argument::{Json, Text, Texts, arguments};
 use crate::postgres::report::{Result, invalid};
 use crate::postgres::role::Caller;
+use crate::search::arguments::Arguments;
 use crate::search::explain;
-use crate::search::request::Arguments;
 use crate::tables::document;
+use crate::tables::project_selection::Selection;
 
 #[pg_schema]
 mod docsearch {
@@ -16,7 +17,7 @@ mod docsearch {
     /// Returns the steps in which search_docs computes the score of a document.
     #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
     #[search_path(pg_catalog, pg_temp)]
-    #[allow(clippy::type_complexity)]
+    #[allow(clippy::too_many_arguments, clippy::type_complexity)]
     fn explain_search(
         query: Option<Text<'_>>,
         slug: Option<Text<'_>>,
@@ -25,6 +26,7 @@ mod docsearch {
         filter: default!(Option<Json<'_>>, "NULL"),
         config: default!(Option<Json<'_>>, "NULL"),
         also: default!(Option<Texts<'_>>, "NULL"),
+        projects: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -40,20 +42,22 @@ mod docsearch {
             ),
         >,
     > {
-        arguments!(query, slug, project, category, filter, config, also);
+        arguments!(query, slug, project, category, filter, config, also, projects);
         let caller = &mut Caller::of_call()?;
         let slug = document::checked_slug(slug)?;
         let arguments = Arguments {
             query,
             also,
             project,
+            projects: projects.clone(),
             category,
             filter,
             config,
             ..Arguments::default()
         };
         let request = arguments.resolve(caller)?;
-        let focus = document::identify(caller, slug, project)?;
+        let selected = Selection::new(project, projects.as_deref())?.names(caller)?;
+        let focus = document::identify(caller, slug, selected.as_deref())?;
         let steps = explain::steps(caller, &request, focus)?.map_err(|excluding| match excluding.as_slice() {
             [] => invalid(
                 format!("document \"{slug}\" does not match the category or the filter"),

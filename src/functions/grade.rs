@@ -9,8 +9,9 @@ use crate::postgres::argument::{Json, Text, Texts, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Caller;
+use crate::search::arguments::Arguments;
 use crate::search::grade;
-use crate::search::request::{Arguments, Request};
+use crate::search::request::Request;
 use crate::search::retrieval::Detail;
 
 #[pg_schema]
@@ -27,10 +28,20 @@ mod docsearch {
         filter: default!(Option<Json<'_>>, "NULL"),
         config: default!(Option<Json<'_>>, "NULL"),
         also: default!(Option<Texts<'_>>, "NULL"),
+        projects: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<JsonB> {
-        arguments!(query, project, category, filter, config, also);
         let caller = &mut Caller::of_call()?;
-        let request = request(caller, query, also, project, category, filter, config)?;
+        let arguments = arguments!(Arguments {
+            query,
+            project,
+            category,
+            filter,
+            config,
+            also,
+            projects,
+            ..
+        });
+        let request = request(caller, arguments)?;
         let (features, results) = features_and_results(caller, &request)?;
         let grade = request.grade(&features, results.len());
         serde_json::to_value(grade).map(JsonB).map_err(internal)
@@ -46,10 +57,20 @@ mod docsearch {
         filter: default!(Option<Json<'_>>, "NULL"),
         config: default!(Option<Json<'_>>, "NULL"),
         also: default!(Option<Texts<'_>>, "NULL"),
+        projects: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<JsonB> {
-        arguments!(query, project, category, filter, config, also);
         let caller = &mut Caller::of_call()?;
-        let request = request(caller, query, also, project, category, filter, config)?;
+        let arguments = arguments!(Arguments {
+            query,
+            project,
+            category,
+            filter,
+            config,
+            also,
+            projects,
+            ..
+        });
+        let request = request(caller, arguments)?;
         let (features, _) = features_and_results(caller, &request)?;
         serde_json::to_value(features.named()).map(JsonB).map_err(internal)
     }
@@ -64,10 +85,20 @@ mod docsearch {
         filter: default!(Option<Json<'_>>, "NULL"),
         config: default!(Option<Json<'_>>, "NULL"),
         also: default!(Option<Texts<'_>>, "NULL"),
+        projects: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<TableIterator<'static, (name!(number, i32), name!(source, String), name!(context, String))>> {
-        arguments!(query, project, category, filter, config, also);
         let caller = &mut Caller::of_call()?;
-        let request = request(caller, query, also, project, category, filter, config)?;
+        let arguments = arguments!(Arguments {
+            query,
+            project,
+            category,
+            filter,
+            config,
+            also,
+            projects,
+            ..
+        });
+        let request = request(caller, arguments)?;
         let (_, results) = features_and_results(caller, &request)?;
         let contexts = grade::contexts(caller, &results, CONTEXT_CHARS)?;
         let rows = (1..)
@@ -77,24 +108,10 @@ mod docsearch {
     }
 }
 
-fn request<'a>(
-    caller: &Caller,
-    query: Option<&'a str>,
-    also: Option<Vec<Option<String>>>,
-    project: Option<&'a str>,
-    category: Option<&'a str>,
-    filter: Option<JsonB>,
-    config: Option<JsonB>,
-) -> Result<Request<'a>> {
+fn request<'a>(caller: &mut Caller, arguments: Arguments<'a>) -> Result<Request<'a>> {
     let arguments = Arguments {
-        query,
-        also,
-        project,
-        category,
-        filter,
         max_results: Some(MAX_CONTEXTS as i32),
-        config,
-        ..Arguments::default()
+        ..arguments
     };
     let mut request = arguments.resolve(caller)?;
     request.config = request.config.graded();

@@ -18,27 +18,50 @@ use crate::tables::schema;
 /// Bytes of a passage whose tokens are counted, at most.
 const MAX_COUNTED_BYTES: usize = 256 << 10;
 
-/// Raises a notice if passages have more tokens than the model reads.
-fn notice_truncated(model: &dyn Embedder, passages: &[String]) -> Result<()> {
-    let max_tokens = embedder::describe(model)?.info.passage_tokens;
-    // A token has at least one byte.
-    let long = || passages.iter().filter(|passage| passage.len() > max_tokens);
-    if long().next().is_none() {
-        return Ok(());
+/// Passages that may have more tokens than the model reads.
+struct LongPassages {
+    /// Their beginnings.
+    beginnings: Vec<String>,
+    /// Number of all passages.
+    count: usize,
+    max_tokens: usize,
+}
+
+impl LongPassages {
+    fn of(model: &dyn Embedder, passages: &[String]) -> Result<Self> {
+        let max_tokens = embedder::describe(model)?.info.passage_tokens;
+        // A token has at least one byte.
+        let long = passages.iter().filter(|passage| passage.len() > max_tokens);
+        Ok(Self {
+            beginnings: long
+                .map(|passage| bounds::beginning(passage, MAX_COUNTED_BYTES).to_owned())
+                .collect(),
+            count: passages.len(),
+            max_tokens,
+        })
     }
-    let tokenizer = model.tokenizer().map_err(|failure| inference(&failure))?;
-    let mut truncated = 0;
-    for passage in long() {
-        let tokens = tokenizer.count(bounds::beginning(passage, MAX_COUNTED_BYTES));
-        truncated += usize::from(tokens.map_err(|failure| inference(&failure))? > max_tokens);
+
+    /// Raises a notice if some have more tokens. Only after they are embedded: the inference program has a time limit for a
+    /// text that takes very long to be tokenised, and a backend has none.
+    fn notice_truncated(&self, model: &dyn Embedder) -> Result<()> {
+        if self.beginnings.is_empty() {
+            return Ok(());
+        }
+        let tokenizer = model.tokenizer().map_err(|failure| inference(&failure))?;
+        let mut truncated = 0;
+        for beginning in &self.beginnings {
+            let tokens = tokenizer.count(beginning).map_err(|failure| inference(&failure))?;
+            truncated += usize::from(tokens > self.max_tokens);
+        }
+        if truncated > 0 {
+            notice!(
+                "{truncated} of {} passages are longer than the {} tokens that the model reads: the rest is not embedded",
+                self.count,
+                self.max_tokens
+            );
+        }
+        Ok(())
     }
-    if truncated > 0 {
-        notice!(
-            "{truncated} of {} passages are longer than the {max_tokens} tokens that the model reads: the rest is not embedded",
-            passages.len()
-        );
-    }
-    Ok(())
 }
 
 #[pg_schema]
@@ -81,12 +104,13 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
             .enumerate()
             .filter_map(|(index, passage)| passage.map(|text| (index, text)))
             .unzip();
-        notice_truncated(model.as_ref(), &texts)?;
         let mut vectors: Vec<Option<Vector>> = (0..count).map(|_| None).collect();
+        let long = LongPassages::of(model.as_ref(), &texts)?;
         let mut batch = model.embed_passages(texts).map_err(|failure| inference(&failure))?;
         while let Some((index, vector)) = batch::next_vector(batch.as_mut())? {
             vectors[indexes[index]] = Some(Vector::new(vector?)?);
         }
+        long.notice_truncated(model.as_ref())?;
         Ok((count > 0).then_some(Vectors(vectors)))
     }
 

@@ -7,8 +7,8 @@ use crate::postgres::argument::{Json, Number, Text, Texts, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, invalid};
 use crate::postgres::role::Caller;
+use crate::search::arguments::Arguments;
 use crate::search::refine;
-use crate::search::request::Arguments;
 
 #[pg_schema]
 mod docsearch {
@@ -29,6 +29,7 @@ mod docsearch {
         config: default!(Option<Json<'_>>, "NULL"),
         max_refinements: default!(Option<Whole>, 2),
         also: default!(Option<Texts<'_>>, "NULL"),
+        projects: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<JsonB> {
         arguments!(max_refinements);
         let caller = &mut Caller::of_call()?;
@@ -51,7 +52,8 @@ mod docsearch {
             config,
             max_results,
             min_score,
-            also
+            also,
+            projects
         });
         let mut request = arguments.resolve(caller)?;
         request.config = request.config.graded();

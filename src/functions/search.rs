@@ -2,15 +2,16 @@
 
 use docsearch_core::answer::delivery::{
     Answer, Budget, BudgetError, DEFAULT_MAX_CHARS, Format, MIN_MAX_CHARS, MIN_MAX_TOKENS, Notice, deliver,
+    excerpt_marks,
 };
 use pgrx::prelude::*;
 
 use crate::postgres::argument::{Json, Number, Text, Texts, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
-use crate::postgres::report::{Result, invalid};
+use crate::postgres::report::{Result, internal, invalid};
 use crate::postgres::role::Caller;
+use crate::search::arguments::Arguments;
 use crate::search::config;
-use crate::search::request::Arguments;
 use crate::search::retrieval::Detail;
 
 /// Returns the documents that best answer a query, best first.
@@ -27,6 +28,7 @@ fn search_docs(
     dedup: default!(Option<Text<'_>>, "NULL"),
     config: default!(Option<Json<'_>>, "NULL"),
     also: default!(Option<Texts<'_>>, "NULL"),
+    projects: default!(Option<Texts<'_>>, "NULL"),
 ) -> Result<
     TableIterator<
         'static,
@@ -51,6 +53,11 @@ fn search_docs(
             name!(source_key, Option<String>),
             name!(metadata, JsonB),
             name!(duplicates, i32),
+            name!(anchor, String),
+            name!(section_tokens, Option<i32>),
+            name!(version, Option<String>),
+            name!(highlights, JsonB),
+            name!(snippet_html, String),
         ),
     >,
 > {
@@ -64,7 +71,8 @@ fn search_docs(
         config,
         max_results,
         min_score,
-        also
+        also,
+        projects
     });
     let answer = arguments.resolve(caller)?.answer_reader(caller, Detail::Rows)?;
     let notice = Notice::in_one_text(&answer.notices);
@@ -74,7 +82,7 @@ fn search_docs(
         notice!("{notice}");
     }
     let rows = answer.results.into_iter().map(move |result| {
-        (
+        Ok((
             result.rank as i32,
             result.slug,
             result.title,
@@ -95,9 +103,14 @@ fn search_docs(
             result.source_key,
             JsonB(result.metadata),
             i32::try_from(result.duplicates).unwrap_or(i32::MAX),
-        )
+            result.anchor,
+            result.section_tokens.and_then(|tokens| i32::try_from(tokens).ok()),
+            result.version,
+            JsonB(serde_json::to_value(result.highlights).map_err(internal)?),
+            result.snippet_html.unwrap_or_default(),
+        ))
     });
-    Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    Ok(TableIterator::new(rows.collect::<Result<Vec<_>>>()?))
 }
 
 /// Returns the answer of search_docs as a JSON object.
@@ -114,6 +127,7 @@ fn search_docs_json(
     dedup: default!(Option<Text<'_>>, "NULL"),
     config: default!(Option<Json<'_>>, "NULL"),
     also: default!(Option<Texts<'_>>, "NULL"),
+    projects: default!(Option<Texts<'_>>, "NULL"),
 ) -> Result<JsonB> {
     let caller = &mut Caller::of_call()?;
     let arguments = arguments!(Arguments {
@@ -125,7 +139,8 @@ fn search_docs_json(
         config,
         max_results,
         min_score,
-        also
+        also,
+        projects
     });
     Ok(JsonB(
         arguments
@@ -152,6 +167,7 @@ fn search_docs_text(
     max_chars: default!(Option<Whole>, "NULL"),
     max_tokens: default!(Option<Whole>, "NULL"),
     also: default!(Option<Texts<'_>>, "NULL"),
+    projects: default!(Option<Texts<'_>>, "NULL"),
 ) -> Result<String> {
     arguments!(format, max_chars, max_tokens);
     let caller = &mut Caller::of_call()?;
@@ -165,7 +181,8 @@ fn search_docs_text(
         config,
         max_results,
         min_score,
-        also
+        also,
+        projects
     });
     Ok(writing.answer(caller, arguments)?.0)
 }
@@ -191,6 +208,7 @@ mod docsearch {
         max_chars: default!(Option<Whole>, "NULL"),
         max_tokens: default!(Option<Whole>, "NULL"),
         also: default!(Option<Texts<'_>>, "NULL"),
+        projects: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -200,6 +218,7 @@ mod docsearch {
                 name!(confidence, String),
                 name!(notices, Vec<String>),
                 name!(search_token, Option<String>),
+                name!(highlights, JsonB),
             ),
         >,
     > {
@@ -215,17 +234,20 @@ mod docsearch {
             config,
             max_results,
             min_score,
-            also
+            also,
+            projects
         });
         let (content, answer) = writing.answer(caller, arguments)?;
         let codes = answer.notices.iter().map(|notice| notice.code.as_str().to_owned());
         let codes = codes.collect();
+        let marks = excerpt_marks(&answer, &content);
         Ok(TableIterator::once((
             content,
             i32::try_from(answer.results.len()).unwrap_or(i32::MAX),
             answer.confidence.as_str().to_owned(),
             codes,
             answer.search_token,
+            JsonB(serde_json::to_value(marks).map_err(internal)?),
         )))
     }
 }

@@ -2,17 +2,22 @@
 
 use docsearch_core::query::input::Query;
 use pgrx::prelude::*;
+use serde_json::json;
 
-use crate::postgres::argument::{Text, Whole, arguments};
+use crate::postgres::argument::{Text, Texts, Whole, arguments};
+use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, invalid};
 use crate::postgres::role::Caller;
+use crate::search::arguments::Arguments;
+use crate::search::completion::{self, Completion};
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
-use crate::search::request::Arguments;
 use crate::search::retrieval::Detail;
 use crate::search::suggest;
 use crate::tables::lock_limit::LockLimit;
-use crate::tables::{project, rules};
+use crate::tables::project::Project;
+use crate::tables::project_selection::Selection;
+use crate::tables::rules;
 
 /// Suggestions of one call, at most.
 const MAX_SUGGESTIONS: i32 = 100;
@@ -21,7 +26,7 @@ const MAX_SUGGESTIONS: i32 = 100;
 mod docsearch {
     use super::*;
 
-    /// Returns suggestions for an unfinished or mistyped text, best first.
+    /// Returns completions and corrections of a text while it is typed, best first.
     #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
@@ -29,6 +34,7 @@ mod docsearch {
         text: Option<Text<'_>>,
         project: default!(Option<Text<'_>>, "NULL"),
         max_results: default!(Option<Whole>, 10),
+        projects: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -37,10 +43,14 @@ mod docsearch {
                 name!(kind, String),
                 name!(slug, Option<String>),
                 name!(score, f32),
+                name!(target, Option<String>),
+                name!(title, Option<String>),
+                name!(section, Option<String>),
+                name!(highlights, JsonB),
             ),
         >,
     > {
-        arguments!(text, project, max_results);
+        arguments!(text, project, max_results, projects);
         let caller = &mut Caller::of_call()?;
         let query = text.and_then(Query::parse).ok_or_else(|| {
             invalid(
@@ -55,33 +65,58 @@ mod docsearch {
                 format!("Use 1 to {MAX_SUGGESTIONS}."),
             ));
         }
+        let max_results = usize::try_from(max_results).unwrap_or(1);
         let _limit = LockLimit::begin()?;
-        let (projects, left_out) = project::searched(caller, project)?;
+        let (found, left_out) = Selection::new(project, projects.as_deref())?.searched(caller)?;
         if let Some(left_out) = left_out {
             notice!("{}: {}", left_out.code.as_str(), left_out.message);
         }
-        let config = SearchConfig::resolve(None, None, None, None)?;
-        let rules = rules::current(caller)?;
-        let groups = Group::all(caller, &projects, &query, &rules, &config)?;
-        let results = if suggest::needs_results(&groups) {
-            let arguments = Arguments {
-                query: Some(&query.text),
-                project,
-                ..Arguments::default()
-            };
-            arguments.resolve(caller)?.answer(caller, Detail::Rows)?.results
-        } else {
-            Vec::new()
+        let completions = completion::completions(caller, &found, &query.text, max_results)?;
+        let completions = match completions.is_empty() {
+            false => completions,
+            true => {
+                let arguments = Arguments {
+                    query: Some(&query.text),
+                    project,
+                    projects,
+                    ..Arguments::default()
+                };
+                others(caller, &found, arguments, &query, max_results)?
+            }
         };
-        let found = suggest::suggestions(caller, &groups, &results, usize::try_from(max_results).unwrap_or(1))?;
-        let rows = found.into_iter().map(|suggestion| {
+        let rows = completions.into_iter().map(|found| {
             (
-                suggestion.suggestion,
-                suggestion.kind.as_str().to_owned(),
-                suggestion.slug,
-                suggestion.score,
+                found.suggestion,
+                found.kind,
+                found.slug,
+                found.score,
+                found.target,
+                found.title,
+                found.section,
+                JsonB(json!(found.highlights)),
             )
         });
         Ok(TableIterator::new(rows.collect::<Vec<_>>()))
     }
+}
+
+/// Suggestions for a text with which no name and no question begins. `arguments` are those of a search for it.
+fn others(
+    caller: &mut Caller,
+    projects: &[Project],
+    arguments: Arguments<'_>,
+    query: &Query,
+    max_results: usize,
+) -> Result<Vec<Completion>> {
+    let config = SearchConfig::resolve(None, None, None, None)?;
+    let rules = rules::current(caller)?;
+    let groups = Group::all(caller, projects, query, &rules, &config)?;
+    let results = match suggest::needs_results(&groups) {
+        true => arguments.resolve(caller)?.answer(caller, Detail::Rows)?.results,
+        false => Vec::new(),
+    };
+    let found = suggest::suggestions(caller, &groups, &results, max_results)?.into_iter();
+    Ok(found
+        .map(|found| Completion::of_suggestion(&query.text, found))
+        .collect())
 }

@@ -2,11 +2,11 @@
 
 use pgrx::prelude::*;
 
-use crate::postgres::argument::{Text, arguments};
+use crate::postgres::argument::{Text, Texts, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Caller;
-use crate::search::request::Arguments;
+use crate::search::arguments::Arguments;
 use crate::search::transform;
 
 #[pg_schema]
@@ -20,14 +20,15 @@ mod docsearch {
         query: Option<Text<'_>>,
         project: default!(Option<Text<'_>>, "NULL"),
         now: default!(Option<TimestampWithTimeZone>, "pg_catalog.now()"),
+        projects: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<JsonB> {
-        arguments!(query, project);
         let caller = &mut Caller::of_call()?;
-        let arguments = Arguments {
+        let arguments = arguments!(Arguments {
             query,
             project,
-            ..Arguments::default()
-        };
+            projects,
+            ..
+        });
         let request = arguments.resolve(caller)?;
         let retrieval = request.run_query(caller, &request.query, 0, None)?;
         let transformation = transform::by_rules(caller, &retrieval, &request.projects, transform::day(caller, now)?)?;

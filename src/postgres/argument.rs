@@ -36,11 +36,18 @@ impl<T: Argument> Argument for Option<T> {
     }
 }
 
-/// Reads each argument into a variable of its own name, or into the field of a struct.
+/// Reads each argument into a variable of its own name, or into the field of a struct. With `..` at the end, other fields
+/// of the struct have their defaults.
 macro_rules! arguments {
     ($struct:ident { $($name:ident),+ $(,)? }) => {
         $struct {
             $($name: $crate::postgres::argument::Argument::read($name, stringify!($name))?,)+
+        }
+    };
+    ($struct:ident { $($name:ident),+, .. }) => {
+        $struct {
+            $($name: $crate::postgres::argument::Argument::read($name, stringify!($name))?,)+
+            ..Default::default()
         }
     };
     ($($name:ident),+) => {

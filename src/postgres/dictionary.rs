@@ -39,6 +39,19 @@ impl Dictionaries {
         unsafe { context.switch_to(|_| kinds.iter().zip(words).map(of_word).collect()) }
     }
 
+    /// Whether `docsearch.code_parser` divides texts for this configuration.
+    pub(crate) fn has_code_parser(&self) -> bool {
+        // SAFETY: the caches have an entry or raise an error; a name is null or a terminated text.
+        unsafe {
+            let parser = (*pg_sys::lookup_ts_config_cache(self.config)).prsId;
+            let start = (*pg_sys::lookup_ts_parser_cache(parser)).startOid;
+            let name = pg_sys::get_func_name(start);
+            !name.is_null()
+                && CStr::from_ptr(name) == c"code_parser_start"
+                && pg_sys::get_func_namespace(start) == pg_sys::get_namespace_oid(c"docsearch".as_ptr(), true)
+        }
+    }
+
     /// The dictionaries of a kind of tokens, in order.
     fn of_kind(&self, kind: i32) -> Vec<pg_sys::Oid> {
         // SAFETY: the cache has an entry or raises an error; its lists have the length that it names, and are copied

@@ -14,7 +14,7 @@ use crate::postgres::role::Caller;
 use crate::postgres::{interrupt, statement};
 use crate::reports::queries::{self, is_unanswered};
 use crate::reports::scope::{Scope, in_scope, planned_for_many};
-use crate::search::request::Arguments;
+use crate::search::arguments::Arguments;
 use crate::search::retrieval::Detail;
 use crate::tables::project;
 

@@ -11,7 +11,7 @@ use pgrx::datum::DatumWithOid;
 use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
 use crate::postgres::statement;
-use crate::search::conditions::{CONDITIONS, conditions, superseded_by};
+use crate::search::conditions::{condition, conditions, superseded_by};
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
 use crate::search::lexical::KeywordRetriever;
@@ -70,8 +70,9 @@ impl Scope {
         let documents = statement::rows(
             caller,
             &format!(
-                "SELECT d.project_id, d.id FROM docsearch.document d WHERE {} AND {CONDITIONS} LIMIT $8",
-                group.projects.condition("d")
+                "SELECT d.project_id, d.id FROM docsearch.document d WHERE {} AND {} LIMIT $8",
+                group.projects.condition("d"),
+                condition(search.filter)
             ),
             &args,
             keys::document_id,
@@ -187,7 +188,7 @@ impl Basis {
                 &group.title_keys(),
                 &group.visibility,
             )?,
-            newest: Newest::of(caller, group, weights, args)?,
+            newest: Newest::of(caller, group, weights, condition(search.filter), args)?,
             mix: if is_literal { mix.without_questions() } else { mix },
             superseded,
             scope,

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use docsearch_core::answer::delivery::{Dedup, Format, MAX_OFFSET, Syntax, Thresholds};
+use docsearch_core::answer::delivery::{Dedup, Fields, Format, MAX_OFFSET, Syntax, Thresholds, known_fields};
 use docsearch_core::answer::grade::{MAX_CONTEXTS, Minimum};
+use docsearch_core::answer::order::Order;
 use docsearch_core::ranking::weight::{WEIGHTS, Weight, Weights};
 use docsearch_core::ranking::wording::{MAX_WORDING_CHARS, MAX_WORDINGS, WordingError};
 use docsearch_core::values::bounds;
@@ -18,18 +19,23 @@ use crate::tables::project::Project;
 /// Results of one search, at most.
 const MAX_RESULTS: i64 = 1000;
 
+/// Documents that are put into another order than that of their scores: the best ones.
+const MAX_ORDERED: usize = 1000;
+
 /// Results of a search without `max_results`.
 const DEFAULT_RESULTS: i64 = 5;
 
 /// Keys of `config` that are not weights.
-const CALL_KEYS: [&str; 9] = [
+const CALL_KEYS: [&str; 11] = [
     "limit",
     "max_results",
     "offset",
     "min_score",
     "dedup",
+    "fields",
     "format",
     "grade",
+    "order",
     "syntax",
     "transform",
 ];
@@ -51,11 +57,15 @@ pub(crate) struct SearchConfig {
     pub(crate) max_results: usize,
     /// Results to show of them.
     pub(crate) shown: usize,
+    /// The order of the results, if not that of their scores.
+    pub(crate) order: Option<Order>,
     pub(crate) offset: usize,
     pub(crate) min_score: f32,
     /// The format of `search_docs_text`, if `config` has one.
     pub(crate) format: Option<Format>,
     pub(crate) dedup: Dedup,
+    /// The fields of JSON; `None` for all.
+    pub(crate) fields: Option<Fields>,
     /// The syntax of calls in notices.
     pub(crate) syntax: Syntax,
     pub(crate) weights: Weights,
@@ -65,6 +75,8 @@ pub(crate) struct SearchConfig {
     max_hybrid: f32,
     /// Whether this search is one of several whose results are merged.
     is_part: bool,
+    /// Results that may be removed afterwards, and have to be replaced.
+    replaced: usize,
     pub(crate) thresholds: Thresholds,
     pub(crate) transform: Transform,
     /// Whether the answer is graded.
@@ -108,6 +120,7 @@ impl SearchConfig {
         let config = Self {
             max_results,
             shown: max_results,
+            order: overrides.text("order")?.map(order).transpose()?,
             offset,
             min_score,
             format,
@@ -116,6 +129,7 @@ impl SearchConfig {
                 .map(parse_dedup)
                 .transpose()?
                 .unwrap_or(Dedup::Document),
+            fields: overrides.fields()?,
             syntax: overrides.text("syntax")?.map(syntax).transpose()?.unwrap_or_default(),
             thresholds: thresholds(&weights, min_score),
             transform: overrides.transform()?,
@@ -125,6 +139,7 @@ impl SearchConfig {
             overridden: overrides.0.into_iter().map(|(key, _)| key).collect(),
             max_hybrid: 1.0,
             is_part: false,
+            replaced: 0,
         };
         Ok(if is_graded { config.graded() } else { config })
     }
@@ -190,6 +205,11 @@ impl SearchConfig {
         }
     }
 
+    /// The configuration of a search of whose results up to this number are removed afterwards.
+    pub(crate) fn replacing(self, replaced: usize) -> Self {
+        Self { replaced, ..self }
+    }
+
     pub(crate) fn is_part(&self) -> bool {
         self.is_part
     }
@@ -197,17 +217,31 @@ impl SearchConfig {
     /// Number of the best documents that need an exact score. Confidence compares the first with the second. If results
     /// are merged, or sections are results of their own, any document may come first.
     pub(crate) fn exactly_scored(&self) -> usize {
-        if self.is_part || self.dedup == Dedup::None {
+        if self.is_part || self.order.is_some() || self.dedup == Dedup::None {
             usize::MAX
         } else {
-            self.wanted().max(2)
+            (self.wanted() + self.replaced).max(2)
         }
+    }
+
+    /// Number of the best documents to explain.
+    pub(crate) fn explained(&self) -> usize {
+        self.order.as_ref().map_or(self.wanted(), |_| usize::MAX)
     }
 
     /// Documents to find before the retrievers stop widening their limits. A search whose results are merged does not
     /// widen them: its first results must not depend on max_results.
     pub(crate) fn min_found(&self) -> usize {
-        if self.is_part { 0 } else { self.wanted() }
+        match (self.is_part, &self.order) {
+            (true, _) => 0,
+            (false, None) => self.wanted() + self.replaced,
+            (false, Some(_)) => self.wanted().max(MAX_ORDERED),
+        }
+    }
+
+    /// Whether the tokens of loading each result are counted, for which pages are read.
+    pub(crate) fn counts_tokens(&self, has_sections: bool) -> bool {
+        self.fields.as_ref().map_or(has_sections, Fields::has_tokens)
     }
 
     /// Results to rank, including those before the offset.
@@ -306,6 +340,29 @@ impl Overrides {
             .transpose()
     }
 
+    fn fields(&self) -> Result<Option<Fields>> {
+        let Some(value) = self.0.get("fields") else {
+            return Ok(None);
+        };
+        let names = value
+            .as_array()
+            .and_then(|names| names.iter().map(Value::as_str).collect());
+        let names: Vec<&str> = names.ok_or_else(|| {
+            invalid(
+                "config key \"fields\" must be a list of strings",
+                "Use a list of fields: {\"fields\": [\"slug\", \"title\", \"snippet\"]}.",
+            )
+        })?;
+        let chosen = Fields::new(names).map_err(|unknown| {
+            let known: Vec<&str> = known_fields().collect();
+            invalid(
+                format!("unknown field \"{}\"", bounds::shown(unknown)),
+                format!("Use {}.", known.join(", ")),
+            )
+        });
+        chosen.map(Some)
+    }
+
     fn flag(&self, key: &str) -> Result<Option<bool>> {
         let wrong = || {
             invalid(
@@ -362,6 +419,16 @@ impl Overrides {
 /// The format with this name.
 pub(crate) fn format(name: &str) -> Result<Format> {
     Format::parse(name).ok_or_else(|| invalid(format!("unknown format \"{name}\""), "Use compact, detailed or raw."))
+}
+
+fn order(text: &str) -> Result<Order> {
+    Order::parse(text).map_err(|problem| {
+        invalid(
+            problem.to_string(),
+            "Name published_at, updated_at, created_at, title, slug, category, kind, version or a key of the metadata: \
+             {\"order\": \"updated_at desc\"}.",
+        )
+    })
 }
 
 fn syntax(name: &str) -> Result<Syntax> {

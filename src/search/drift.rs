@@ -7,7 +7,7 @@ use crate::postgres::interrupt;
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
-use crate::search::request::Arguments;
+use crate::search::arguments::Arguments;
 use crate::search::retrieval::Detail;
 
 /// Results among which the former first page is looked for.

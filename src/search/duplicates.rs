@@ -16,7 +16,7 @@ use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
-use crate::search::conditions::{CONDITIONS, conditions, superseded_by};
+use crate::search::conditions::{condition as filter_condition, conditions, superseded_by};
 use crate::search::config::SearchConfig;
 use crate::search::retrieval::Retrieval;
 use crate::tables::keys::{self, WANTED_DOCUMENTS};
@@ -146,6 +146,7 @@ pub(super) fn name_duplicates(
     }
     let Condition { category, filter } = condition;
     let superseded = superseded_by(caller, projects, filter)?;
+    let matches = filter_condition(filter);
     let [of_projects, ids] = keys::document_arguments(some);
     let mut args = conditions(of_projects, category, filter, superseded.as_deref());
     args.extend([ids, DatumWithOid::from(projects.ids()), DatumWithOid::from(MAX_LISTED)]);
@@ -158,7 +159,7 @@ pub(super) fn name_duplicates(
                   LATERAL (SELECT count(*) OVER () AS all_of_them, p.name || '/' || d.slug AS reference
                            FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
                            WHERE d.text_digest = shown.text_digest AND d.project_id = ANY ($9)
-                                 AND (d.project_id, d.id) <> (shown.project_id, shown.id) AND {CONDITIONS}
+                                 AND (d.project_id, d.id) <> (shown.project_id, shown.id) AND {matches}
                            ORDER BY p.name, d.slug LIMIT $10) o"
         ),
         &args,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use docsearch_core::ranking::page::Page;
+use docsearch_core::ranking::pin::PinSteps;
 use docsearch_core::ranking::rank::ScoredQuestion;
 use docsearch_core::ranking::rerank::RankedDocument;
 use docsearch_core::ranking::score::Step;
@@ -26,6 +27,11 @@ pub(crate) fn steps(
     focus: DocumentId,
 ) -> Result<std::result::Result<Vec<Step>, Vec<String>>> {
     let mut retrieval = request.run(caller, 0, Some(focus))?;
+    let steps = PinSteps {
+        are_shown: false,
+        focus: Some(focus),
+    };
+    retrieval.pin(caller, request, steps)?;
     let ranked = retrieval
         .found
         .ranked

@@ -7,7 +7,7 @@ use pgrx::memcxt::PgMemoryContexts;
 use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
 use crate::postgres::statement;
-use crate::search::request::Arguments;
+use crate::search::arguments::Arguments;
 use crate::search::retrieval::Detail;
 use crate::tables::project::Project;
 use crate::tables::rules;

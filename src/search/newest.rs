@@ -13,7 +13,6 @@ use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement::{self, Row};
-use crate::search::conditions::CONDITIONS;
 use crate::search::group::Group;
 use crate::search::transform;
 
@@ -119,11 +118,12 @@ impl Newest {
     }
 
     /// Reads the documents with the latest dates of publication, the newest of the period, and the newest with a name
-    /// of release notes. `args` are those of [`CONDITIONS`].
+    /// of release notes. `args` are those of `condition`, a condition on document `d`.
     pub(super) fn of(
         caller: &Caller,
         group: &Group<'_>,
         weights: &Weights,
+        condition: &str,
         mut args: Vec<DatumWithOid<'_>>,
     ) -> Result<Self> {
         let query = &group.understanding;
@@ -150,7 +150,7 @@ impl Newest {
         ]);
         let columns = DatedRow::select_list();
         let of_projects = format!(
-            "FROM docsearch.document d WHERE {} AND {CONDITIONS}",
+            "FROM docsearch.document d WHERE {} AND {condition}",
             group.projects.condition("d")
         );
         let order = "ORDER BY d.published_at DESC, d.project_id, d.id";

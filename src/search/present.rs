@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use docsearch_core::answer::chunk_match::{MatchesAbove, best_section, section_snippet};
 use docsearch_core::answer::delivery::{Confidence, Dedup, SearchResult, SectionMatch};
+use docsearch_core::answer::highlight::{Highlights, Mark, QueryWords, SectionHighlights, html};
 use docsearch_core::answer::hit::{Hit, SECTION_MATCHES};
-use docsearch_core::answer::snippet::Match;
+use docsearch_core::answer::snippet::{Match, Snippet, TextMatches};
 use docsearch_core::documents::chunk_section::{ChunkText, SectionEntry};
 use docsearch_core::documents::document::LoadCost;
-use docsearch_core::documents::grouped_page::{GroupedPage, url_at};
+use docsearch_core::documents::grouped_page::GroupedPage;
 use docsearch_core::postgres::tsvector::{TsVector, Weight};
 use docsearch_core::query::lookup::LookupTerm;
 use docsearch_core::ranking::fusion::SectionPlace;
@@ -26,13 +27,15 @@ use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::search::config::SearchConfig;
 use crate::search::duplicates::has_duplicates_column;
+use crate::search::marks;
 use crate::search::retrieval::{Detail, Retrieval};
+use crate::search::section_urls::{self, Publication};
 use crate::tables::chunk_sections;
 use crate::tables::document::{self, addressed_pages, pages_column};
 use crate::tables::document_list::as_iso;
 use crate::tables::keys::{self, WANTED_CHUNKS, WANTED_DOCUMENTS};
 use crate::tables::project::{self, Project};
-use crate::tables::schema::Part;
+use crate::tables::terms;
 
 /// Bytes of documents that one search reads to count the tokens of loading them: 4 MB take some 80 ms.
 const MAX_COUNTED_BYTES: usize = 4 << 20;
@@ -78,18 +81,37 @@ pub(crate) fn present(
         let Some(chunks) = chunks.get(&project.id) else {
             continue;
         };
-        let visible_documents = document_views(caller, project, chunks, &folded)?;
+        let mut visible_documents = document_views(caller, project, chunks, &folded)?;
         let visible = chunks
             .iter()
             .filter(|chunk| visible_documents.contains_key(&chunk.document));
+        let mut words = marks::query_words(retrieval, project);
         let wanted = |id: &ChunkId| WantedSection {
             title: visible_documents
                 .get(&id.document)
                 .map_or("", |document| &document.title),
             terms: terms(id),
+            words: &words,
             place: places.get(id).cloned().unwrap_or_default(),
         };
-        sections.extend(section_views(caller, visible, wanted, config.snippet_length())?);
+        let mut own_sections = section_views(caller, visible, wanted, config.snippet_length())?;
+        let titles = visible_documents.values().map(|document| document.title.as_str());
+        let paths = own_sections.values().map(|section| section.path.as_str());
+        // Another parser counts other positions.
+        let by_words = !terms::has_code_parser(caller, &project.text_config)?;
+        let snippets = own_sections.values().filter(|_| by_words);
+        let snippets = snippets.map(|section| section.snippet.text.as_str());
+        marks::add_shown(caller, &mut words, project, titles.chain(paths).chain(snippets))?;
+        for document in visible_documents.values_mut() {
+            document.title_marks = words.marks(&document.title);
+        }
+        for section in own_sections.values_mut() {
+            section.path_marks = words.marks(&section.path);
+            if by_words {
+                section.snippet.marks = words.marks(&section.snippet.text);
+            }
+        }
+        sections.extend(own_sections);
         documents.extend(visible_documents);
     }
     let results = chosen.into_iter().filter_map(|result| {
@@ -100,6 +122,7 @@ pub(crate) fn present(
         if let Some(question) = question.filter(|question| !is_named && !question.anchor.is_empty()) {
             // Of several small sections in the chunk, the one that answers the question.
             section.path.clone_from(&question.path);
+            section.path_marks.clone_from(&question.path_marks);
             section.anchor.clone_from(&question.anchor);
         }
         let matches = result.sections.iter();
@@ -115,7 +138,8 @@ pub(crate) fn present(
             title: document.title.clone(),
             section: section.path,
             category: document.category.clone(),
-            url: url_at(&document.pages, document.url.as_deref(), &section.anchor, true),
+            version: document.version.clone(),
+            url: None,
             score: result.score,
             similarity: result.similarity,
             keyword_score: result.keyword_score,
@@ -124,14 +148,20 @@ pub(crate) fn present(
                 confidence => confidence,
             },
             anchor: section.anchor,
-            snippet: section.snippet,
+            snippet_html: Some(html(&section.snippet.text, &section.snippet.marks)),
+            highlights: Some(Highlights {
+                snippet: section.snippet.marks,
+                title: document.title_marks.clone(),
+                section: section.path_marks,
+            }),
+            snippet: section.snippet.text,
             project_id: result.chunk.document.project,
             document_id: result.chunk.document.document,
             chunk_no: result.chunk.chunk,
             chunk_count: document.chunk_count,
             of_text: result.of_text,
             additional_chunk: result.additional,
-            load_tokens: None,
+            section_tokens: None,
             updated_at: Some(document.updated_at.clone()),
             duplicates: 0,
             also_at: Vec::new(),
@@ -147,15 +177,12 @@ pub(crate) fn present(
     for (rank, result) in (first..).zip(&mut results) {
         result.rank = rank;
     }
-    for place in unpublished(caller, &results)? {
-        let result = &mut results[place];
-        if let Some(document) = documents.get(&result.document()) {
-            result.url = url_at(&document.pages, document.url.as_deref(), &result.anchor, false);
-        }
-    }
-    if detail == Detail::Sections {
+    section_urls::set(caller, &mut results, |id| {
+        documents.get(&id).map(DocumentView::publication)
+    })?;
+    if config.counts_tokens(detail == Detail::Sections) {
         let bytes: HashMap<DocumentId, usize> = documents.iter().map(|(id, document)| (*id, document.bytes)).collect();
-        count_load_tokens(caller, &mut results, &bytes)?;
+        count_section_tokens(caller, &mut results, &bytes)?;
     }
     let with_duplicates = documents.iter().filter(|(_, document)| document.has_duplicates);
     let mut with_duplicates: Vec<DocumentId> = with_duplicates.map(|(id, _)| *id).collect();
@@ -163,37 +190,12 @@ pub(crate) fn present(
     Ok((results, with_duplicates))
 }
 
-/// The places of results whose anchors their pages do not have, see [`is_published`].
-///
-/// [`is_published`]: docsearch_core::documents::grouped_page::is_published
-fn unpublished(caller: &Caller, results: &[SearchResult]) -> Result<Vec<usize>> {
-    let sections: Vec<(usize, &SearchResult)> = (0..)
-        .zip(results)
-        .filter(|(_, result)| result.url.is_some() && !result.anchor.is_empty())
-        .collect();
-    if sections.is_empty() || !Part::EntryShare.exists() {
-        return Ok(Vec::new());
-    }
-    let documents: Vec<DocumentId> = sections.iter().map(|(_, result)| result.document()).collect();
-    let anchors: Vec<&str> = sections.iter().map(|(_, result)| result.anchor.as_str()).collect();
-    let [projects, ids] = keys::document_arguments(&documents);
-    let places: Vec<i64> = statement::lookup(
-        caller,
-        "SELECT wanted.place
-         FROM unnest($1::bigint[], $2::bigint[], $3::text[]) WITH ORDINALITY AS wanted(project_id, id, anchor, place)
-              JOIN docsearch.document d USING (project_id, id)
-         WHERE d.anchors ->> wanted.anchor <> wanted.anchor",
-        &[projects, ids, DatumWithOid::from(anchors)],
-        |row| row.required(1),
-    )?;
-    let found = places
-        .into_iter()
-        .filter_map(|place| usize::try_from(place).ok()?.checked_sub(1));
-    Ok(found.filter_map(|place| Some(sections.get(place)?.0)).collect())
-}
-
 /// Counts the tokens of loading each result.
-fn count_load_tokens(caller: &Caller, results: &mut [SearchResult], bytes: &HashMap<DocumentId, usize>) -> Result<()> {
+fn count_section_tokens(
+    caller: &Caller,
+    results: &mut [SearchResult],
+    bytes: &HashMap<DocumentId, usize>,
+) -> Result<()> {
     let mut bytes_left = MAX_COUNTED_BYTES;
     let mut readable = BTreeSet::new();
     let mut anchors: HashMap<DocumentId, BTreeMap<String, Option<u32>>> = HashMap::new();
@@ -220,7 +222,7 @@ fn count_load_tokens(caller: &Caller, results: &mut [SearchResult], bytes: &Hash
     }
     for result in results {
         let known = anchors.get(&result.document());
-        result.load_tokens = known.and_then(|known| known.get(&result.anchor).copied()).flatten();
+        result.section_tokens = known.and_then(|known| known.get(&result.anchor).copied()).flatten();
     }
     Ok(())
 }
@@ -229,7 +231,9 @@ struct DocumentView {
     project: String,
     slug: String,
     title: String,
+    title_marks: Vec<Mark>,
     category: Option<String>,
+    version: Option<String>,
     url: Option<String>,
     chunk_count: i32,
     bytes: usize,
@@ -240,12 +244,22 @@ struct DocumentView {
     has_duplicates: bool,
 }
 
+impl DocumentView {
+    fn publication(&self) -> Publication<'_> {
+        Publication {
+            url: self.url.as_deref(),
+            pages: &self.pages,
+        }
+    }
+}
+
 row_type! {
     struct ViewRow {
         document: i64 = "d.id",
         slug: String = "d.slug",
         title: String = "d.title",
         category: Option<String> = "d.category",
+        version: Option<String> = "d.version",
         url: Option<String> = "coalesce(d.source_urls[1], d.metadata ->> 'url')",
         chunk_count: i32 = "d.chunk_count",
         bytes: i32 = "octet_length(d.body)",
@@ -279,7 +293,9 @@ fn document_views(
             let document = DocumentView {
                 project: project.name.clone(),
                 title: row.title,
+                title_marks: Vec::new(),
                 category: row.category,
+                version: row.version,
                 url: row.url.or_else(|| project::address(root_url, &row.slug)),
                 chunk_count: row.chunk_count,
                 bytes: usize::try_from(row.bytes).unwrap_or_default(),
@@ -303,8 +319,9 @@ fn document_views(
 #[derive(Clone, Default)]
 struct SectionView {
     path: String,
+    path_marks: Vec<Mark>,
     anchor: String,
-    snippet: String,
+    snippet: Snippet,
 }
 
 impl SectionView {
@@ -312,7 +329,12 @@ impl SectionView {
         SectionMatch {
             id: self.anchor.clone(),
             title: self.path.clone(),
-            snippet: self.snippet.clone(),
+            url: None,
+            snippet: self.snippet.text.clone(),
+            highlights: SectionHighlights {
+                snippet: self.snippet.marks.clone(),
+                title: self.path_marks.clone(),
+            },
             score,
         }
     }
@@ -321,8 +343,10 @@ impl SectionView {
 /// The section that is wanted of a chunk.
 struct WantedSection<'a> {
     title: &'a str,
-    /// The terms to highlight.
+    /// The terms of the wording that found it.
     terms: &'a [LookupTerm],
+    /// The words to mark.
+    words: &'a QueryWords<'a>,
     place: SectionPlace,
 }
 
@@ -340,7 +364,8 @@ impl WantedSection<'_> {
                 .map(|vector| matches(vector, self.terms, weight))
                 .unwrap_or_default()
         };
-        let in_text = found(Weight::D);
+        let marked = vector.map(|vector| marked(vector, self.words)).unwrap_or_default();
+        let in_text = TextMatches::of(&text.plain, &found(Weight::D), &marked);
         let is_shared = text.sections.len() > 1;
         let index = match &self.place {
             SectionPlace::ByWords if is_shared => {
@@ -363,6 +388,7 @@ impl WantedSection<'_> {
         };
         SectionView {
             path: path.join(" > "),
+            path_marks: Vec::new(),
             anchor,
             snippet,
         }
@@ -428,4 +454,13 @@ fn matches(chunk: TsVector<'_>, terms: &[LookupTerm], part: Weight) -> Vec<Match
         }
     }
     matches
+}
+
+/// The positions of words to mark in the text of a chunk, with whether each is significant.
+fn marked(chunk: TsVector<'_>, words: &QueryWords<'_>) -> Vec<(u16, bool)> {
+    let of_lexeme = |(lexeme, is_significant)| {
+        let found = chunk.positions(lexeme).filter(|&(_, weight)| weight == Weight::D);
+        found.map(move |(position, _)| (position, is_significant))
+    };
+    words.lexemes().flat_map(of_lexeme).collect()
 }

@@ -11,20 +11,18 @@ use docsearch_core::query::input::{MAX_QUERY_CHARS, Query};
 use docsearch_core::query::transformation::Transformation;
 use docsearch_core::query::understanding::Class;
 use docsearch_core::ranking::fusion::{RankedDocuments, SecondSearch};
-use docsearch_core::ranking::wording;
+use docsearch_core::ranking::pin::PinSteps;
 use docsearch_core::text::name;
 use docsearch_core::values::id::DocumentId;
 use serde_json::Value;
 
 use crate::models::language_model::Calls;
-use crate::postgres::jsonb::JsonB;
 use crate::postgres::owner::LocalSettings;
-use crate::postgres::report::{Result, internal, invalid};
+use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Caller;
 use crate::search::basis::Search;
 use crate::search::candidates::Ranking;
-use crate::search::conditions::parse_filter;
-use crate::search::config::{SearchConfig, Transform, wording_error};
+use crate::search::config::{SearchConfig, Transform};
 use crate::search::duplicates::{Condition, name_duplicates, name_versions};
 use crate::search::exclusion::Excluded;
 use crate::search::filtering::{Restriction, have_documents};
@@ -35,57 +33,9 @@ use crate::search::query_vector::Embeddings;
 use crate::search::retrieval::{Detail, Retrieval, Timings, TitleMatch, milliseconds};
 use crate::search::transform::{self, TransformInput};
 use crate::tables::lock_limit::LockLimit;
+use crate::tables::pins::PinRow;
 use crate::tables::project::{self, Project, Projects};
 use crate::tables::{rules, tuning, wake};
-
-/// The arguments that the search functions share. Arguments that a function does not have keep their defaults.
-#[derive(Default)]
-pub(crate) struct Arguments<'a> {
-    pub(crate) query: Option<&'a str>,
-    pub(crate) also: Option<Vec<Option<String>>>,
-    pub(crate) project: Option<&'a str>,
-    pub(crate) category: Option<&'a str>,
-    pub(crate) filter: Option<JsonB>,
-    pub(crate) max_results: Option<i32>,
-    pub(crate) min_score: Option<f32>,
-    pub(crate) dedup: Option<&'a str>,
-    pub(crate) config: Option<JsonB>,
-}
-
-impl<'a> Arguments<'a> {
-    /// Checks the arguments, and reads the projects.
-    pub(crate) fn resolve(self, caller: &Caller) -> Result<Request<'a>> {
-        let config = SearchConfig::resolve(self.max_results, self.min_score, self.dedup, self.config)?;
-        let query = self.query.and_then(Query::parse).ok_or_else(|| {
-            invalid(
-                "query must not be null or blank",
-                "Give a name, some words or a question.",
-            )
-        })?;
-        let also = self.also.unwrap_or_default();
-        let (query, also) =
-            wording::distinct_wordings(query, also.iter().map(Option::as_deref)).map_err(wording_error)?;
-        let limit = LockLimit::begin()?;
-        let (projects, left_out) = project::searched(caller, self.project)?;
-        let config = match projects.as_slice() {
-            [project] => config.of_project(project),
-            _ => config,
-        };
-        let filter = self.filter.map_or(Value::Null, |JsonB(filter)| filter);
-        Ok(Request {
-            query,
-            also,
-            category: self.category,
-            filter: parse_filter(caller, &filter)?,
-            filter_argument: filter,
-            projects,
-            left_out,
-            config,
-            calls: RefCell::new(Calls::allowed()),
-            _limit: limit,
-        })
-    }
-}
 
 /// A search with checked arguments.
 pub(crate) struct Request<'a> {
@@ -95,14 +45,18 @@ pub(crate) struct Request<'a> {
     pub(super) category: Option<&'a str>,
     pub(super) filter: Filter,
     /// The filter as it was given.
-    filter_argument: Value,
+    pub(super) filter_argument: Value,
     pub(crate) projects: Vec<Project>,
     /// Names projects that cannot be searched.
-    left_out: Option<Notice>,
+    pub(super) left_out: Option<Notice>,
+    /// Says that the filter leaves no project.
+    pub(super) filtered_out: Option<Notice>,
     pub(crate) config: SearchConfig,
+    /// Pages that are pinned for the query, or for the caller's wordings.
+    pub(super) pins: Vec<PinRow>,
     /// Calls of the language model that this search may still make.
     pub(crate) calls: RefCell<Calls>,
-    _limit: LockLimit,
+    pub(super) _limit: LockLimit,
 }
 
 impl Request<'_> {
@@ -121,7 +75,7 @@ impl Request<'_> {
     pub(crate) fn explained(&self, detail: Detail) -> usize {
         match detail {
             Detail::Rows => 0,
-            Detail::Sections => self.config.wanted(),
+            Detail::Sections => self.config.explained(),
         }
     }
 
@@ -133,7 +87,13 @@ impl Request<'_> {
         detail: Detail,
         begun: Instant,
     ) -> Result<(Answer, Option<Features>)> {
+        let steps = PinSteps {
+            are_shown: self.explained(detail) > 0,
+            focus: None,
+        };
+        retrieval.pin(caller, self, steps)?;
         retrieval.fold_duplicates(caller, &self.config)?;
+        retrieval.order(caller, &self.config)?;
         let copies = std::mem::take(&mut retrieval.found.copies);
         let mut title_match = retrieval.title_match(caller, self.config.offset)?;
         let chosen = retrieval.choose(caller, &self.config, detail)?;
@@ -205,10 +165,11 @@ impl Request<'_> {
             timings: timings.into_iter().map(|(stage, ms)| (stage.to_owned(), ms)).collect(),
             offset: before,
             syntax: self.config.syntax,
+            fields: self.config.fields.clone(),
         };
         let is_generic = group.is_some_and(|group| group.understanding.class == Class::Generic);
         let lone_generic_term = is_generic && title_match != TitleMatch::Unique;
-        let is_filtered = self.category.is_some() || !self.filter.is_empty();
+        let is_filtered = self.category.is_some() || !self.filter.is_empty() || self.filtered_out.is_some();
         // Tips for better words do not help where nothing can be found.
         let is_hopeless = answer.results.is_empty() && (is_filtered || !have_documents(caller, &projects)?);
         let tips: Vec<String> = match is_hopeless {
@@ -219,14 +180,22 @@ impl Request<'_> {
             }
         };
         answer.conclude(lone_generic_term, &tips);
-        if answer.results.is_empty() && before == 0 {
-            let restriction = Restriction {
-                category: self.category,
-                filter: &self.filter_argument,
-                parsed: &self.filter,
-            };
-            answer.notices.extend(restriction.reason(caller, &projects)?);
+        let restriction = Restriction {
+            category: self.category,
+            filter: &self.filter_argument,
+            parsed: &self.filter,
+        };
+        let reason = match &self.filtered_out {
+            Some(notice) => Some(notice.clone()),
+            None if answer.results.is_empty() && before == 0 => restriction.reason(caller, &projects)?,
+            None => None,
+        };
+        if reason.is_none() {
+            answer
+                .notices
+                .extend(restriction.unknown_keys(caller, &projects, &answer.results)?);
         }
+        answer.notices.extend(reason);
         Ok((answer, features))
     }
 
@@ -446,6 +415,7 @@ impl Request<'_> {
             groups: Group::all(caller, &self.projects, query, &rules, config)?,
             rules,
             also: Vec::new(),
+            further: Vec::new(),
             transformation: None,
             found: RankedDocuments::default(),
             is_part: config.is_part(),
@@ -491,7 +461,10 @@ impl Request<'_> {
             let notice = Notice::excluded_nothing(&unused, unused.len() < words.len());
             retrieval.notices.push(notice);
         }
-        if let Some(category) = self.category.filter(|_| retrieval.candidates == 0) {
+        if let Some(category) = self
+            .category
+            .filter(|_| retrieval.candidates == 0 && self.filtered_out.is_none())
+        {
             project::require_category(caller, &Projects::new(&self.projects), category)?;
         }
         Ok(())

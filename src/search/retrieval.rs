@@ -44,6 +44,8 @@ pub(crate) struct Retrieval<'a> {
     pub(crate) groups: Vec<Group<'a>>,
     /// Further wordings of the query.
     pub(crate) also: Vec<Wording<'a>>,
+    /// The groups of further searches whose results were added.
+    pub(super) further: Vec<Vec<Group<'a>>>,
     pub(crate) found: RankedDocuments,
     /// Whether the results are merged with those of other searches; then the limits were not widened.
     pub(super) is_part: bool,
@@ -144,8 +146,16 @@ impl<'a> Retrieval<'a> {
         Ok(all)
     }
 
+    /// All groups whose words found results.
+    pub(super) fn all_groups(&self) -> impl Iterator<Item = &Group<'a>> {
+        let also = self.also.iter().flat_map(|wording| &wording.groups);
+        self.groups.iter().chain(also).chain(self.further.iter().flatten())
+    }
+
     /// Adds the results of a search for another query.
-    pub(super) fn fuse(&mut self, retrieval: Retrieval<'_>, other: SecondSearch<'_>) {
+    pub(super) fn fuse(&mut self, retrieval: Retrieval<'a>, other: SecondSearch<'_>) {
+        self.further.push(retrieval.groups);
+        self.further.extend(retrieval.further);
         self.found.fuse(retrieval.found, other);
         self.add_timings(retrieval.timings);
     }

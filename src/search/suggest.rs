@@ -44,7 +44,7 @@ pub(crate) fn suggestions(
         return Ok(Vec::new());
     };
     let typed = first.understanding.name();
-    let mut named: Vec<(String, String)> = Vec::new();
+    let mut named: Vec<(String, String, String)> = Vec::new();
     let mut words: Vec<String> = Vec::new();
     for group in groups {
         let mut found: Set<DocumentId> =
@@ -54,10 +54,13 @@ pub(crate) fn suggestions(
         if let Some(typed) = group.typed() {
             found.extend(names::near(caller, &group.projects, &typed, &group.visibility)?);
         }
-        named.extend(titles(caller, &found)?.into_values());
+        let titles = titles(caller, &found)?.into_iter();
+        named.extend(titles.map(|(document, (title, slug))| (title, slug, group.name_of(document.project))));
         words.extend(near_words(caller, group)?);
     }
-    let names = named.iter().map(|(name, slug)| SuggestionSource::Name { name, slug });
+    let names = named
+        .iter()
+        .map(|(name, slug, project)| SuggestionSource::Name { name, slug, project });
     let words = words.iter().map(|word| SuggestionSource::Word(word));
     let mut found = suggestion::suggestions(typed, names, limit);
     found.extend(suggestion::suggestions(&first.understanding.topic, words, limit));
@@ -69,6 +72,7 @@ pub(crate) fn suggestions(
     let pages = results.iter().map(|result| TitledPage {
         title: &result.title,
         slug: &result.slug,
+        project: &result.project,
         score: result.score,
     });
     let orders = match needs_results(groups) {
@@ -119,13 +123,14 @@ pub(crate) fn topics(caller: &Caller, groups: &[Group<'_>], limit: usize) -> Res
         suggestion,
         kind: SuggestionKind::Topic,
         slug: None,
+        project: None,
         score: 0.0,
     });
     Ok(topics.collect())
 }
 
 /// Titles and slugs of the visible ones among the documents.
-fn titles(caller: &Caller, documents: &Set<DocumentId>) -> Result<Map<DocumentId, (String, String)>> {
+pub(super) fn titles(caller: &Caller, documents: &Set<DocumentId>) -> Result<Map<DocumentId, (String, String)>> {
     let rows = statement::lookup(
         caller,
         &format!(

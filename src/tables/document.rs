@@ -164,9 +164,9 @@ pub(crate) fn checked_slug(slug: Option<&str>) -> Result<&str> {
     slug.ok_or_else(|| invalid("slug must not be null or blank", "list_docs() lists the slugs."))
 }
 
-/// The document that a slug or a reference names.
-pub(crate) fn identify(caller: &mut Caller, given: &str, project: Option<&str>) -> Result<DocumentId> {
-    match resolve(caller, given, project) {
+/// The document of one of these projects, or of any, that a slug or a reference names.
+pub(crate) fn identify(caller: &mut Caller, given: &str, projects: Option<&[String]>) -> Result<DocumentId> {
+    match find(caller, given, projects) {
         Ok((document, _)) => Ok(document.id),
         Err(problem) => Err(problem.report),
     }
@@ -202,11 +202,21 @@ fn resolve<'a>(
 ) -> Load<(StoredDocument, Option<Cow<'a, str>>)> {
     if let Some(name) = project {
         project::by_name(caller, name).map_err(LoadProblem::nowhere)?;
-    } else if !schema::exists() {
+    }
+    let projects = project.map(|name| [name.to_owned()]);
+    find(caller, given, projects.as_ref().map(<[String; 1]>::as_slice))
+}
+
+fn find<'a>(
+    caller: &mut Caller,
+    given: &'a str,
+    projects: Option<&[String]>,
+) -> Load<(StoredDocument, Option<Cow<'a, str>>)> {
+    if !schema::exists() {
         return Err(owner::no_tables().into());
     }
     for Reading { document, section } in readings(given) {
-        let mut found = lookup(caller, &document, project)?;
+        let mut found = lookup(caller, &document, projects)?;
         if found.len() > 1 {
             let meant = found
                 .iter()
@@ -217,16 +227,17 @@ fn resolve<'a>(
             return Ok((only, section));
         }
     }
-    Err(LoadProblem::nowhere(unknown(caller, given, project)?))
+    let only = projects.and_then(|all| (all.len() == 1).then(|| all[0].as_str()));
+    Err(LoadProblem::nowhere(unknown(caller, given, only)?))
 }
 
 /// The documents with this slug, or else with this reference `project/slug`.
-fn lookup(caller: &Caller, slug: &str, project: Option<&str>) -> Result<Vec<StoredDocument>> {
+fn lookup(caller: &Caller, slug: &str, projects: Option<&[String]>) -> Result<Vec<StoredDocument>> {
     let exact = read(
         caller,
-        "d.slug = $1 AND ($2::text IS NULL OR p.name = $2)",
+        "d.slug = $1 AND ($2::text[] IS NULL OR p.name = ANY ($2))",
         slug,
-        project,
+        projects,
     )?;
     if !exact.is_empty() {
         return Ok(exact);
@@ -234,13 +245,13 @@ fn lookup(caller: &Caller, slug: &str, project: Option<&str>) -> Result<Vec<Stor
     read(
         caller,
         "starts_with($1, p.name || '/') AND d.slug = substr($1, length(p.name) + 2)
-         AND ($2::text IS NULL OR p.name = $2)",
+         AND ($2::text[] IS NULL OR p.name = ANY ($2))",
         slug,
-        project,
+        projects,
     )
 }
 
-fn read(caller: &Caller, condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<StoredDocument>> {
+fn read(caller: &Caller, condition: &str, slug: &str, projects: Option<&[String]>) -> Result<Vec<StoredDocument>> {
     statement::rows(
         caller,
         &format!(
@@ -248,7 +259,10 @@ fn read(caller: &Caller, condition: &str, slug: &str, project: Option<&str>) -> 
              WHERE {condition} ORDER BY p.name",
             StoredRow::select_list()
         ),
-        &[DatumWithOid::from(slug), DatumWithOid::from(project)],
+        &[
+            DatumWithOid::from(slug),
+            DatumWithOid::from(projects.map(<[String]>::to_vec)),
+        ],
         stored,
     )
 }

@@ -7,6 +7,7 @@ use crate::postgres::role::Caller;
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::tables::project::Projects;
+use crate::tables::project_selection::Selection;
 use crate::tables::{project, schema};
 
 /// Columns of a list of documents.
@@ -47,7 +48,7 @@ pub(crate) fn as_iso(column: &str) -> String {
 /// The documents that the caller sees, sorted by `sort_by`.
 pub(crate) fn listed(
     caller: &Caller,
-    project: Option<&str>,
+    selection: &Selection<'_>,
     category: Option<&str>,
     kind: Option<&str>,
     sort_by: Option<&str>,
@@ -59,9 +60,7 @@ pub(crate) fn listed(
             "Sort by title, category or date.",
         ));
     }
-    if let Some(name) = project {
-        project::by_name(caller, name)?;
-    }
+    let projects = selection.names(caller)?;
     if !schema::exists() {
         return Ok(Vec::new());
     }
@@ -69,7 +68,7 @@ pub(crate) fn listed(
         caller,
         &format!(
             "SELECT {} FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
-             WHERE ($1::text IS NULL OR p.name = $1)
+             WHERE ($1::text[] IS NULL OR p.name = ANY ($1))
                AND ($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))
                AND ($3::text IS NULL OR d.kind = $3)
              ORDER BY CASE WHEN $4 = 'date' THEN d.updated_at END DESC,
@@ -78,7 +77,7 @@ pub(crate) fn listed(
             DocumentSummary::select_list()
         ),
         &[
-            DatumWithOid::from(project),
+            DatumWithOid::from(projects),
             DatumWithOid::from(category),
             DatumWithOid::from(kind),
             DatumWithOid::from(order),
@@ -86,7 +85,7 @@ pub(crate) fn listed(
         DocumentSummary::read,
     )?;
     if let Some(category) = category.filter(|_| rows.is_empty() && kind.is_none()) {
-        let (projects, _) = project::searched(caller, project)?;
+        let (projects, _) = selection.searched(caller)?;
         project::require_category(caller, &Projects::new(&projects), category)?;
     }
     Ok(rows)

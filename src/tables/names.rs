@@ -5,7 +5,7 @@ mod within;
 
 use std::collections::BTreeSet;
 
-use docsearch_core::documents::definition::{MAX_DEFINING_DOCUMENTS, definitions};
+use docsearch_core::documents::definition::{Definition, MAX_DEFINING_DOCUMENTS, definitions};
 use docsearch_core::query::rule::Rules;
 use docsearch_core::query::understanding::{CandidateName, NameRole};
 use docsearch_core::ranking::retrievers::NameMatch;
@@ -408,18 +408,34 @@ fn write_definitions(owner: &Owner<'_>, project: i64, id: i64, input: &DocumentI
         return Ok(());
     }
     let body = input.body.as_deref().unwrap_or_default();
-    let keys: Vec<String> = definitions(&input.title, body).into_iter().collect();
+    let (keys, places): (Vec<String>, Vec<Definition>) = definitions(&input.title, body).into_iter().unzip();
     if keys.is_empty() {
         return Ok(());
     }
+    let mut args = vec![
+        DatumWithOid::from(project),
+        DatumWithOid::from(id),
+        DatumWithOid::from(keys),
+    ];
+    if !Part::DefinedNames.exists() {
+        return statement::execute(
+            owner,
+            "INSERT INTO docsearch.definition (project_id, document_id, key) SELECT $1, $2, unnest($3::text[])",
+            &args,
+        );
+    }
+    let texts = |of: fn(&Definition) -> &String| DatumWithOid::from(places.iter().map(of).cloned().collect::<Vec<_>>());
+    args.extend([
+        texts(|place| &place.name),
+        texts(|place| &place.section),
+        texts(|place| &place.anchor),
+    ]);
     statement::execute(
         owner,
-        "INSERT INTO docsearch.definition (project_id, document_id, key) SELECT $1, $2, unnest($3::text[])",
-        &[
-            DatumWithOid::from(project),
-            DatumWithOid::from(id),
-            DatumWithOid::from(keys),
-        ],
+        "INSERT INTO docsearch.definition (project_id, document_id, key, name, section, anchor)
+         SELECT $1, $2, d.key, d.name, d.section, d.anchor
+         FROM unnest($3::text[], $4::text[], $5::text[], $6::text[]) AS d(key, name, section, anchor)",
+        &args,
     )
 }
 

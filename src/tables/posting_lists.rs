@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use docsearch_core::index::postings::{SECTIONS_BUCKET, SegmentReader, hash_of};
+use docsearch_core::index::question::FIRST;
 use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
@@ -169,6 +170,24 @@ impl PostingLists {
                     documents.push(document);
                 }
                 documents.len() < most
+            });
+        }
+        documents
+    }
+
+    /// The documents that have a lexeme in a section of their text, and not in a question only.
+    pub(crate) fn texts_with(&self, lexeme: &str) -> Set<DocumentId> {
+        let mut documents = Set::default();
+        for (project, reader) in self.segments.iter() {
+            reader.sections_with(lexeme, |section| {
+                let document = DocumentId {
+                    project: *project,
+                    document: section.document,
+                };
+                if section.chunk < FIRST && !self.pending.contains(&document) {
+                    documents.insert(document);
+                }
+                true
             });
         }
         documents

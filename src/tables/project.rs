@@ -116,24 +116,32 @@ pub(crate) fn all(owner: &Owner<'_>) -> Result<Vec<Project>> {
     read(owner, "ORDER BY p.id", &[])
 }
 
-/// The projects that a search covers and that can be searched, with a notice about the others. A named project that
-/// cannot be searched is an error.
+/// The named project, or all that can be searched, with a notice about the others.
 pub(crate) fn searched(caller: &Caller, name: Option<&str>) -> Result<(Vec<Project>, Option<Notice>)> {
-    let mut projects = selected(caller, name)?;
-    if let (Some(_), [named]) = (name, projects.as_slice()) {
-        return match catalog::text_config_problem(caller.id(), &named.text_config) {
-            Some(problem) => Err(unsearchable(named, problem)),
-            None => Ok((projects, None)),
-        };
-    }
+    searchable(caller, selected(caller, name)?, name.is_some())
+}
+
+/// Those of the projects that can be searched, with a notice about the others. If they were named and none can be
+/// searched, that is an error.
+pub(super) fn searchable(
+    caller: &Caller,
+    projects: Vec<Project>,
+    are_named: bool,
+) -> Result<(Vec<Project>, Option<Notice>)> {
     let (mut usable, mut left_out) = (Vec::new(), Vec::new());
-    for project in projects.drain(..) {
+    for project in projects {
         match catalog::text_config_problem(caller.id(), &project.text_config) {
             None => usable.push(project),
-            Some(_) => left_out.push(project.name),
+            Some(problem) => left_out.push((project, problem)),
         }
     }
-    let names: Vec<&str> = left_out.iter().map(String::as_str).collect();
+    if are_named
+        && usable.is_empty()
+        && let Some((named, problem)) = left_out.pop()
+    {
+        return Err(unsearchable(&named, problem));
+    }
+    let names: Vec<&str> = left_out.iter().map(|(project, _)| project.name.as_str()).collect();
     Ok((usable, (!names.is_empty()).then(|| Notice::projects_left_out(&names))))
 }
 
@@ -176,6 +184,19 @@ pub(crate) fn by_name(caller: &Caller, name: &str) -> Result<Project> {
             known_projects(caller, name)?,
         )),
     }
+}
+
+/// The projects with these names, in the order of their ids.
+pub(super) fn by_names(caller: &Caller, names: &[&str]) -> Result<Vec<Project>> {
+    if !schema::exists() {
+        return Err(owner::no_tables());
+    }
+    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+    read(
+        caller,
+        "WHERE p.name = ANY ($1) ORDER BY p.id",
+        &[DatumWithOid::from(names)],
+    )
 }
 
 /// Records whether documents of this source stay although no attached table has it.
@@ -256,7 +277,8 @@ fn weights(settings: &Value) -> BTreeMap<String, f64> {
     numbers.collect()
 }
 
-fn known_projects(caller: &Caller, name: &str) -> Result<String> {
+/// A hint with the names of visible projects, the nearest to a wrong one first.
+pub(super) fn known_projects(caller: &Caller, name: &str) -> Result<String> {
     let trigram = catalog::trigram_schema()?;
     let (names, all) = statement::rows(
         caller,

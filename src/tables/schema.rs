@@ -53,6 +53,12 @@ pub(crate) enum Part {
     KeywordsChosen,
     /// The sections that share a chunk.
     ChunkSections,
+    /// How defined names are written, and where.
+    DefinedNames,
+    /// Weights of pages.
+    PageBoost,
+    /// Pages that are pinned for queries.
+    Pins,
 }
 
 impl Part {
@@ -87,6 +93,9 @@ impl Part {
             Self::TextDigest => (c"document", Some(c"text_digest")),
             Self::KeywordsChosen => (c"document", Some(c"keywords_chosen")),
             Self::ChunkSections => (c"chunk", Some(c"sections")),
+            Self::DefinedNames => (c"definition", Some(c"anchor")),
+            Self::PageBoost => (c"document", Some(c"boost")),
+            Self::Pins => (c"pin", None),
         }
     }
 

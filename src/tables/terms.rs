@@ -10,6 +10,11 @@ pub(crate) fn lexemes(caller: &Caller, text_config: &str, kinds: &[i32], words: 
     Ok(Dictionaries::of(caller, text_config)?.lexemes(kinds, words))
 }
 
+/// Whether positions of the configuration's vectors are those of tokens of `docsearch.code_parser`.
+pub(crate) fn has_code_parser(caller: &Caller, text_config: &str) -> Result<bool> {
+    Ok(Dictionaries::of(caller, text_config)?.has_code_parser())
+}
+
 /// Flushes the pending list of the index of terms. Inserting chunks one by one would take five times the work, and a
 /// long pending list makes searches slow.
 pub(crate) fn flush_pending_list(owner: &Owner<'_>) -> Result<()> {

@@ -16,7 +16,7 @@ use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Caller;
 use crate::postgres::{interrupt, statement, worker_process};
-use crate::search::request::Arguments;
+use crate::search::arguments::Arguments;
 use crate::search::retrieval::Detail;
 use crate::tables::project::Project;
 

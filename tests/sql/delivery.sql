@@ -24,7 +24,7 @@ JOIN search_docs('navigation') s USING (rank, project, slug);
 SELECT docsearch.index_doc('swiftui', 'gestures', 'Gestures',
     E'# Gestures\n\nHow people touch views.\n\n## Magnify\n\n' || repeat('A pinch magnifies the map. ', 40) ||
     E'\n\n## Rotate\n\n' || repeat('A twist with two fingers turns the map. ', 30));
-SELECT r ->> 'slug' AS slug, (r ->> 'load_tokens')::int > 20 AS costs,
+SELECT r ->> 'slug' AS slug, (r ->> 'section_tokens')::int > 20 AS costs,
        (SELECT array_agg(m ->> 'id' ORDER BY m ->> 'id') FROM jsonb_array_elements(r -> 'section_matches') m) AS sections
 FROM jsonb_array_elements(pg_temp.json('magnify or turn the map') -> 'results') r LIMIT 1;
 
@@ -50,12 +50,33 @@ SELECT jsonb_path_query_array(pg_temp.json('Button', '{"offset": 1000}'), '$.not
 
 -- s4_2: the cost of each reference is that of loading it; s3_13: each section is shown once.
 SELECT count(*) > 20 AS several, count(DISTINCT r ->> 'anchor') > 2 AS sections,
-       bool_and((r ->> 'load_tokens')::int = ceil(length(load_doc(
+       bool_and((r ->> 'section_tokens')::int = ceil(length(load_doc(
            (r ->> 'project') || '/' || (r ->> 'slug') || coalesce('#' || nullif(r ->> 'anchor', ''), ''))) / 4.0)) AS cost,
        bool_and((SELECT count(*) = count(DISTINCT m ->> 'id') AND count(*) <= 5
                  FROM jsonb_array_elements(r -> 'section_matches') m)) AS once
 FROM unnest(ARRAY['magnify or turn the map', 'Button', 'navigation', 'how do I show rows?']) query,
      jsonb_array_elements(search_docs_json(query, max_results => 20, dedup => 'none') -> 'results') r;
+
+-- Rows have the anchor, the version and, if it is wanted, the cost of the same reference.
+SELECT bool_and(s.anchor = r ->> 'anchor' AND s.section_tokens = (r ->> 'section_tokens')::int AND s.version IS NOT DISTINCT FROM r ->> 'version') AS same
+FROM unnest(ARRAY['magnify or turn the map', 'Button', 'navigation']) query, jsonb_array_elements(search_docs_json(query) -> 'results') r,
+     search_docs(query, config => '{"fields": ["section_tokens"]}') s WHERE s.rank = (r ->> 'rank')::int;
+SELECT count(*) > 0 AS found, count(section_tokens) AS counted FROM search_docs('Button');
+-- An application chooses what JSON has: five results fit into 3 KB.
+SELECT bool_and(octet_length(answer::text) <= 3072) AS fits, bool_and(jsonb_array_length(answer -> 'results') = 5) AS five, (array_agg(DISTINCT keys)) AS keys,
+       array_agg(DISTINCT fields ORDER BY fields) AS fields
+FROM unnest(ARRAY['Button', 'navigation', 'view', 'how do I show rows?']) query,
+     search_docs_json(query, 'swiftui', config => '{"fields": ["slug", "title", "section", "anchor", "url", "snippet", "score", "query"]}') answer,
+     LATERAL (SELECT string_agg(key, ' ' ORDER BY key) AS keys FROM jsonb_object_keys(answer) key) k,
+     LATERAL (SELECT string_agg(DISTINCT key, ' ' ORDER BY key) AS fields FROM jsonb_path_query(answer, '$.results[*]') r, jsonb_object_keys(r) key) f;
+SELECT (search_docs_text('Button', format => 'raw', max_chars => 800, config => '{"fields": ["slug", "snippet"]}')::jsonb #> '{results,0}') - 'snippet' AS first;
+SELECT search_docs_json('Button', config => '{"fields": []}') #> '{results,0}' AS nothing;
+SELECT search_docs_json('Button', config => '{"fields": ["slug", "sulg"]}');
+SELECT FROM search_docs('Button', config => '{"fields": "slug"}');
+SELECT FROM search_docs('Button', config => '{"fields": ["slug", 1]}');
+-- The planner expects the default number of results.
+SELECT proname, prorows FROM pg_proc WHERE pronamespace IN ('public'::regnamespace, 'docsearch'::regnamespace)
+    AND proname IN ('search_docs', 'search_answer', 'explain_search', 'suggest', 'load_docs', 'grade_input') ORDER BY proname;
 
 -- s4_2, s4_3: compact text: three lines for each result, 5 results within 2,000 characters.
 SELECT regexp_replace(line, '[0-9]\.[0-9]+', '0.00') AS line FROM regexp_split_to_table(search_docs_text('Button in SwiftUI', max_results => 2), E'\n') line;

@@ -34,7 +34,33 @@ SELECT asked, set_to, candidates >= least(40, greatest(set_to, 2 * asked)) AS en
 FROM (VALUES (1, 200), (1, 10), (15, 10)) v(asked, set_to),
      LATERAL (SELECT (search_docs_json('alerts', 'filters', max_results => asked, config => jsonb_build_object('candidates', set_to)) ->> 'candidates')::int AS candidates) answer;
 
+-- Operators; a range of versions or dates compares versions or dates, and words match in their usual spellings.
+SELECT docsearch.create_project('operators') > 0 AS created;
+SELECT count(*) FROM docsearch.index_docs('operators', (
+    SELECT jsonb_agg(jsonb_build_object('slug', slug, 'title', 'Page ' || slug, 'body', 'A page about alerts.', 'version', version, 'kind', kind, 'metadata', metadata))
+    FROM (VALUES ('a', '4.9', 'guide', '{"tags": ["sql", "json"], "level": "low", "since": "4.9", "day": "2025-01-31T10:00:00Z"}'::jsonb),
+                 ('b', '4.10rc1', 'guide', '{"tags": ["sql"], "level": "Low", "since": "4.10", "day": "2025-02-01"}'),
+                 ('c', '4.10', 'class', '{"tags": "json", "level": "high", "since": "4.10.1", "day": "soon"}'),
+                 ('d', 'nightly', NULL, '{"tags": [], "level": 5, "since": null, "engine": "GraphQL"}')) page(slug, version, kind, metadata)));
+CREATE FUNCTION pg_temp.slugs(filter jsonb) RETURNS text LANGUAGE sql AS $$
+    SELECT coalesce(string_agg(slug, ' ' ORDER BY slug), '-') FROM search_docs('alerts', project => 'operators', filter => filter, max_results => 10, dedup => 'none')
+$$;
+SELECT filter, pg_temp.slugs(filter) FROM unnest(ARRAY[
+    '{"tags": {"any": ["json", "xml"]}}', '{"tags": {"all": ["sql", "json"]}}', '{"tags": {"all": ["sql", {"not": "json"}]}}',
+    '{"tags": {"exists": true}}', '{"since": {"exists": false}}', '{"kind": {"exists": false}}',
+    '{"level": {"prefix": "LO"}}', '{"level": {"prefix": "l.w"}}', '{"level": "LOW"}', '{"level": "lOW"}', '{"engine": "graphql"}', '{"engine": "GraphQL"}',
+    '{"level": {"not": "low"}}', '{"level": {"not": {"from": 5}}}', '{"level": [{"from": 1, "to": 5}, "high"]}',
+    '{"version": {"from": "4.9", "to": "4.10"}}', '{"version": {"from": "4.10"}}', '{"version": {"to": "4.9"}}', '{"since": {"from": "4.10"}}',
+    '{"day": {"to": "2025-01"}}', '{"day": {"from": "2025-01-31", "to": "2025-01-31"}}', '{"day": {"from": "2025-02"}}', '{"day": {"from": "m"}}',
+    '{"any": [{"level": 5}, {"kind": "class"}]}', '{"all": [{"tags": "sql"}, {"not": {"tags": "json"}}]}', '{"not": {"kind": "guide", "tags": "json"}}'
+]::jsonb[]) AS filter;
+SELECT docsearch.drop_project('operators');
+
 SELECT * FROM search_docs('x', filter => '[1]');
+SELECT * FROM search_docs('x', filter => '{"level": {"any": []}}');
+SELECT * FROM search_docs('x', filter => '{"any": [{"after": "2025-01-01"}]}');
+SELECT * FROM search_docs('x', filter => '{"version": {"from": "?"}}');
+SELECT * FROM search_docs('x', filter => (repeat('{"not": ', 20) || '{"a": 1}' || repeat('}', 20))::jsonb);
 SELECT * FROM search_docs('x', filter => '{"level": {"over": 3}}');
 SELECT * FROM search_docs('x', filter => '{"after": "someday"}');
 \set VERBOSITY sqlstate
@@ -51,8 +77,23 @@ SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"after": "2030
 SELECT count(*) FROM search_docs('alerts', 'filters', category => 'Rare', filter => '{"level": 1}');
 SELECT search_docs_text('alerts', 'filters', filter => '{"platform": "Windows"}');
 SELECT docsearch.answer_prompt('alerts', 'filters', filter => '{"version": "9.9"}') LIKE '%alerts%' AS prompt;
+SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"project": "filter"}');
+SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"level": "7"}');
+SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"level": {"to": 0}}');
+SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"platform": ["masos", "windows"]}');
+SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"before": "2020-01-01"}');
+SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"categroy": "Common"}');
+SELECT count(*) FROM search_docs('alerts', filter => '{"platform": "Windows"}', projects => '{filters}', config => '{"offset": 3}');
+-- A key that no document has is a notice, even if documents match. One that documents have is none.
+SELECT filter, jsonb_array_length(answer -> 'results') AS results, jsonb_path_query_array(answer, '$.notices[*] ? (@.code == "unknown_filter_key").message') AS notices
+FROM (VALUES ('{"platfrom": {"not": "ios"}}'::jsonb), ('{"level": {"not": 1}, "versoin": {"not": "1"}, "colour": {"not": "red"}}'), ('{"platform": {"not": "x"}}'),
+             ('{"platforms": {"not": "x"}}'), ('{"level": [1, 2]}'), ('{"level": {"not": 1}, "kind": {"not": "guide"}}'), ('{}')) f(filter),
+     search_docs_json('alerts', 'filters', filter => filter, max_results => 2) AS answer;
+SELECT search_docs_json('zzyzx', 'filters', filter => '{"platfrom": {"not": "ios"}}', config => '{"hybrid_weight": 0}') -> 'notices' AS notices;
 -- If there is another reason, the notice does not mention the filter.
 SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"platform": "ios"}', config => '{"offset": 1000}');
+SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"any": [{"level": 100}, {"platform": "Windows"}]}');
+SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"version": {"from": "3"}}');
 SELECT docsearch.drop_project('filters');
 
 -- Versions of a page: "latest" keeps the newest of each.

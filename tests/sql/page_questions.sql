@@ -244,7 +244,7 @@ SELECT docsearch.drop_project('whole');
 CREATE ROLE docsearch_guest;
 CREATE ROLE docsearch_editor;
 SELECT docsearch.grant_usage('docsearch_guest'), docsearch.grant_usage('docsearch_editor', write => true);
-GRANT EXECUTE ON FUNCTION docsearch.grade_features(text, text, text, docsearch.json_argument, docsearch.json_argument, text[]) TO docsearch_guest, docsearch_editor;
+GRANT EXECUTE ON FUNCTION docsearch.grade_features(text, text, text, docsearch.json_argument, docsearch.json_argument, text[], text[]) TO docsearch_guest, docsearch_editor;
 ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visitors ON docsearch.document TO docsearch_guest, docsearch_editor USING (slug <> 'grafting');
 SET ROLE docsearch_guest;

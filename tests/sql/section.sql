@@ -97,6 +97,11 @@ SELECT q, section, url FROM unnest(ARRAY['starts an action', 'may it be round', 
      search_docs(q, 'manual', max_results => 1) ORDER BY n;
 SELECT s AS section, j ->> 'url' AS url, j -> 'section' ->> 'source_path' AS source_path
 FROM unnest(ARRAY['button.styling', 'slider', 'knob']) AS s, load_doc_json('manual/controls', section => s) AS j;
+-- Every section that is shown has the address that loading it has.
+SELECT count(*) > 3 AS several, count(DISTINCT split_part(m ->> 'url', '#', 1)) AS pages,
+       bool_and(m ->> 'url' IS NOT DISTINCT FROM load_doc_json('manual/' || (r ->> 'slug') || '#' || (m ->> 'id')) ->> 'url') AS same
+FROM unnest(ARRAY['an action may be round, a value turns', 'cracked clay', 'centre the clay']) AS q, search_docs_json(q, 'manual', max_results => 10) AS j,
+     jsonb_array_elements(j -> 'results') AS r, jsonb_array_elements(r -> 'section_matches') AS m WHERE m ->> 'id' <> '';
 SELECT docsearch.index_doc('manual', 'wrong', 'Wrong', 'x', pages => '[{"anchor": "a"}, {"anchor": "a"}]');
 SELECT docsearch.index_doc('manual', 'wrong', 'Wrong', 'x', pages => '[{"slug": "a"}]');
 SELECT docsearch.index_doc('manual', 'wrong', 'Wrong', 'x', pages => '{"anchor": "a"}');

@@ -22,7 +22,8 @@ SELECT change, count(*) FROM docsearch.compare_versions('kiln', '2', '1') GROUP 
 -- Judgments of either version, and queries of the log.
 SELECT docsearch.judge('versions', 'selling pots at a market', 'v1/sell'), docsearch.judge('versions', 'glass on clay', 'v2/guides/glazing'),
        docsearch.judge('versions', 'opening a kiln', 'v1/open');
-SELECT before, after, detail FROM docsearch.compare_versions('kiln', '1', '2', 'versions') WHERE change = 'query_worse';
+-- Two pages of version 2 score nearly the same, in an order that depends on the processor.
+SELECT before, left(after, 3) AS after, detail FROM docsearch.compare_versions('kiln', '1', '2', 'versions') WHERE change = 'query_worse';
 INSERT INTO docsearch.query_log (id, logged_at, kind, session, role, source, query, query_hash, project_ids, results)
 SELECT n::text, now(), 'search', 's', 'r', 'sql', q, md5(q), ARRAY[(SELECT id FROM docsearch.project WHERE name = 'kiln')], 1
 FROM generate_series(1, 4) n, LATERAL (SELECT CASE WHEN n = 4 THEN 'glass on clay' ELSE 'selling pots' END) AS l(q);

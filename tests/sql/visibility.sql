@@ -12,7 +12,7 @@ SELECT slug, action FROM docsearch.index_docs('museum', '[
     {"slug": "closed/plan", "title": "Plan", "category": "closed", "body": "Quillfeather sells the zymurgy collection. The cloakroom closes. Cloaka, cloakb and cloakd. The museum opens at nine for donors only."},
     {"slug": "closed/more", "title": "More", "category": "closed", "body": "The museum opens at nine for donors only. Tickets, tickets, tickets."}]') ORDER BY slug;
 SELECT docsearch.grant_usage('docsearch_guest'), docsearch.grant_usage('docsearch_editor', write => true);
-GRANT EXECUTE ON FUNCTION docsearch.grade_features(text, text, text, docsearch.json_argument, docsearch.json_argument, text[]) TO docsearch_guest;
+GRANT EXECUTE ON FUNCTION docsearch.grade_features(text, text, text, docsearch.json_argument, docsearch.json_argument, text[], text[]) TO docsearch_guest;
 ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visitors ON docsearch.document TO docsearch_guest, docsearch_editor USING (category IS DISTINCT FROM 'closed');
 

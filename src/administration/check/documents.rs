@@ -7,6 +7,7 @@ use docsearch_core::text::name;
 use docsearch_core::values::bounds::counted;
 use docsearch_core::values::digest::analysis_digest;
 use pgrx::datum::DatumWithOid;
+use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashSet};
 
 use crate::administration::check::{CheckScope, Finding, Repair};
@@ -17,6 +18,14 @@ use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::tables::project::Project;
 use crate::tables::{document, names, rules, vectors};
+
+/// The names that the text of a page defines, as [`NamedRow`] has them.
+fn defined(title: &str, body: &str) -> Value {
+    let found = definitions(title, body).into_iter();
+    found
+        .map(|(key, place)| json!([key, place.name, place.section, place.anchor]))
+        .collect()
+}
 
 /// Documents that one statement reads.
 const BATCH_SIZE: i64 = 1_000;
@@ -73,8 +82,8 @@ row_type! {
         metadata: StoredJson = "d.metadata",
         names: Vec<String> = "coalesce(n.names, '{}')",
         body: String = "d.body",
-        definitions: Vec<String> = "ARRAY(SELECT f.key FROM docsearch.definition f
-                                          WHERE f.project_id = d.project_id AND f.document_id = d.id ORDER BY f.key)",
+        definitions: StoredJson = "(SELECT coalesce(jsonb_agg(jsonb_build_array(f.key, f.name, f.section, f.anchor) ORDER BY f.key), '[]')
+                                    FROM docsearch.definition f WHERE f.project_id = d.project_id AND f.document_id = d.id)",
         source_urls: Vec<String> = document::texts_without_null("d.source_urls"),
     }
 }
@@ -157,7 +166,7 @@ pub(super) fn names(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<F
                         .collect();
                     stored.sort();
                     named.sort();
-                    if stored != named || definitions(&row.title, &row.body).into_iter().ne(row.definitions) {
+                    if stored != named || defined(&row.title, &row.body) != row.definitions.0 {
                         misnamed.push(row.id);
                     }
                     let mut keys = name::containers(row.category.as_deref(), Some(&metadata))

@@ -8,7 +8,7 @@ use crate::postgres::role::Owner;
 use crate::postgres::{catalog, statement};
 
 /// Indexes of the schema: name, table, and what follows `ON table`.
-const INDEXES: [(&str, &str, &str); 27] = [
+const INDEXES: [(&str, &str, &str); 28] = [
     ("document_category", "document", "(project_id, category)"),
     ("document_source_root", "document", "(project_id, source_root)"),
     (
@@ -42,6 +42,11 @@ const INDEXES: [(&str, &str, &str); 27] = [
         "term_stat_lexeme",
         "term_stat",
         "(project_id, lexeme) INCLUDE (chunks, documents)",
+    ),
+    (
+        "question_text",
+        "question",
+        "(project_id, lower(question COLLATE \"C\")) WHERE NOT stale",
     ),
     ("project_stat_project", "project_stat", "(project_id)"),
     ("posting_pending_project", "posting_pending", "(project_id)"),
@@ -83,7 +88,7 @@ const INDEXES: [(&str, &str, &str); 27] = [
 ];
 
 /// Constraints of the schema with an index: name, table and definition.
-const CONSTRAINTS: [(&str, &str, &str); 22] = [
+const CONSTRAINTS: [(&str, &str, &str); 23] = [
     ("model_pkey", "model", "PRIMARY KEY (id)"),
     ("model_name_key", "model", "UNIQUE (name)"),
     ("endpoint_pkey", "endpoint", "PRIMARY KEY (model_id)"),
@@ -136,6 +141,7 @@ const CONSTRAINTS: [(&str, &str, &str); 22] = [
         "PRIMARY KEY (run_id, query_id)",
     ),
     ("query_log_pkey", "query_log", "PRIMARY KEY (id)"),
+    ("pin_pkey", "pin", "PRIMARY KEY (project_id, query_key)"),
     (
         "rejected_question_pkey",
         "rejected_question",

@@ -9,7 +9,7 @@ use crate::postgres::statement;
 
 /// Tables whose rows have a parent. Foreign keys hold most of them, unless rows were loaded without triggers. Rules of
 /// a dropped project have no effect and are not checked.
-const OWNED: [(&str, Parent); 13] = [
+const OWNED: [(&str, Parent); 14] = [
     ("document", Parent::Project),
     ("chunk", Parent::Document),
     ("document_name", Parent::Document),
@@ -17,6 +17,7 @@ const OWNED: [(&str, Parent); 13] = [
     ("question", Parent::Document),
     ("rejected_question", Parent::Document),
     ("container", Parent::Project),
+    ("pin", Parent::Project),
     ("term_stat", Parent::Project),
     ("project_stat", Parent::Project),
     ("posting_pending", Parent::Project),

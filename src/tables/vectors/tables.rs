@@ -8,8 +8,19 @@ use crate::postgres::role::Owner;
 use crate::postgres::statement;
 use crate::tables::vector_codes::{self, CodeSet};
 
-/// Creates the table of a model's vectors, unless it exists. It takes vectors of the model's dimension only.
+/// Condition on a model with a table of vectors that no project uses.
+const UNUSED: &str = "to_regclass('docsearch.vector_' || m.id) IS NOT NULL
+    AND NOT EXISTS (SELECT FROM docsearch.project p WHERE m.id IN (p.model_id, p.next_model_id))";
+
+/// Creates the table of a model's vectors, unless it exists, and keeps it until the end of the transaction, in which a
+/// project begins to use it. It takes vectors of the model's dimension only.
 pub(crate) fn create(owner: &Owner<'_>, model: i32) -> Result<()> {
+    // drop_unused cannot see the project before the transaction commits.
+    statement::execute(
+        owner,
+        "SELECT FROM docsearch.model m WHERE m.id = $1 FOR KEY SHARE",
+        &[DatumWithOid::from(model)],
+    )?;
     let dimension = statement::change(
         owner,
         "SELECT m.dimension FROM docsearch.model m WHERE m.id = $1 AND to_regclass('docsearch.vector_' || m.id) IS NULL
@@ -103,16 +114,25 @@ pub(crate) fn drop_unused(owner: &Owner<'_>) -> Result<bool> {
             None => {}
         }
     }
-    let unused = statement::change(
+    if later {
+        return Ok(true);
+    }
+    // A model that a transaction is about to use is locked by `create`.
+    let locked = statement::change(
         owner,
-        "SELECT m.id FROM docsearch.model m
-         WHERE to_regclass('docsearch.vector_' || m.id) IS NOT NULL
-           AND NOT EXISTS (SELECT FROM docsearch.project p WHERE m.id IN (p.model_id, p.next_model_id))",
+        &format!("SELECT m.id FROM docsearch.model m WHERE {UNUSED} FOR UPDATE SKIP LOCKED"),
         &[],
         |row| row.required::<i32>(1),
     )?;
-    for model in unused.into_iter().filter(|_| !later) {
+    // Such a transaction may have committed since the statement began.
+    let unused = statement::change(
+        owner,
+        &format!("SELECT m.id FROM docsearch.model m WHERE {UNUSED} AND m.id = ANY ($1)"),
+        &[DatumWithOid::from(locked)],
+        |row| row.required::<i32>(1),
+    )?;
+    for model in unused {
         statement::utility(owner, &format!("DROP TABLE docsearch.vector_{model}"))?;
     }
-    Ok(later)
+    Ok(false)
 }

@@ -4,15 +4,22 @@
 
 mod arguments;
 mod connections;
+mod counts;
 mod error_log;
 mod listing;
 mod log_origin;
+mod operation;
 mod page_questions;
 pub(crate) mod question_rules;
 mod reader_reports;
+mod reading;
 mod reports;
+mod search_observer;
+
+use std::time::Instant;
 
 use clap::ValueEnum;
+use docsearch_core::answer::highlight::Mark;
 use serde_json::{Value, json};
 use strum::{AsRefStr, EnumString};
 use tokio_postgres::Row;
@@ -20,11 +27,15 @@ use tokio_postgres::Row;
 use crate::process::error::Error;
 use arguments::Argument;
 pub(crate) use connections::{Audience, ConnectionLimits, Library};
+pub(crate) use counts::CountRequest;
 pub(crate) use listing::{DocumentList, ListRequest};
 pub(crate) use log_origin::{LogOrigin, LogSource, new_session};
+pub(crate) use operation::{DailySearches, OperationRights};
 pub(crate) use page_questions::PageQuestions;
 pub(crate) use reader_reports::{FeedbackRequest, GapRequest};
+pub(crate) use reading::{ProjectTitle, StoredText};
 pub(crate) use reports::{LogStatus, ReportFunction, ReportScope};
+pub(crate) use search_observer::SearchObserver;
 
 /// Characters of a token, as the SQL functions count them.
 pub(crate) const CHARS_PER_TOKEN: i64 = 4;
@@ -60,7 +71,8 @@ pub(crate) struct SearchRequest {
     pub(crate) query: String,
     /// Further wordings of the query.
     pub(crate) also: Vec<String>,
-    pub(crate) project: Option<String>,
+    /// Names and patterns; none is all projects.
+    pub(crate) projects: Vec<String>,
     pub(crate) category: Option<String>,
     pub(crate) filter: Option<Value>,
     pub(crate) max_results: Option<i32>,
@@ -128,6 +140,12 @@ pub(crate) struct SearchAnswer {
     pub(crate) content: String,
     /// Number of results.
     pub(crate) results: i32,
+    /// That of the best result.
+    pub(crate) confidence: Option<String>,
+    /// Codes of notices.
+    pub(crate) notices: Vec<String>,
+    /// Words of the query in the excerpts of the content.
+    pub(crate) highlights: Vec<Mark>,
 }
 
 impl SearchAnswer {
@@ -148,6 +166,15 @@ pub(crate) struct ProjectEntry {
 impl Library {
     /// Searches documents.
     pub(crate) async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, Error> {
+        let started = Instant::now();
+        let found = self.answer(request).await;
+        if let Some(observer) = &self.observer {
+            observer.searched(self.origin().source, &found, started.elapsed());
+        }
+        found
+    }
+
+    async fn answer(&self, request: &SearchRequest) -> Result<SearchAnswer, Error> {
         let max_chars = request.max_chars.unwrap_or(match request.format {
             OutputFormat::Compact | OutputFormat::Detailed if request.max_tokens.is_none() => DEFAULT_MAX_CHARS,
             // Notices suggest raising the limit that the caller set.
@@ -161,12 +188,13 @@ impl Library {
         let format: &str = request.format.as_ref();
         let rows = self
             .rows(
-                "SELECT content, results FROM docsearch.search_answer($1, project => $2, category => $3, filter => $4,
+                "SELECT content, results, highlights, confidence, notices
+                 FROM docsearch.search_answer($1, projects => $2, category => $3, filter => $4,
                  max_results => $5, min_score => $6, dedup => $7, config => $8, format => $9, max_chars => $10,
                  max_tokens => $11, also => $12)",
                 &[
                     &request.query,
-                    &request.project,
+                    &given(&request.projects),
                     &request.category,
                     &request.filter,
                     &request.max_results,
@@ -186,6 +214,9 @@ impl Library {
         Ok(SearchAnswer {
             content: row.try_get(0)?,
             results: row.try_get(1)?,
+            highlights: serde_json::from_value(row.try_get(2)?).unwrap_or_default(),
+            confidence: row.try_get(3)?,
+            notices: row.try_get::<_, Option<Vec<String>>>(4)?.unwrap_or_default(),
         })
     }
 
@@ -227,12 +258,12 @@ impl Library {
     pub(crate) async fn suggest(
         &self,
         text: &str,
-        project: Option<&str>,
+        projects: &[String],
         max_results: Option<i32>,
     ) -> Result<Vec<Value>, Error> {
         self.objects(
-            "SELECT to_jsonb(s) FROM docsearch.suggest($1, $2, $3) AS s",
-            &[&text, &project, &max_results],
+            "SELECT to_jsonb(s) FROM docsearch.suggest($1, projects => $2, max_results => $3) AS s",
+            &[&text, &given(projects), &max_results],
         )
         .await
     }
@@ -240,12 +271,12 @@ impl Library {
     /// The steps of `docsearch.explain_search`.
     pub(crate) async fn explain(&self, request: &SearchRequest, slug: &str) -> Result<Vec<Value>, Error> {
         self.objects(
-            "SELECT to_jsonb(e) FROM docsearch.explain_search($1, $2, project => $3, category => $4, filter => $5,
+            "SELECT to_jsonb(e) FROM docsearch.explain_search($1, $2, projects => $3, category => $4, filter => $5,
                  config => $6, also => $7) AS e",
             &[
                 &request.query,
                 &slug,
-                &request.project,
+                &given(&request.projects),
                 &request.category,
                 &request.filter,
                 &request.config,
@@ -281,6 +312,16 @@ impl Library {
         Ok(status)
     }
 
+    /// How long the oldest document has waited for its vectors; 0 if none waits. The role needs to read
+    /// `docsearch.embedding_queue`.
+    pub(crate) async fn oldest_waiting_seconds(&self) -> Result<f64, Error> {
+        let statement =
+            "SELECT coalesce(extract(epoch FROM now() - min(queued_at)), 0)::float8 FROM docsearch.embedding_queue";
+        let rows = self.rows(statement, &[]).await?;
+        let row = rows.first();
+        Ok(row.map(|row| row.try_get(0)).transpose()?.unwrap_or_default())
+    }
+
     async fn text(&self, statement: &str, arguments: &[&dyn Argument]) -> Result<String, Error> {
         let rows = self.rows(statement, arguments).await?;
         let row = rows.first();
@@ -295,7 +336,12 @@ impl Library {
     }
 }
 
+/// A list as an argument; an empty one is not given.
+fn given(list: &[String]) -> Option<Vec<String>> {
+    (!list.is_empty()).then(|| list.to_vec())
+}
+
 /// Default maximum length of a text, as in `docsearch.search_answer`.
 const DEFAULT_MAX_CHARS: i32 = 20_000;
 /// SQLSTATE in a database where no project was ever created.
-const NO_PROJECT_YET: &str = "55000";
+pub(crate) const NO_PROJECT_YET: &str = "55000";

@@ -9,6 +9,7 @@ pub(crate) mod folder;
 pub(crate) mod git;
 pub(crate) mod grouped_pages;
 pub(crate) mod json_lines;
+pub(crate) mod pin_rule;
 pub(crate) mod project_file;
 pub(crate) mod source_options;
 pub(crate) mod statistics;

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ExplainArgs, connection: &ConnectionArgs) -> Result<Out
     let request = SearchRequest {
         query: args.query.clone(),
         also: args.wording.also.clone(),
-        project: args.scope.project.clone(),
+        projects: args.scope.project.clone(),
         category: args.scope.category.clone(),
         filter: args.scope.filter.clone(),
         config: args.scope.config.clone(),

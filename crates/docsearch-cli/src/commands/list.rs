@@ -25,9 +25,9 @@ Exit codes:
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ListArgs {
-    /// Only this project
+    /// Only this project, or those that a pattern such as 'rpi-*' matches. May be given several times
     #[arg(long, short, value_name = "NAME")]
-    project: Option<String>,
+    project: Vec<String>,
     /// Only this category and its subcategories
     #[arg(long, value_name = "PATH")]
     category: Option<String>,
@@ -52,7 +52,7 @@ pub(crate) struct ListArgs {
 
 pub(crate) fn run(args: &ListArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     let request = ListRequest {
-        project: args.project.clone(),
+        projects: args.project.clone(),
         category: args.category.clone(),
         kind: args.kind.clone(),
         sort_by: args.sort_by.clone(),

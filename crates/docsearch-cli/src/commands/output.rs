@@ -2,12 +2,14 @@
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
+use std::ops::Range;
 use std::process::{Child, Command, Stdio};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::{Args, ColorChoice};
 use docsearch_core::answer::delivery::reference_range;
+use docsearch_core::answer::highlight::Mark;
 
 use crate::library::OutputFormat;
 use crate::process::error::Error;
@@ -60,19 +62,31 @@ impl OutputArgs {
     pub(crate) fn print(&self, text: &str, kind: ContentKind) -> Result<(), Error> {
         self.display.print(text, kind)
     }
+
+    /// Prints an answer with its marks, in characters of the text.
+    pub(crate) fn print_marked(&self, text: &str, marks: &[Mark]) -> Result<(), Error> {
+        self.display.print_marked(text, ContentKind::Answer, marks)
+    }
 }
 
 impl DisplayArgs {
     /// Prints a text. A reader that has closed the pipe is not a failure.
     pub(crate) fn print(&self, text: &str, kind: ContentKind) -> Result<(), Error> {
+        self.print_marked(text, kind, &[])
+    }
+
+    fn print_marked(&self, text: &str, kind: ContentKind, marks: &[Mark]) -> Result<(), Error> {
         let is_terminal = io::stdout().is_terminal();
+        let written = text;
         let mut text = match is_terminal {
             true if kind == ContentKind::Json => sanitize_json(text),
             true => sanitize_document(text),
             false => text.to_owned(),
         };
         if self.has_colours() && kind != ContentKind::Json {
-            text = colour(&text, kind);
+            // Escapes for hidden characters move what follows them.
+            let marks = if text == written { marks } else { &[] };
+            text = colour(&text, kind, marks);
         }
         if !text.ends_with('\n') {
             text.push('\n');
@@ -121,14 +135,18 @@ fn start_pager() -> Option<Child> {
     command.stdin(Stdio::piped()).spawn().ok()
 }
 
-fn colour(text: &str, kind: ContentKind) -> String {
+fn colour(text: &str, kind: ContentKind, marks: &[Mark]) -> String {
     match kind {
         ContentKind::Answer => {
             let before = std::iter::once("").chain(text.lines());
-            before
-                .zip(text.lines())
-                .map(|(before, line)| answer_line(before, line))
-                .collect()
+            let mut start = 0;
+            let paint = |(before, line): (&str, &str)| {
+                let end = start + line.chars().count();
+                let painted = answer_line(before, line, &within(marks, start, end));
+                start = end + 1;
+                painted
+            };
+            before.zip(text.lines()).map(paint).collect()
         }
         ContentKind::Markdown => markdown(text),
         ContentKind::Table => {
@@ -147,6 +165,29 @@ fn colour(text: &str, kind: ContentKind) -> String {
     }
 }
 
+/// The marks between two characters, counted from the first.
+fn within(marks: &[Mark], start: usize, end: usize) -> Vec<Range<usize>> {
+    let marks = marks.iter().map(|mark| mark.0 as usize..mark.1 as usize);
+    let inside = marks.filter(|mark| start <= mark.start && mark.end <= end);
+    inside.map(|mark| mark.start - start..mark.end - start).collect()
+}
+
+/// A line with its marks in bold.
+fn marked_line(line: &str, marks: &[Range<usize>]) -> String {
+    let end_of = |characters: usize, text: &str| {
+        let end = text.char_indices().nth(characters);
+        end.map_or(text.len(), |(end, _)| end)
+    };
+    let (mut painted, mut rest, mut at) = (String::new(), line, 0);
+    for mark in marks {
+        let (before, after) = rest.split_at(end_of(mark.start - at, rest));
+        let (marked, after) = after.split_at(end_of(mark.len(), after));
+        painted += &format!("{before}{BOLD}{marked}{BOLD:#}");
+        (rest, at) = (after, mark.end);
+    }
+    painted + &plain(rest)
+}
+
 fn paint_line(style: Style, line: &str) -> String {
     format!("{style}{line}{style:#}\n")
 }
@@ -156,7 +197,10 @@ fn plain(line: &str) -> String {
 }
 
 /// Lines without indentation are results or notes.
-fn answer_line(before: &str, line: &str) -> String {
+fn answer_line(before: &str, line: &str, marks: &[Range<usize>]) -> String {
+    if !marks.is_empty() {
+        return marked_line(line, marks);
+    }
     if line.starts_with(|first: char| first.is_ascii_digit()) || line.starts_with('[') {
         return match reference(line) {
             Some((before, reference, after)) => {
@@ -207,7 +251,7 @@ mod tests {
     fn colours_do_not_change_the_text() {
         let text =
             "1. Button [swiftui/button]\n   1.00 high | 297 tokens to load\n   A control: it runs\nnote (x): y\n";
-        let shown = colour(text, ContentKind::Answer);
+        let shown = colour(text, ContentKind::Answer, &[]);
         assert!(
             shown.contains(&format!("{REFERENCE}[swiftui/button]{REFERENCE:#}")),
             "{shown}"
@@ -215,7 +259,7 @@ mod tests {
         assert_eq!(anstream::adapter::strip_str(&shown).to_string(), text);
 
         let text = "1. a[0] [next/app/[id]]\n   0.50 high | 2 tokens to load\n   0.99 high | 1 tokens to load\n";
-        let shown = colour(text, ContentKind::Answer);
+        let shown = colour(text, ContentKind::Answer, &[]);
         assert!(
             shown.contains(&format!("{REFERENCE}[next/app/[id]]{REFERENCE:#}")),
             "{shown}"
@@ -223,9 +267,17 @@ mod tests {
         assert_eq!(shown.matches(&DIM.to_string()).count(), 1, "{shown}");
         assert_eq!(anstream::adapter::strip_str(&shown).to_string(), text);
 
+        let text = "1. a [x/a]\n   0.50 high\n   Élan runs\n";
+        let shown = colour(text, ContentKind::Answer, &[Mark(27, 31), Mark(32, 36)]);
+        assert!(
+            shown.contains(&format!("   {BOLD}Élan{BOLD:#} {BOLD}runs{BOLD:#}\n")),
+            "{shown}"
+        );
+        assert_eq!(anstream::adapter::strip_str(&shown).to_string(), text);
+
         let text = "# Title\n\n```c\n# not a heading\n```\n";
         assert_eq!(
-            anstream::adapter::strip_str(&colour(text, ContentKind::Markdown)).to_string(),
+            anstream::adapter::strip_str(&colour(text, ContentKind::Markdown, &[])).to_string(),
             text
         );
     }

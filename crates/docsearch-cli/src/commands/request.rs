@@ -14,9 +14,9 @@ use crate::process::error::Error;
 /// The documents to search.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ScopeArgs {
-    /// Only this project
+    /// Only this project, or those that a pattern such as 'rpi-*' matches. May be given several times
     #[arg(long, short, value_name = "NAME")]
-    pub(crate) project: Option<String>,
+    pub(crate) project: Vec<String>,
     /// Only this category and its subcategories
     #[arg(long, value_name = "PATH")]
     pub(crate) category: Option<String>,

@@ -1,20 +1,24 @@
 //! `docsearch search`: prints the documents that best answer a query.
 
 use clap::Args;
+use serde_json::Value;
 
 use crate::commands::output::{ContentKind, OutputArgs};
 use crate::commands::request::{ScopeArgs, WordingArgs, with_library};
 use crate::connection::ConnectionArgs;
-use crate::library::{OutputFormat, SearchRequest, Syntax};
+use crate::library::{CountRequest, OutputFormat, SearchRequest, Syntax};
 use crate::process::error::Error;
 use crate::process::outcome::Outcome;
+use crate::terminal::table::table;
 
 const AFTER_HELP: &str = "\
 Examples:
   docsearch search Button in SwiftUI
   docsearch search 'how do I retry a request' --project handbook -n 3
+  docsearch search retry -p handbook -p 'rpi-*'    # in several projects
   docsearch search retry --filter '{\"platform\": [\"linux\", \"macos\"]}' --format detailed
   docsearch search retry --format json | jq -r '.results[].slug'
+  docsearch search retry --facets category --facets platform    # how many documents have which values
   docsearch search -- --dry-run
   docsearch search 'retry -http'    # without pages that contain the word http
   docsearch search 'notice that the browser went away before the answer was ready' \\
@@ -38,7 +42,12 @@ pub(crate) struct SearchArgs {
     scope: ScopeArgs,
     #[command(flatten)]
     wording: WordingArgs,
-    /// Number of results, 1 to 1000 [default: 5]
+    /// Print how many of the documents with all words of QUERY have each value of this key instead: category, kind,
+    /// version, project or a key of the metadata. May be given up to 20 times
+    #[arg(long, value_name = "KEY",
+        conflicts_with_all = ["also", "config", "min_score", "dedup", "max_tokens"])]
+    facets: Vec<String>,
+    /// Number of results, 1 to 1000 [default: 5]; of values of each key with --facets [default: 10]
     #[arg(long, short = 'n', value_name = "N")]
     max_results: Option<i32>,
     /// Minimum score of a result, 0 to 1
@@ -55,10 +64,13 @@ pub(crate) struct SearchArgs {
 }
 
 pub(crate) fn run(args: &SearchArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
+    if !args.facets.is_empty() {
+        return count(args, connection);
+    }
     let request = SearchRequest {
         query: args.query.join(" "),
         also: args.wording.also.clone(),
-        project: args.scope.project.clone(),
+        projects: args.scope.project.clone(),
         category: args.scope.category.clone(),
         filter: args.scope.filter.clone(),
         config: args.scope.config.clone(),
@@ -71,10 +83,33 @@ pub(crate) fn run(args: &SearchArgs, connection: &ConnectionArgs) -> Result<Outc
         syntax: Syntax::CommandLine,
     };
     let answer = with_library(connection, async |library| library.search(&request).await)?;
-    let kind = match args.output.format {
-        OutputFormat::Json => ContentKind::Json,
-        OutputFormat::Compact | OutputFormat::Detailed => ContentKind::Answer,
-    };
-    args.output.print(&answer.content, kind)?;
+    match args.output.format {
+        OutputFormat::Json => args.output.print(&answer.content, ContentKind::Json)?,
+        OutputFormat::Compact | OutputFormat::Detailed => {
+            args.output.print_marked(&answer.content, &answer.highlights)?
+        }
+    }
     Ok(Outcome::from_found(answer.is_found()))
+}
+
+fn count(args: &SearchArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
+    let request = CountRequest {
+        query: Some(args.query.join(" ")),
+        projects: args.scope.project.clone(),
+        category: args.scope.category.clone(),
+        filter: args.scope.filter.clone(),
+        words: None,
+    };
+    let max_values = args.max_results.map(i64::from);
+    let found = with_library(connection, async |library| {
+        library.facets(&request, &args.facets, max_values).await
+    })?;
+    let outcome = Outcome::from_found(!found.is_empty());
+    match args.output.format {
+        OutputFormat::Json => args.output.print(&Value::Array(found).to_string(), ContentKind::Json)?,
+        OutputFormat::Compact | OutputFormat::Detailed => args
+            .output
+            .print(&table(&found, &["key", "value", "documents"]), ContentKind::Table)?,
+    }
+    Ok(outcome)
 }

@@ -1,4 +1,4 @@
-//! `docsearch suggest`: completes and corrects names.
+//! `docsearch suggest`: completes and corrects names and questions.
 
 use clap::Args;
 use serde_json::Value;
@@ -15,6 +15,7 @@ use crate::terminal::table::table;
 const AFTER_HELP: &str = "\
 Examples:
   docsearch suggest navvie
+  docsearch suggest how do I sh
   docsearch suggest retryng --project handbook -n 3
 
 Exit codes:
@@ -22,16 +23,16 @@ Exit codes:
   1  there are none, or there is no such project
   2  usage error, no connection, or a database error";
 
-/// Complete or correct a name or words
+/// Complete or correct a name, a question or words
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct SuggestArgs {
-    /// The beginning of a name, or some words
+    /// The beginning of a name or a question, or some words
     #[arg(value_name = "TEXT", required = true)]
     text: Vec<String>,
-    /// Only this project
+    /// Only this project, or those that a pattern such as 'rpi-*' matches. May be given several times
     #[arg(long, short, value_name = "NAME")]
-    project: Option<String>,
+    project: Vec<String>,
     /// Number of suggestions, 1 to 100
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
     max_results: i32,
@@ -42,8 +43,7 @@ pub(crate) struct SuggestArgs {
 pub(crate) fn run(args: &SuggestArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     let text = args.text.join(" ");
     let found = with_library(connection, async |library| {
-        let project = args.project.as_deref();
-        library.suggest(&text, project, Some(args.max_results)).await
+        library.suggest(&text, &args.project, Some(args.max_results)).await
     })?;
     let outcome = Outcome::from_found(!found.is_empty());
     match args.output.format {
@@ -57,11 +57,11 @@ pub(crate) fn run(args: &SuggestArgs, connection: &ConnectionArgs) -> Result<Out
             );
         }
         OutputFormat::Detailed => {
-            let text = table(&found, &["suggestion", "kind", "slug", "score"]);
+            let text = table(&found, &["suggestion", "kind", "target", "section", "score"]);
             args.output.print(&text, ContentKind::Table)?;
         }
         OutputFormat::Compact => {
-            let text = table(&found, &["suggestion", "slug"]);
+            let text = table(&found, &["suggestion", "target"]);
             args.output.print(&text, ContentKind::Table)?;
         }
     }

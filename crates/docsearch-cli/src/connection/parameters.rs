@@ -201,10 +201,14 @@ fn format_pairs(words: &KeyWords) -> String {
 
 fn describe(words: &KeyWords) -> String {
     let word = |key: &str| words.get(key).map(String::as_str);
-    let host = word("host").or(word("hostaddr")).unwrap_or("?");
-    let database = word("dbname").or(word("user")).unwrap_or("?");
+    let host = word("host").or(word("hostaddr")).unwrap_or_default();
+    let database = word("dbname").or(word("user"));
+    let database = database.map_or_else(
+        || "the default database".to_owned(),
+        |name| format!("database \"{name}\""),
+    );
     let port = word("port").unwrap_or(DEFAULT_PORT);
-    format!("database \"{database}\" on {host} port {port}")
+    format!("{database} on {host} port {port}")
 }
 
 #[cfg(test)]
@@ -248,6 +252,12 @@ mod tests {
         assert_eq!(parameters.config.get_ports(), [54329]);
         assert_eq!(parameters.config.get_ssl_mode(), SslMode::Disable);
         assert_eq!(parameters.description, "database \"docs\" on /tmp/sockets port 54329");
+
+        let nameless = resolve(Some("postgres://db.example.test"), &[]).unwrap();
+        assert_eq!(
+            nameless.description,
+            "the default database on db.example.test port 5432"
+        );
     }
 
     #[test]

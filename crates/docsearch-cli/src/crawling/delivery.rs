@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use docsearch_readers::Unreadable;
-use docsearch_readers::document::{self, Document, ReadOptions, ReaderOutput};
+use docsearch_readers::document::{self, Document, ReadOptions, ReaderOutput, UnknownNames};
 use serde_json::json;
 use url::Url;
 
@@ -33,18 +33,29 @@ pub(crate) struct Delivery<'a> {
     skipped: u64,
     /// Questions in front matter that were left out.
     questions_left_out: u64,
+    unknown_names: UnknownNames,
     questions: Option<CrawlQuestions>,
 }
 
 /// The result of a delivery.
+#[derive(Default)]
 pub(crate) struct DeliveryResult {
     /// The URL of each slug.
     pub(crate) slugs: HashMap<String, Url>,
     /// Paths of pages that could not be read.
-    pub(crate) unread: Vec<String>,
+    pub(crate) unread_paths: Vec<String>,
     pub(crate) skipped: u64,
     /// Questions left out, in front matter and in the question file.
     pub(crate) questions_left_out: u64,
+    /// Names of markup that the readers do not know.
+    pub(crate) unknown_names: UnknownNames,
+}
+
+impl DeliveryResult {
+    /// The number of pages that could not be read.
+    pub(crate) fn unread(&self) -> u64 {
+        self.unread_paths.len() as u64
+    }
 }
 
 impl<'a> Delivery<'a> {
@@ -64,6 +75,7 @@ impl<'a> Delivery<'a> {
             unread: Vec::new(),
             skipped: 0,
             questions_left_out: 0,
+            unknown_names: UnknownNames::default(),
             questions,
         }
     }
@@ -76,9 +88,10 @@ impl<'a> Delivery<'a> {
         let slugs = self.slugs.into_iter().map(|(slug, (url, _))| (slug, url));
         DeliveryResult {
             slugs: slugs.collect(),
-            unread: self.unread,
+            unread_paths: self.unread,
             skipped: self.skipped,
             questions_left_out: self.questions_left_out + of_file,
+            unknown_names: self.unknown_names,
         }
     }
 
@@ -109,6 +122,7 @@ impl<'a> Delivery<'a> {
                     self.report.warning(url.as_str(), left_out.reason);
                     self.questions_left_out += left_out.count as u64;
                 }
+                self.unknown_names.extend(&output.unknown);
                 if let Some(questions) = &mut self.questions {
                     questions.add_to(url, &mut document, self.report);
                 }
@@ -195,15 +209,24 @@ mod tests {
         };
         let report = Report::plain();
         let mut delivery = Delivery::new("https://x.org/", options, &mut sink, &report, None);
-        delivery.page(page("guide/a.md", b"# A")).unwrap();
-        delivery.page(page("guide/a", b"# A")).unwrap();
+        let text = b"# A\n\n```{sail}\nHoist it before you leave the harbour.\n```\n";
+        delivery.page(page("guide/a.md", text)).unwrap();
+        delivery.page(page("guide/a", text)).unwrap();
         delivery.page(page("guide/a/index.md", b"# Other")).unwrap();
         delivery.page(page("bad.md", b"\xff")).unwrap();
         let DeliveryResult {
-            slugs, unread, skipped, ..
+            slugs,
+            unread_paths,
+            skipped,
+            unknown_names,
+            ..
         } = delivery.finish(true);
         assert_eq!(slugs.keys().collect::<Vec<_>>(), ["kit/guide/a"]);
-        assert_eq!(unread, ["/guide/a/index.md", "/bad.md"]);
+        assert_eq!(unread_paths, ["/guide/a/index.md", "/bad.md"]);
+        assert_eq!(
+            unknown_names.text().unwrap(),
+            "kept the text of 1 unknown names (directive sail: 1)"
+        );
         assert_eq!(skipped, 1);
         assert_eq!(documents.len(), 1);
         assert_eq!(documents[0].source_urls, ["https://x.org/guide/a.md"]);

@@ -12,6 +12,7 @@ use tokio_postgres::Row;
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_util::task::TaskTracker;
 
+use super::SearchObserver;
 use super::arguments::Argument;
 use super::error_log::ErrorLog;
 use super::log_origin::{self, LogOrigin};
@@ -60,6 +61,9 @@ pub(crate) struct Library {
     /// Settings at the beginning of a transaction.
     settings: Arc<str>,
     origin: LogOrigin,
+    /// The id of the request that it answers, for the log of errors.
+    request: Option<Arc<str>>,
+    pub(super) observer: Option<Arc<dyn SearchObserver>>,
     tls: MakeRustlsConnect,
     target: Arc<str>,
     audience: Audience,
@@ -92,6 +96,8 @@ impl Library {
             pool,
             settings: settings(limits).into(),
             origin,
+            request: None,
+            observer: None,
             tls: target.tls.clone(),
             target: target.description.as_str().into(),
             audience: limits.audience,
@@ -103,6 +109,18 @@ impl Library {
     /// The same access for another caller.
     pub(crate) fn on_behalf_of(&self, origin: LogOrigin) -> Self {
         Self { origin, ..self.clone() }
+    }
+
+    /// The same access for one request.
+    pub(crate) fn of_request(self, id: Arc<str>) -> Self {
+        let request = Some(id);
+        Self { request, ..self }
+    }
+
+    /// The same access, whose searches are counted.
+    pub(crate) fn observed_by(self, observer: Arc<dyn SearchObserver>) -> Self {
+        let observer = Some(observer);
+        Self { observer, ..self }
     }
 
     /// Who calls.
@@ -145,7 +163,7 @@ impl Library {
         let Some(withheld) = error.for_clients() else {
             return error;
         };
-        self.error_log.write(&error);
+        self.error_log.write(&error, self.request.as_deref());
         withheld
     }
 

@@ -1,9 +1,9 @@
 //! Logs errors of a server for its operator.
 
-use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::process::background_log;
 use crate::process::error::Error;
 use crate::terminal::sanitize_line;
 
@@ -15,11 +15,11 @@ const REPEAT_INTERVAL: Duration = Duration::from_secs(60);
 pub(super) struct ErrorLog(Mutex<Option<(String, Instant)>>);
 
 impl ErrorLog {
-    pub(super) fn write(&self, error: &Error) {
+    pub(super) fn write(&self, error: &Error, request: Option<&str>) {
         let text = sanitize_line(&error.to_string());
         if self.is_new(&text, Instant::now()) {
-            // Without standard error, the server goes on.
-            writeln!(io::stderr(), "docsearch: {text}").ok();
+            let request = request.map(|id| format!(" (request {id})")).unwrap_or_default();
+            background_log::write_line(format!("docsearch: {text}{request}"));
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
-use super::{Library, OutputFormat};
+use super::{Library, OutputFormat, given};
 use crate::process::error::Error;
 
 /// Longest title that a line shows, in characters.
@@ -13,7 +13,8 @@ const MAX_TITLE: usize = 200;
 /// A filter and a range of documents.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ListRequest {
-    pub(crate) project: Option<String>,
+    /// Names and patterns; none is all projects.
+    pub(crate) projects: Vec<String>,
     pub(crate) category: Option<String>,
     pub(crate) kind: Option<String>,
     pub(crate) sort_by: Option<String>,
@@ -57,7 +58,7 @@ static STATEMENT: LazyLock<String> = LazyLock::new(|| {
     format!(
         r"
 WITH listed AS MATERIALIZED (
-    SELECT * FROM list_docs($1, $2, $3, $4) WITH ORDINALITY
+    SELECT * FROM list_docs(projects => $1, category => $2, kind => $3, sort_by => $4) WITH ORDINALITY
         AS l(project, category, slug, title, kind, description, version, chunk_count, updated_at, place)
 ), entries AS (
     SELECT place, CASE $8
@@ -99,7 +100,7 @@ impl Library {
             .rows(
                 &STATEMENT,
                 &[
-                    &request.project,
+                    &given(&request.projects),
                     &request.category,
                     &request.kind,
                     &request.sort_by,

@@ -1,6 +1,5 @@
 //! `docsearch crawl`: loads the pages of a site into a project.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -200,12 +199,9 @@ struct Crawl<'a> {
 /// The result of a crawl.
 struct CrawlResult {
     summary: CrawlSummary,
-    /// The page of every slug.
-    slugs: HashMap<String, Url>,
+    delivery: DeliveryResult,
     /// Paths of pages that failed: their documents are kept.
     kept_paths: Vec<String>,
-    unread: u64,
-    questions_left_out: u64,
 }
 
 impl CrawlResult {
@@ -214,7 +210,7 @@ impl CrawlResult {
     }
 
     fn outcome(&self, refused: u64) -> Outcome {
-        let failed = self.summary.counts.failed + self.unread + self.questions_left_out + refused;
+        let failed = self.summary.counts.failed + self.delivery.unread() + self.delivery.questions_left_out + refused;
         match failed {
             _ if self.is_interrupted() => Outcome::Interrupted,
             0 => Outcome::Complete,
@@ -345,24 +341,20 @@ impl Crawl<'_> {
             let reason = "the cache is full: the next crawl fetches the other pages again (--max-cache)";
             self.report.warning("", reason);
         }
-        let DeliveryResult {
-            slugs,
-            unread,
-            skipped,
-            questions_left_out,
-        } = delivery.finish(summary.incomplete.is_none());
-        summary.counts.skipped += skipped + questions_left_out;
+        let delivery = delivery.finish(summary.incomplete.is_none());
+        if let Some(text) = delivery.unknown_names.text() {
+            self.report.note(&text);
+        }
+        summary.counts.skipped += delivery.skipped + delivery.questions_left_out;
         if !listing.problems.is_empty() {
             summary.counts.failed += listing.problems.len() as u64;
             summary.incomplete = summary.incomplete.or(Some(Incomplete::Links));
         }
         let failed = summary.failed.iter().filter_map(|url| Url::parse(url).ok());
-        let kept_paths = failed.map(|url| url.path().to_owned()).chain(unread.iter().cloned());
+        let failed = failed.map(|url| url.path().to_owned());
         Ok(CrawlResult {
-            kept_paths: kept_paths.collect(),
-            unread: unread.len() as u64,
-            questions_left_out,
-            slugs,
+            kept_paths: failed.chain(delivery.unread_paths.iter().cloned()).collect(),
+            delivery,
             summary,
         })
     }
@@ -428,7 +420,7 @@ impl Crawl<'_> {
 
     /// Deletes the documents of pages that are gone. A page that failed keeps its document.
     fn delete_missing(&self, client: &mut Client, result: &CrawlResult) -> Result<u64, Error> {
-        let keep = result.slugs.keys().cloned().collect();
+        let keep = result.delivery.slugs.keys().cloned().collect();
         project::delete_missing(client, &self.args.project, &self.starts.name, keep, &result.kept_paths)
     }
 
@@ -447,17 +439,15 @@ impl Crawl<'_> {
 
     fn report_refusals(&self, result: &CrawlResult, refusals: &[Refusal]) {
         for refusal in refusals {
-            let address = result
-                .slugs
-                .get(&refusal.slug)
-                .map_or(refusal.slug.as_str(), Url::as_str);
+            let slugs = &result.delivery.slugs;
+            let address = slugs.get(&refusal.slug).map_or(refusal.slug.as_str(), Url::as_str);
             self.report.failed(address, &refusal.reason);
         }
     }
 
     fn report_end(&self, result: &CrawlResult, mut tally: Tally, backlog: &Backlog) {
         let counts = &result.summary.counts;
-        tally.failed += counts.failed + result.unread;
+        tally.failed += counts.failed + result.delivery.unread();
         let ending = RunSummary {
             tally: &tally,
             skipped: counts.skipped,
@@ -473,7 +463,7 @@ impl Crawl<'_> {
         );
         let mut fields = json!({
             "visited": counts.visited, "pages": counts.pages, "fetched": counts.fetched, "cached": counts.cached,
-            "complete": result.summary.incomplete.is_none(),
+            "complete": result.summary.incomplete.is_none(), "unknown_names": result.delivery.unknown_names,
         });
         if let (Some(fields), Value::Object(backlog)) = (fields.as_object_mut(), backlog.fields()) {
             fields.extend(backlog);
@@ -489,10 +479,8 @@ impl CrawlResult {
                 incomplete: Some(Incomplete::Interrupted),
                 ..CrawlSummary::default()
             },
-            slugs: HashMap::new(),
+            delivery: DeliveryResult::default(),
             kept_paths: Vec::new(),
-            unread: 0,
-            questions_left_out: 0,
         }
     }
 }

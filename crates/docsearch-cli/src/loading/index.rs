@@ -5,6 +5,7 @@ mod execution;
 mod help;
 mod job;
 mod last_run;
+mod pins;
 mod plan;
 mod run;
 mod selection;
@@ -62,9 +63,10 @@ What is read:
 Without PATH, the nearest docsearch.toml (in this folder or a parent) says what to read;
 docsearch init writes it. Its keys are paths (relative to the file) and, optionally, title, prefix,
 version, source_root, format, include, exclude, root_url, url_suffix, anchors, content,
-follow_links and max_file_size. They mean the same as the options; options override them. A file
-for one project begins with project = \"NAME\". A file for several has [project.NAME] for each, or
-[[project.NAME]] for each source of a project.
+follow_links and max_file_size. They mean the same as the options; options override them. [[groups]],
+[[boost]] and [[pin]] group pages, weigh pages and pin pages for queries. A file for one project
+begins with project = \"NAME\". A file for several has [project.NAME] for each, or [[project.NAME]]
+for each source of a project.
 
 Patterns of --include and --exclude match whole paths in the folder: * matches within a path
 segment, ** matches across segments, and a pattern that ends in / matches everything in that
@@ -74,8 +76,9 @@ Run it again after a change, or use --watch. Only changed pages are embedded aga
 file is no longer in the folder are deleted; pages from other folders of the project are kept.
 
 Front matter (YAML between --- or TOML between +++) may set title, slug, category, kind, version,
-summary or description, keywords, source_urls, published_at or date (ISO 8601), and questions that
-the page answers. All other keys become metadata, which searches can filter by.
+summary or description, keywords, source_urls, published_at or date (ISO 8601), questions that the
+page answers, and boost, the weight of the page in searches (0.5 to 2). All other keys become
+metadata, which searches can filter by.
 
 docsearch.questions.jsonl at the root of a folder holds questions that its pages answer, one JSON
 object a line: {\"file\": PATH, \"heading\": TEXT, \"question\": TEXT}. Pages without a line have no

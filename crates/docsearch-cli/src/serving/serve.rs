@@ -1,10 +1,15 @@
-//! `docsearch serve`: serves documents over HTTP, to assistants (MCP) and other programs (JSON).
+//! `docsearch serve`: serves documents over HTTP, to people (a page), assistants (MCP) and other programs (JSON).
 
+mod access;
+mod access_log;
 mod api;
 mod body;
 mod clients;
+mod compression;
 mod connection_slots;
 mod cors;
+mod database_state;
+mod entity_tag;
 mod framing;
 #[cfg(test)]
 pub(crate) mod fuzz;
@@ -13,10 +18,17 @@ mod health;
 mod host;
 mod http_error;
 mod mcp_session;
+mod metrics;
+mod metrics_endpoint;
+mod monitor;
+mod page;
+mod parameters;
+mod request_id;
+mod search_box;
 mod sender;
 mod tokens;
+mod widget;
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,15 +45,22 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::{ConnectionArgs, ConnectionTarget};
-use crate::library::{Audience, Library, LogOrigin, LogSource};
+use crate::library::SearchObserver;
+use crate::process::background_log;
 use crate::process::error::Error;
 use crate::process::outcome::Outcome;
 use crate::serving::mcp_server::DocumentServer;
 use crate::serving::session::{SessionArgs, serving_runtime};
+use access::{Access, TokenSource};
+use access_log::AccessLog;
 use clients::ClientLimits;
+use database_state::DatabaseWatch;
 use gate::{Gate, Policy};
 use health::Health;
 use host::Host;
+use metrics::Metrics;
+use metrics_endpoint::MetricsEndpoint;
+use monitor::Monitor;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -50,12 +69,19 @@ Examples:
   curl 'http://localhost:8765/v1/search?query=button&max_results=2'
 
 Paths:
+  /                           a page for readers: search, documents
+  /status                     its status, for roles that may check the database or read the log
+  /docsearch.js               a search box for your site: <doc-search>
   /mcp                        Model Context Protocol (streamable HTTP)
   /v1/search?query=...        search_docs_json
   /v1/docs                    list_docs
   /v1/docs/PROJECT/SLUG       load_doc
+  /v1/suggest?text=...        suggest
+  /v1/count?query=...         count_docs
+  /v1/facets?query=...        facets
   POST /v1/feedback           feedback
   POST /v1/gap-reports        report_gap
+  POST /1/indexes/*/queries   the search boxes of Algolia DocSearch
   /openapi.json               OpenAPI description of these
   /healthz                    whether the database responds
 
@@ -70,7 +96,10 @@ const FORGET_INTERVAL: Duration = Duration::from_secs(60);
 /// Time for open connections to finish when the server stops.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Serve the documents over HTTP: MCP and a JSON API.
+/// Time to write the last lines of the log.
+const LAST_LINES: Duration = Duration::from_secs(1);
+
+/// Serve the documents over HTTP: a page to search and read, a JSON API and MCP.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ServeArgs {
@@ -102,6 +131,12 @@ pub(crate) struct HttpArgs {
     /// Origin whose pages may send requests, such as https://app.example.com
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
+    /// Write a line to standard error for each request, without the text of queries
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    access_log: AccessLog,
+    /// Address of /metrics for Prometheus: a port, or an address and a port. Needs no token
+    #[arg(long, value_name = "ADDRESS")]
+    metrics_address: Option<String>,
     /// Requests per second from one address, with bursts of four times as many; 0 for no limit
     #[arg(long, value_name = "N", default_value_t = 20)]
     rate: u32,
@@ -121,14 +156,14 @@ pub(crate) struct HttpArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Endpoints {
     Mcp,
-    McpAndJson,
+    All,
 }
 
 pub(crate) fn run(args: &ServeArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     let target = connection.target()?;
     serving_runtime()?.block_on(listen(
         &args.address,
-        Endpoints::McpAndJson,
+        Endpoints::All,
         &args.session,
         &args.http,
         &target,
@@ -147,12 +182,26 @@ pub(crate) async fn listen(
         .await
         .map_err(|error| Error::Usage(format!("cannot listen at {address}: {error}")))?;
     let address = listener.local_addr().map_err(Error::file("socket"))?;
-    let mut libraries = RoleLibraries::new();
-    let library = libraries.of(None, session, target)?;
+    let metrics = Arc::new(Metrics::new());
+    // Only to be read: the class of a query is found in the whole answer.
+    let observer = http
+        .metrics_address
+        .is_some()
+        .then(|| Arc::clone(&metrics) as Arc<dyn SearchObserver>);
+    let access = Arc::new(access(http, session, target, address, observer)?);
     let stop = CancellationToken::new();
-    let policy = policy(http, session, target, address, &mut libraries)?;
-    let gate = Arc::new(Gate::new(policy, address, stop.clone()));
-    let router = router(endpoints, session, http, &library, &gate, &stop);
+    let watched = match &http.metrics_address {
+        Some(address) => Some(metrics_endpoint(address, http, target, &metrics, &stop).await?),
+        None => None,
+    };
+    let gate = Arc::new(Gate::new(policy(endpoints, http, session), address, stop.clone()));
+    let monitor = Arc::new(Monitor {
+        log: http.access_log,
+        metrics,
+    });
+    let router = router(endpoints, session, http, &access, &gate, &stop)?
+        .layer(middleware::from_fn_with_state(monitor, monitor::watch));
+    access.follow_file()?;
     tokio::spawn(async move {
         let mut clock = tokio::time::interval(FORGET_INTERVAL);
         loop {
@@ -160,14 +209,22 @@ pub(crate) async fn listen(
             gate.remove_idle();
         }
     });
+    // Before anyone learns of the server, and could stop it.
+    let ended = stop_signal(stop.clone())?;
     eprintln!(
         "docsearch: serving {} at http://{address}",
         match endpoints {
             Endpoints::Mcp => "/mcp",
-            Endpoints::McpAndJson => "/mcp and /v1",
+            Endpoints::All => "the page, /v1 and /mcp",
         }
     );
-    let ended = stop_signal(stop)?;
+    let watched = match watched {
+        Some(endpoint) => {
+            eprintln!("docsearch: serving /metrics at http://{}", endpoint.address()?);
+            Some(tokio::spawn(endpoint.serve(stop)))
+        }
+        None => None,
+    };
     // Responses are small: waiting to combine packets would cost milliseconds.
     let listener = listener.tap_io(|stream| {
         stream.set_nodelay(true).ok();
@@ -178,9 +235,11 @@ pub(crate) async fn listen(
         grace: GRACE,
     };
     clients::serve(listener, &router, limits, ended).await;
-    for library in libraries.0.values() {
-        library.close().await;
+    if let Some(watched) = watched {
+        watched.await.ok();
     }
+    access.close().await;
+    background_log::flush(LAST_LINES);
     Ok(Outcome::Complete)
 }
 
@@ -192,60 +251,48 @@ fn with_loopback(address: &str) -> String {
     }
 }
 
-/// Libraries by role. Tokens of the same role share connections.
-struct RoleLibraries(HashMap<Option<String>, Library>);
-
-impl RoleLibraries {
-    fn new() -> Self {
-        Self(HashMap::new())
-    }
-
-    /// The library of a role; `None` for the role of the program.
-    fn of(&mut self, role: Option<&str>, session: &SessionArgs, target: &ConnectionTarget) -> Result<Library, Error> {
-        let key = role.map(str::to_owned);
-        if let Some(library) = self.0.get(&key) {
-            return Ok(library.clone());
-        }
-        // Each request says more about its sender.
-        let origin = LogOrigin {
-            source: LogSource::Http,
-            client: None,
-            session: None,
-        };
-        let library = session.library(target, role, Audience::Clients, origin)?;
-        self.0.insert(key, library.clone());
-        Ok(library)
-    }
+async fn metrics_endpoint(
+    address: &str,
+    http: &HttpArgs,
+    target: &ConnectionTarget,
+    metrics: &Arc<Metrics>,
+    stop: &CancellationToken,
+) -> Result<MetricsEndpoint, Error> {
+    let database = DatabaseWatch::new(SessionArgs::own_library(target, database_state::TIMEOUT)?);
+    let hosts = http.allow_host.clone();
+    MetricsEndpoint::open(&with_loopback(address), hosts, Arc::clone(metrics), database, stop).await
 }
 
-fn policy(
+fn access(
     http: &HttpArgs,
     session: &SessionArgs,
     target: &ConnectionTarget,
     address: SocketAddr,
-    libraries: &mut RoleLibraries,
-) -> Result<Policy, Error> {
-    let mut known = Vec::new();
-    for token in tokens::read(http.token_file.as_deref(), http.token.as_deref())? {
-        let own = libraries.of(token.role.as_deref(), session, target)?;
-        known.push((token, own));
-    }
-    let anonymous = libraries.of(None, session, target)?;
-    if known.is_empty() && !address.ip().is_loopback() && !http.allow_anonymous {
+    observer: Option<Arc<dyn SearchObserver>>,
+) -> Result<Access, Error> {
+    let source = TokenSource {
+        file: http.token_file.clone(),
+        variable: http.token.clone(),
+    };
+    let access = Access::open(source, http.allow_anonymous, session, target, observer)?;
+    if !access.has_tokens() && !address.ip().is_loopback() && !http.allow_anonymous {
         return Err(Error::Usage(format!(
             "without tokens, anyone who reaches {address} can read the documents\nHINT:  Set --token-file, or \
              --allow-anonymous to allow this."
         )));
     }
-    Ok(Policy {
+    Ok(access)
+}
+
+fn policy(endpoints: Endpoints, http: &HttpArgs, session: &SessionArgs) -> Policy {
+    Policy {
         hosts: http.allow_host.clone(),
         origins: http.allow_origin.clone(),
-        anonymous: (known.is_empty() || http.allow_anonymous).then_some(anonymous),
-        known,
+        has_page: endpoints == Endpoints::All,
         rate: gate::quota(http.rate),
         max_body: max_body(http),
         timeout: session.longest_request(),
-    })
+    }
 }
 
 /// Maximum size of a body in bytes.
@@ -257,10 +304,11 @@ fn router(
     endpoints: Endpoints,
     session: &SessionArgs,
     http: &HttpArgs,
-    library: &Library,
+    access: &Arc<Access>,
     gate: &Arc<Gate>,
     stop: &CancellationToken,
-) -> Router {
+) -> Result<Router, Error> {
+    let library = access.own_library()?;
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -278,24 +326,31 @@ fn router(
     let mut guarded = Router::new()
         .route("/mcp", any_service(mcp))
         .layer(middleware::from_fn(mcp_session::begin));
-    if endpoints == Endpoints::McpAndJson {
-        guarded = guarded.merge(api::router());
+    if endpoints == Endpoints::All {
+        guarded = guarded.merge(api::router()).merge(widget::router());
         if !session.no_report_gap {
             guarded = guarded.route("/v1/gap-reports", post(api::report_gap));
         }
     }
     let health = Router::new()
         .route("/healthz", get(api::health))
-        .layer(Extension(library.clone()))
+        .layer(Extension(library))
         .layer(Extension(Arc::<Health>::default()));
     let read_body = middleware::from_fn_with_state(max_body(http), body::read);
-    guarded
+    let page = match endpoints {
+        Endpoints::Mcp => Router::new(),
+        Endpoints::All => page::router(access).merge(search_box::router()),
+    };
+    let router = guarded
         .fallback(api::not_found)
         .method_not_allowed_fallback(api::method_not_allowed)
         .layer(read_body.clone())
-        .layer(middleware::from_fn_with_state(Arc::clone(gate), gate::authenticate))
-        .merge(health.layer(read_body))
+        .layer(middleware::from_fn_with_state(Arc::clone(access), access::authenticate))
+        .merge(health.merge(page).layer(read_body))
+        .layer(middleware::from_fn(compression::gzip))
         .layer(middleware::from_fn_with_state(Arc::clone(gate), gate::check))
+        .layer(middleware::from_fn(widget::translate));
+    Ok(router)
 }
 
 /// Completes at the first SIGINT or SIGTERM, and cancels running requests.

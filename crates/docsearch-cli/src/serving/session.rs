@@ -6,7 +6,7 @@ use clap::Args;
 use tokio::runtime;
 
 use crate::connection::ConnectionTarget;
-use crate::library::{Audience, ConnectionLimits, Library, LogOrigin};
+use crate::library::{Audience, ConnectionLimits, Library, LogOrigin, LogSource};
 use crate::process::error::Error;
 use crate::serving::mcp_server::ToolOffer;
 
@@ -42,9 +42,25 @@ impl SessionArgs {
         }
     }
 
+    /// The role in the arguments.
+    pub(crate) fn role(&self) -> Option<&str> {
+        self.role.as_deref()
+    }
+
     /// Time after which a request is aborted.
     pub(crate) fn longest_request(&self) -> Duration {
         2 * Duration::from_secs(self.timeout) + OVERHEAD
+    }
+
+    /// Access as the user of the connection, for the operator.
+    pub(crate) fn own_library(target: &ConnectionTarget, timeout: Duration) -> Result<Library, Error> {
+        let limits = ConnectionLimits {
+            connections: 1,
+            timeout,
+            role: None,
+            audience: Audience::Operator,
+        };
+        Library::new(target, &limits, LogOrigin::of_one_reader(LogSource::Http))
     }
 
     /// Access to the documents as `role`, or as the role in the arguments.
@@ -58,7 +74,7 @@ impl SessionArgs {
         let limits = ConnectionLimits {
             connections: self.connections.into(),
             timeout: Duration::from_secs(self.timeout),
-            role: role.or(self.role.as_deref()).map(str::to_owned),
+            role: role.or(self.role()).map(str::to_owned),
             audience,
         };
         Library::new(target, &limits, origin)

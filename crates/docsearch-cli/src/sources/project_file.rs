@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use docsearch_readers::detection::InputFormat;
+use docsearch_readers::document::boost::BoostRule;
 use docsearch_readers::document::page_group::GroupRule;
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -13,12 +14,13 @@ use toml::{Table, Value};
 use crate::process::error::Error;
 use crate::sources::choice::Choice;
 use crate::sources::git::RepositoryAddress;
+use crate::sources::pin_rule::PinRule;
 use crate::sources::source_options::SourceOptions;
 
 pub(crate) const NAME: &str = "docsearch.toml";
 const MAX_BYTES: u64 = 1 << 20;
 /// Keys of a source.
-pub(crate) const KEYS: [&str; 15] = [
+pub(crate) const KEYS: [&str; 17] = [
     "paths",
     "title",
     "prefix",
@@ -34,6 +36,8 @@ pub(crate) const KEYS: [&str; 15] = [
     "follow_links",
     "max_file_size",
     "groups",
+    "boost",
+    "pin",
 ];
 /// The key of the project's name, or of the tables of several projects.
 const PROJECT: &str = "project";
@@ -54,6 +58,9 @@ pub(crate) struct SourceSettings {
     pub(crate) max_file_size: Option<u64>,
     pub(crate) options: SourceOptions,
     pub(crate) groups: Vec<GroupRule>,
+    pub(crate) boosts: Vec<BoostRule>,
+    /// `None` without a file.
+    pub(crate) pins: Option<Vec<PinRule>>,
 }
 
 /// The table of a source, as written.
@@ -79,6 +86,10 @@ struct SourceTable {
     max_file_size: Option<u64>,
     #[serde(default)]
     groups: Vec<GroupRule>,
+    #[serde(default)]
+    boost: Vec<BoostRule>,
+    #[serde(default)]
+    pin: Vec<PinRule>,
 }
 
 /// The file in the nearest folder, from `folder` upwards.
@@ -240,6 +251,8 @@ fn settings(project: &str, table: Table, folder: &Path) -> Result<SourceSettings
     };
     options.check(str::to_owned).map_err(|error| error.to_string())?;
     written.groups.iter().try_for_each(GroupRule::check)?;
+    written.boost.iter().try_for_each(BoostRule::check)?;
+    written.pin.iter().try_for_each(PinRule::check)?;
     Ok(SourceSettings {
         project: project.to_owned(),
         title: written.title,
@@ -250,6 +263,8 @@ fn settings(project: &str, table: Table, folder: &Path) -> Result<SourceSettings
         max_file_size: written.max_file_size,
         options,
         groups: written.groups,
+        boosts: written.boost,
+        pins: Some(written.pin),
     })
 }
 
@@ -382,6 +397,14 @@ mod tests {
             (
                 "project = 'kit'\npaths = ['a']\n[[groups]]\nslug = 'b'",
                 "has not one of folder",
+            ),
+            (
+                "project = 'kit'\npaths = ['a']\n[[boost]]\npaths = ['b']\nboost = 3",
+                "project kit: boost 3 is out of range\nHINT:",
+            ),
+            (
+                "project = 'kit'\npaths = ['a']\n[[pin]]\nquery = 'b'",
+                "project kit: the pin of \"b\" names no page\nHINT:",
             ),
         ] {
             let problem = parsed(text).unwrap_err();

@@ -7,6 +7,7 @@ use docsearch_readers::document::page_group::GroupRule;
 
 use crate::sources::archive;
 use crate::sources::git::RepositoryAddress;
+use crate::sources::pin_rule::PinRule;
 use crate::sources::source_options::PathFilter;
 
 /// Documents for a project.
@@ -18,6 +19,8 @@ pub(super) struct Job {
     pub(super) source: JobSource,
     /// Name that marks the pages; `None` to derive it from the source.
     pub(super) source_root: Option<String>,
+    /// The pins of `docsearch.toml`, if it says what is indexed.
+    pub(super) pins: Option<Vec<PinRule>>,
 }
 
 impl Job {

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::job::{Job, JobSource};
 use super::last_run::{FileSnapshot, LastRun};
+use super::pins;
 use super::plan::SourceRoot;
 use crate::loading::backlog::{self, Backlog, WaitArgs};
 use crate::loading::printer::{OutputReader, Printer};
@@ -223,6 +224,9 @@ impl IndexRun<'_> {
         report: &Report,
     ) -> Result<Outcome, Error> {
         let project = &self.job.project;
+        if let Some(rules) = self.job.pins.as_ref().filter(|_| !result.is_interrupted) {
+            pins::apply(client, project, self.pin_source(), rules, report)?;
+        }
         let backlog = match result.is_interrupted {
             true => Backlog::default(),
             false => Backlog::settle(client, project, self.options.wait, interrupt, report)?,
@@ -250,6 +254,12 @@ impl IndexRun<'_> {
             None if backlog.has_failed() || result.last_run.skipped > 0 || result.tally.failed > 0 => Outcome::Partial,
             None => Outcome::Complete,
         })
+    }
+
+    /// Name of the source whose pins these are.
+    fn pin_source(&self) -> &str {
+        let root = self.folders.first().map(|root| root.name.as_str());
+        self.job.source_root.as_deref().or(root).unwrap_or(&self.job.project)
     }
 
     pub(super) fn report_problems(&self, report: &Report) {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use docsearch_readers::detection::InputFormat;
 use docsearch_readers::document::ReadOptions;
+use docsearch_readers::document::boost::Boosts;
 use docsearch_readers::file::Links;
 
 use super::IndexArgs;
@@ -128,6 +129,7 @@ fn job(args: &IndexArgs, settings: SourceSettings, lines: Option<&PathBuf>) -> R
                         false => Links::Inside,
                     },
                     max_file_size,
+                    boosts: Boosts::new(settings.boosts)?,
                     ..options.read_options()
                 },
                 groups: settings.groups,
@@ -139,6 +141,7 @@ fn job(args: &IndexArgs, settings: SourceSettings, lines: Option<&PathBuf>) -> R
         title: args.title.clone().or(settings.title),
         source,
         source_root: args.source_root.clone().or(settings.source_root),
+        pins: settings.pins,
     })
 }
 

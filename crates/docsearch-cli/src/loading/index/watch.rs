@@ -193,6 +193,7 @@ mod tests {
                 ..PathSource::default()
             })),
             source_root: None,
+            pins: None,
         }
     }
 

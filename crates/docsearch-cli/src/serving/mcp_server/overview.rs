@@ -8,7 +8,7 @@ use crate::process::error::Error;
 
 /// The projects, if none was given and there are several; otherwise the documents.
 pub(super) async fn list(library: &Library, request: ListRequest) -> Result<String, Error> {
-    let is_open = request.project.is_none() && request.category.is_none() && request.kind.is_none();
+    let is_open = request.projects.is_empty() && request.category.is_none() && request.kind.is_none();
     if is_open && request.offset == 0 && request.sort_by.is_none() {
         let projects = library.projects().await?;
         if projects.len() != 1 {

@@ -159,13 +159,13 @@ fn search_tool() -> Tool {
         json!({
             "query": {"type": "string"},
             "also": {"type": "array", "items": {"type": "string"}, "maxItems": 5},
-            "project": {"type": "string", "description": "Only this project"},
-            "category": {"type": "string", "description": "Only this category and its subcategories"},
+            "project": projects(),
+            "category": {"type": "string", "description": "With subcategories"},
             "filter": {"type": "object", "description": "Metadata to match: {\"platform\": \"ios\"}"},
             "max_results": {"type": "integer", "default": 5, "minimum": 1},
             "offset": {"type": "integer", "default": 0, "description": "Results to skip"},
             "format": formats(),
-            "max_tokens": {"type": "integer", "default": SEARCH_TOKENS, "description": "Maximum length of the answer"},
+            "max_tokens": {"type": "integer", "default": SEARCH_TOKENS},
         }),
     )
 }
@@ -203,6 +203,10 @@ fn list_tool() -> Tool {
     )
 }
 
+fn projects() -> Value {
+    json!({"type": ["string", "array"], "items": {"type": "string"}, "description": "Only these; * is a wildcard: rpi-*"})
+}
+
 fn formats() -> Value {
     json!({"type": "string", "enum": ["compact", "detailed", "json"], "default": "compact"})
 }
@@ -231,7 +235,7 @@ async fn search(library: &Library, given: Option<JsonObject>) -> Result<CallTool
     let request = SearchRequest {
         query: arguments.required_text("query")?,
         also: arguments.texts("also")?,
-        project: arguments.text("project")?,
+        projects: arguments.texts("project")?,
         category: arguments.text("category")?,
         filter: arguments.object("filter")?,
         max_results: arguments.integer("max_results")?,
@@ -262,7 +266,7 @@ async fn load(library: &Library, given: Option<JsonObject>) -> Result<CallToolRe
 async fn list(library: &Library, given: Option<JsonObject>) -> Result<CallToolResult, String> {
     let arguments = Arguments::new("list_docs", given, &LIST_PARAMETERS)?;
     let request = ListRequest {
-        project: arguments.text("project")?,
+        projects: arguments.texts("project")?,
         category: arguments.text("category")?,
         kind: arguments.text("kind")?,
         sort_by: arguments.text("sort_by")?,

@@ -3,23 +3,24 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query};
+use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
 use axum::http::header::CONTENT_TYPE;
-use axum::http::uri::InvalidUri;
 use axum::http::{StatusCode, Uri};
+use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use url::form_urlencoded;
 
+use super::entity_tag::{self, EntityTag};
 use super::health::Health;
 use super::http_error::HttpError;
+use super::parameters::parsed;
 use crate::library::{
-    FeedbackRequest, GapRequest, Library, ListRequest, LoadRequest, OutputFormat, SearchRequest, Syntax,
+    CountRequest, FeedbackRequest, GapRequest, Library, ListRequest, LoadRequest, OutputFormat, SearchRequest, Syntax,
 };
 use crate::process::error::Error;
 
@@ -33,8 +34,12 @@ pub(super) fn router() -> Router {
         .route("/v1/search", get(search))
         .route("/v1/docs", get(list))
         .route("/v1/docs/{project}/{*slug}", get(load))
+        .route("/v1/suggest", get(suggest))
+        .route("/v1/count", get(count))
+        .route("/v1/facets", get(facets))
         .route("/v1/feedback", post(feedback))
         .route("/openapi.json", get(describe))
+        .layer(from_fn(entity_tag::check))
 }
 
 #[derive(Debug, Deserialize)]
@@ -42,10 +47,11 @@ pub(super) fn router() -> Router {
 struct SearchQuery {
     #[serde(alias = "q")]
     query: String,
-    /// May be repeated, see [`SearchQuery::parse`].
+    /// May be repeated, as `project` may.
     #[serde(default)]
     also: Vec<String>,
-    project: Option<String>,
+    #[serde(default)]
+    project: Vec<String>,
     category: Option<String>,
     filter: Option<String>,
     max_results: Option<i32>,
@@ -55,31 +61,12 @@ struct SearchQuery {
     max_tokens: Option<i32>,
 }
 
-impl SearchQuery {
-    /// Parses the parameters of a request. Only `also` may be repeated.
-    fn parse(uri: &Uri) -> Result<Self, HttpError> {
-        let mut also = Vec::new();
-        let parameters = uri.query().unwrap_or_default().split('&');
-        let others = parameters.filter(|parameter| match form_urlencoded::parse(parameter.as_bytes()).next() {
-            Some((name, value)) if name == "also" => {
-                also.push(value.into_owned());
-                false
-            }
-            _ => true,
-        });
-        let others = format!("/?{}", others.collect::<Vec<&str>>().join("&"));
-        let others: Uri = others
-            .parse()
-            .map_err(|error: InvalidUri| bad_request(error.to_string()))?;
-        let Query(query) = Query::<Self>::try_from_uri(&others)?;
-        Ok(Self { also, ..query })
-    }
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ListQuery {
-    project: Option<String>,
+    /// May be repeated.
+    #[serde(default)]
+    project: Vec<String>,
     category: Option<String>,
     kind: Option<String>,
     sort_by: Option<String>,
@@ -98,14 +85,43 @@ struct LoadQuery {
     skip: i32,
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SuggestQuery {
+    #[serde(alias = "q")]
+    text: String,
+    max_results: Option<i32>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CountQuery {
+    #[serde(alias = "q")]
+    query: Option<String>,
+    category: Option<String>,
+    filter: Option<String>,
+    words: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FacetQuery {
+    #[serde(alias = "q")]
+    query: Option<String>,
+    category: Option<String>,
+    filter: Option<String>,
+    words: Option<String>,
+    max_values: Option<i64>,
+}
+
 async fn search(Extension(library): Extension<Library>, uri: Uri) -> Result<Response, HttpError> {
-    let query = SearchQuery::parse(&uri)?;
-    let filter = query.filter.as_deref().map(serde_json::from_str::<Value>).transpose();
-    let filter = filter.map_err(|error| bad_request(format!("filter is not valid JSON: {error}")))?;
+    let (query, [also, project]) = parsed(&uri, ["also", "project"])?;
+    let query = SearchQuery { also, project, ..query };
+    let filter = json_filter(query.filter.as_deref())?;
     let request = SearchRequest {
         query: query.query,
         also: query.also,
-        project: query.project,
+        projects: query.project,
         category: query.category,
         filter,
         max_results: query.max_results,
@@ -118,22 +134,28 @@ async fn search(Extension(library): Extension<Library>, uri: Uri) -> Result<Resp
         syntax: Syntax::Http,
     };
     let answer = library.search(&request).await?;
-    Ok(([(CONTENT_TYPE, "application/json")], answer.content).into_response())
+    let tag = EntityTag::of_search(&answer.content);
+    Ok(([(CONTENT_TYPE, "application/json")], Extension(tag), answer.content).into_response())
 }
 
-async fn list(
-    Extension(library): Extension<Library>,
-    query: Result<Query<ListQuery>, QueryRejection>,
-) -> Result<Json<Value>, HttpError> {
-    let Query(query) = query?;
+fn json_filter(text: Option<&str>) -> Result<Option<Value>, HttpError> {
+    text.map(serde_json::from_str).transpose().map_err(|error| {
+        HttpError::bad_request(format!("filter is not valid JSON: {error}"))
+            .hint(r#"Send an object, such as {"platform": "ios"}, percent-encoded."#)
+    })
+}
+
+async fn list(Extension(library): Extension<Library>, uri: Uri) -> Result<Json<Value>, HttpError> {
+    let (query, [project]) = parsed(&uri, ["project"])?;
+    let query = ListQuery { project, ..query };
     let limit = query.limit.unwrap_or(DEFAULT_LIMIT);
     let offset = query.offset.unwrap_or_default();
     if !(1..=MAX_LIMIT).contains(&limit) || offset < 0 {
         let message = format!("limit {limit} or offset {offset} is out of range");
-        return Err(bad_request(message).hint(format!("limit must be 1 to {MAX_LIMIT}, offset at least 0.")));
+        return Err(HttpError::bad_request(message).hint(format!("limit must be 1 to {MAX_LIMIT}, offset at least 0.")));
     }
     let request = ListRequest {
-        project: query.project,
+        projects: query.project,
         category: query.category,
         kind: query.kind,
         sort_by: query.sort_by,
@@ -145,13 +167,44 @@ async fn list(
     Ok(Json(library.list(&request).await?.to_json()))
 }
 
+async fn suggest(Extension(library): Extension<Library>, uri: Uri) -> Result<Json<Value>, HttpError> {
+    let (query, [projects]) = parsed::<SuggestQuery, 1>(&uri, ["project"])?;
+    let found = library.suggest(&query.text, &projects, query.max_results).await?;
+    Ok(Json(json!({ "suggestions": found })))
+}
+
+async fn count(Extension(library): Extension<Library>, uri: Uri) -> Result<Json<Value>, HttpError> {
+    let (query, [projects]) = parsed::<CountQuery, 1>(&uri, ["project"])?;
+    let request = CountRequest {
+        query: query.query,
+        projects,
+        category: query.category,
+        filter: json_filter(query.filter.as_deref())?,
+        words: query.words,
+    };
+    Ok(Json(json!({ "documents": library.count(&request).await? })))
+}
+
+async fn facets(Extension(library): Extension<Library>, uri: Uri) -> Result<Json<Value>, HttpError> {
+    let (query, [projects, keys]) = parsed::<FacetQuery, 2>(&uri, ["project", "keys"])?;
+    let request = CountRequest {
+        query: query.query,
+        projects,
+        category: query.category,
+        filter: json_filter(query.filter.as_deref())?,
+        words: query.words,
+    };
+    let found = library.facets(&request, &keys, query.max_values).await?;
+    Ok(Json(json!({ "facets": found })))
+}
+
 async fn load(
     Extension(library): Extension<Library>,
     path: Result<Path<(String, String)>, PathRejection>,
-    query: Result<Query<LoadQuery>, QueryRejection>,
+    uri: Uri,
 ) -> Result<Json<Value>, HttpError> {
-    let Path((project, slug)) = path.map_err(|rejection| bad_request(rejection.body_text()))?;
-    let Query(query) = query?;
+    let Path((project, slug)) = path?;
+    let (query, []) = parsed::<LoadQuery, 0>(&uri, [])?;
     let request = LoadRequest {
         project: Some(project),
         section: query.section,
@@ -210,19 +263,7 @@ pub(super) async fn method_not_allowed() -> HttpError {
 
 fn json_body<T: DeserializeOwned>(body: &[u8]) -> Result<T, HttpError> {
     serde_json::from_slice(body).map_err(|error| {
-        bad_request(format!("the body is not valid: {error}"))
+        HttpError::bad_request(format!("the body is not valid: {error}"))
             .hint("Send a JSON object; see /openapi.json for its fields.")
     })
-}
-
-fn bad_request(message: String) -> HttpError {
-    HttpError::new(StatusCode::BAD_REQUEST, message)
-}
-
-impl From<QueryRejection> for HttpError {
-    fn from(rejection: QueryRejection) -> Self {
-        let text = rejection.body_text();
-        let reason = text.split_once(": ").map_or(text.as_str(), |(_, reason)| reason);
-        bad_request(format!("invalid parameters: {reason}")).hint("See /openapi.json for the parameters.")
-    }
 }

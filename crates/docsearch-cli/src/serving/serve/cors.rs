@@ -11,16 +11,17 @@ use axum::http::{HeaderMap, HeaderValue};
 /// Lets pages of this origin read the response.
 pub(super) fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(VARY, HeaderValue::from_static("Origin"));
+    headers.append(VARY, HeaderValue::from_static("Origin"));
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST"));
     headers.insert(
         ACCESS_CONTROL_ALLOW_HEADERS,
         HeaderValue::from_static(
-            "authorization, content-type, docsearch-session, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id",
+            "authorization, content-type, docsearch-session, if-none-match, mcp-method, mcp-name, mcp-protocol-version, \
+             mcp-session-id, x-algolia-agent, x-algolia-api-key, x-algolia-application-id, x-request-id",
         ),
     );
     headers.insert(
         ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static("mcp-session-id"),
+        HeaderValue::from_static("etag, mcp-session-id, x-request-id"),
     );
 }

@@ -1,4 +1,4 @@
-//! Checks of every request before other layers: host, origin, rate, size and token.
+//! Checks of every request before other layers: host, origin, rate and size.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{
-    AUTHORIZATION, CONTENT_LENGTH, EXPECT, HOST, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_LENGTH, EXPECT, HOST, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
@@ -21,16 +21,14 @@ use tokio_util::sync::CancellationToken;
 use super::host::Host;
 use super::http_error::HttpError;
 use super::sender::SEC_FETCH_SITE;
-use super::tokens::{self, BearerToken};
 use super::{body, cors, sender};
-use crate::library::Library;
 
 type Limiter = RateLimiter<IpAddr, HashMapStateStore<IpAddr>, DefaultClock>;
 
 /// Size of a burst, as a multiple of the requests per second.
 const BURST: u32 = 4;
 
-/// Decides which requests are allowed, and as which role.
+/// Decides which requests are allowed.
 pub(super) struct Gate {
     /// Allowed values of `Host`.
     hosts: Vec<Host>,
@@ -38,10 +36,8 @@ pub(super) struct Gate {
     origins: Vec<String>,
     /// Whether pages of the local machine may send requests, too.
     with_local_origins: bool,
-    /// Libraries by token.
-    known: Vec<(BearerToken, Library)>,
-    /// The library for requests without a token, if they are allowed.
-    anonymous: Option<Library>,
+    /// Whether there is a page, to which other sites may link, and the search box.
+    has_page: bool,
     limiter: Option<Limiter>,
     max_body: u64,
     timeout: Duration,
@@ -52,8 +48,8 @@ pub(super) struct Gate {
 pub(super) struct Policy {
     pub(super) hosts: Vec<Host>,
     pub(super) origins: Vec<String>,
-    pub(super) known: Vec<(BearerToken, Library)>,
-    pub(super) anonymous: Option<Library>,
+    /// Whether there is a page, to which other sites may link, and the search box.
+    pub(super) has_page: bool,
     /// Limit on requests from one address, if any.
     pub(super) rate: Option<Quota>,
     pub(super) max_body: u64,
@@ -76,8 +72,7 @@ impl Gate {
                 .map(|origin| origin.trim_end_matches('/').to_lowercase())
                 .collect(),
             with_local_origins: address.ip().is_loopback(),
-            known: policy.known,
-            anonymous: policy.anonymous,
+            has_page: policy.has_page,
             limiter: policy.rate.map(RateLimiter::hashmap),
             max_body: policy.max_body,
             timeout: policy.timeout,
@@ -92,11 +87,12 @@ impl Gate {
         }
     }
 
-    fn check(&self, address: IpAddr, uri: &Uri, headers: &HeaderMap) -> Result<(), HttpError> {
+    fn check(&self, address: IpAddr, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), HttpError> {
         if !self.allows_host(uri, headers) {
             return Err(HttpError::new(StatusCode::FORBIDDEN, "this Host is not allowed").hint("Set --allow-host."));
         }
-        if !self.allows_sender(headers) {
+        let is_open = self.has_page && sender::is_open_to_sites(method, uri.path(), headers);
+        if !self.allows_sender(headers) && !is_open {
             return Err(HttpError::new(StatusCode::FORBIDDEN, "this Origin is not allowed").hint("Set --allow-origin."));
         }
         if let Some(limiter) = &self.limiter
@@ -160,27 +156,8 @@ impl Gate {
         self.origins.contains(&origin) || (self.with_local_origins && is_local(&origin))
     }
 
-    fn library(&self, headers: &HeaderMap) -> Result<&Library, HttpError> {
-        let refused = |message| HttpError::new(StatusCode::UNAUTHORIZED, message);
-        let mut sent = headers.get_all(AUTHORIZATION).iter();
-        let token = match (sent.next(), sent.next()) {
-            (Some(_), Some(_)) => return Err(refused("more than one Authorization header")),
-            (value, _) => value.and_then(bearer_token),
-        };
-        match token {
-            // A client with an unknown or revoked token must not be treated as anonymous.
-            Some(token) => tokens::position(self.known.iter().map(|(token, _)| token), &token)
-                .map(|at| &self.known[at].1)
-                .ok_or_else(|| refused("unknown token")),
-            None => self
-                .anonymous
-                .as_ref()
-                .ok_or_else(|| refused("a bearer token is required")),
-        }
-    }
-
     async fn answer(&self, address: IpAddr, request: Request, next: Next) -> Response {
-        if let Err(failure) = self.check(address, request.uri(), request.headers()) {
+        if let Err(failure) = self.check(address, request.method(), request.uri(), request.headers()) {
             return failure.into_response();
         }
         let origin = request.headers().get(ORIGIN).cloned();
@@ -228,13 +205,6 @@ fn is_local(origin: &str) -> bool {
         .is_some_and(|host| Host::local().iter().any(|local| local.covers(&host)))
 }
 
-/// The token in an `Authorization` header of the scheme Bearer; may be empty.
-fn bearer_token(value: &HeaderValue) -> Option<String> {
-    let value = String::from_utf8_lossy(value.as_bytes());
-    let (scheme, token) = value.split_once(char::is_whitespace).unwrap_or((&value, ""));
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
-}
-
 /// Passes on a request that is allowed, or responds with an error.
 pub(super) async fn check(
     State(gate): State<Arc<Gate>>,
@@ -247,6 +217,9 @@ pub(super) async fn check(
     let headers = response.headers_mut();
     // Responses contain text of document authors: browsers must not take them for pages or scripts.
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if status.is_client_error() || status.is_server_error() {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
     match status {
         StatusCode::UNAUTHORIZED => {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -259,19 +232,6 @@ pub(super) async fn check(
     response
 }
 
-/// Adds the library of its sender to a request.
-pub(super) async fn authenticate(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
-    let headers = request.headers();
-    let library = gate.library(headers);
-    match library.and_then(|library| Ok(library.on_behalf_of(sender::origin(headers)?))) {
-        Ok(library) => {
-            request.extensions_mut().insert(library);
-            next.run(request).await
-        }
-        Err(failure) => failure.into_response(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderName;
@@ -282,8 +242,7 @@ mod tests {
         Policy {
             hosts: Vec::new(),
             origins: Vec::new(),
-            known: Vec::new(),
-            anonymous: None,
+            has_page: true,
             rate: None,
             max_body: 1_000,
             timeout: Duration::from_secs(1),
@@ -312,7 +271,7 @@ mod tests {
 
     fn status_at(gate: &Gate, target: &'static str, given: &[(&'static str, &'static str)]) -> Option<StatusCode> {
         let address = IpAddr::from([192, 0, 2, 1]);
-        gate.check(address, &Uri::from_static(target), &headers(given))
+        gate.check(address, &Method::GET, &Uri::from_static(target), &headers(given))
             .err()
             .map(|failure| failure.status())
     }
@@ -475,16 +434,5 @@ mod tests {
         assert!(!same("2001:db8:1:2::1", "2001:db8:1:3::1"));
         assert!(!same("192.0.2.1", "192.0.2.2"));
         assert!(same("::ffff:192.0.2.1", "192.0.2.1"));
-    }
-
-    #[test]
-    fn bearer_tokens_are_parsed_leniently() {
-        let token = |value: &'static str| bearer_token(&HeaderValue::from_static(value));
-        for value in ["Bearer secret", "bearer  secret ", "BEARER\tsecret"] {
-            assert_eq!(token(value).as_deref(), Some("secret"), "{value}");
-        }
-        assert_eq!(token("Bearer").as_deref(), Some(""));
-        assert_eq!(token("Basic secret"), None);
-        assert_eq!(token("Bearersecret"), None);
     }
 }

@@ -1,8 +1,9 @@
 //! Errors as HTTP responses.
 
-use axum::Json;
+use axum::extract::rejection::PathRejection;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde_json::json;
 
 use crate::process::error::Error;
@@ -26,14 +27,42 @@ impl HttpError {
         }
     }
 
+    pub(super) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    #[cfg(test)]
     pub(super) fn status(&self) -> StatusCode {
         self.status
+    }
+
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
+    pub(super) fn hint_text(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    pub(super) fn sqlstate(&self) -> Option<&str> {
+        self.sqlstate.as_deref()
+    }
+}
+
+/// The text of an error response, for layers that write it in another form.
+#[derive(Debug, Clone)]
+pub(super) struct Failure {
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
+}
+
+impl From<PathRejection> for HttpError {
+    fn from(rejection: PathRejection) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, rejection.body_text())
     }
 }
 
@@ -69,12 +98,16 @@ fn status(error: &Error) -> StatusCode {
 
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
+        let failure = Failure {
+            message: self.message.clone(),
+            hint: self.hint.clone(),
+        };
         let mut error = json!({"message": self.message});
         for (name, value) in [("hint", self.hint), ("sqlstate", self.sqlstate)] {
             if let Some(value) = value {
                 error[name] = value.into();
             }
         }
-        (self.status, Json(json!({ "error": error }))).into_response()
+        (self.status, Extension(failure), Json(json!({ "error": error }))).into_response()
     }
 }

@@ -1,10 +1,11 @@
 //! Who sends a request, for the log of queries. Addresses are never part of it.
 
 use axum::http::header::{ORIGIN, USER_AGENT};
-use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use docsearch_core::usage::sender::{SESSION_CHARS, is_session, product};
 
 use super::http_error::HttpError;
+use super::search_box;
 use crate::library::{LogOrigin, LogSource};
 
 /// What requests of one reader have in common, chosen by a page or program.
@@ -21,6 +22,35 @@ pub(super) fn origin(headers: &HeaderMap) -> Result<LogOrigin, HttpError> {
         client: agent.filter(|_| source == LogSource::Http).and_then(product),
         session: session(headers)?,
     })
+}
+
+/// Whether a page of any site may send a request: it links to the page, or loads the search box. Neither reveals anything.
+pub(super) fn is_open_to_sites(method: &Method, path: &str, headers: &HeaderMap) -> bool {
+    follows_link(method, path, headers) || loads_search_box(method, path, headers)
+}
+
+/// Whether a `<script>` of another site loads the search box. The site cannot read it.
+fn loads_search_box(method: &Method, path: &str, headers: &HeaderMap) -> bool {
+    method == Method::GET
+        && path == search_box::PATH
+        && !headers.contains_key(ORIGIN)
+        && says(headers, "sec-fetch-dest", "script")
+}
+
+/// Whether a reader has followed a link of another site to the page. The other site cannot read what is there, and a frame
+/// is no followed link.
+fn follows_link(method: &Method, path: &str, headers: &HeaderMap) -> bool {
+    method == Method::GET
+        && (path == "/" || path.starts_with("/doc/"))
+        && !headers.contains_key(ORIGIN)
+        && says(headers, "sec-fetch-mode", "navigate")
+        && says(headers, "sec-fetch-dest", "document")
+}
+
+/// Whether a header has this value, and no other.
+fn says(headers: &HeaderMap, name: &str, value: &str) -> bool {
+    let mut said = headers.get_all(name).iter();
+    said.next().is_some_and(|said| said == value) && said.next().is_none()
 }
 
 /// Browsers say that a page sends a request. They say `none` if a person has typed its address.
@@ -84,6 +114,42 @@ mod tests {
         );
         let of_page = [agent, (ORIGIN, "https://docs.example.test")];
         assert_eq!(origin(&headers(&of_page)).unwrap().client, None);
+    }
+
+    #[test]
+    fn a_link_is_followed_to_the_page_alone() {
+        let given = |mode, dest| {
+            headers(&[
+                (HeaderName::from_static("sec-fetch-mode"), mode),
+                (HeaderName::from_static("sec-fetch-dest"), dest),
+            ])
+        };
+        let link = given("navigate", "document");
+        for (path, follows) in [
+            ("/", true),
+            ("/doc/kit/a", true),
+            ("/v1/search", false),
+            ("/mcp", false),
+            ("/why/kit/a", false),
+            ("/docs", false),
+        ] {
+            assert_eq!(follows_link(&Method::GET, path, &link), follows, "{path}");
+        }
+        assert!(!follows_link(&Method::POST, "/", &link));
+        assert!(!follows_link(&Method::GET, "/", &given("navigate", "iframe")));
+        assert!(!follows_link(&Method::GET, "/", &given("no-cors", "document")));
+        assert!(!follows_link(&Method::GET, "/", &HeaderMap::new()));
+    }
+
+    #[test]
+    fn a_script_of_a_site_is_the_search_box_alone() {
+        let given = |dest| headers(&[(HeaderName::from_static("sec-fetch-dest"), dest)]);
+        let opens = |path, given: &HeaderMap| is_open_to_sites(&Method::GET, path, given);
+        assert!(opens("/docsearch.js", &given("script")));
+        assert!(!opens("/docsearch.js", &given("document")));
+        assert!(!opens("/docsearch.js", &HeaderMap::new()));
+        assert!(!opens("/v1/search", &given("script")));
+        assert!(!is_open_to_sites(&Method::POST, "/docsearch.js", &given("script")));
     }
 
     proptest! {

@@ -17,18 +17,21 @@ pub(super) struct BearerToken {
     digest: [u8; 32],
     /// The role for its requests; `None` for the role of the program.
     pub(super) role: Option<String>,
+    /// Where it was read, for people.
+    pub(super) place: String,
 }
 
 impl BearerToken {
-    fn new(token: &str, role: Option<&str>, location: &str) -> Result<Self, Error> {
+    fn new(token: &str, role: Option<&str>, file: &str, place: String) -> Result<Self, Error> {
         if token.chars().count() < MIN_CHARACTERS {
             return Err(Error::Usage(format!(
-                "{location}: the token has fewer than {MIN_CHARACTERS} characters\nHINT:  Create one with openssl rand -hex 32."
+                "{file}{place}: the token has fewer than {MIN_CHARACTERS} characters\nHINT:  Create one with openssl rand -hex 32."
             )));
         }
         Ok(Self {
             digest: digest(token),
             role: role.map(str::to_owned),
+            place,
         })
     }
 }
@@ -51,7 +54,7 @@ pub(super) fn read(file: Option<&Path>, variable: Option<&str>) -> Result<Vec<Be
         }
     }
     if let Some(token) = variable.map(str::trim).filter(|token| !token.is_empty()) {
-        tokens.push(BearerToken::new(token, None, "DOCSEARCH_TOKEN")?);
+        tokens.push(BearerToken::new(token, None, "", "DOCSEARCH_TOKEN".to_owned())?);
     }
     Ok(tokens)
 }
@@ -64,7 +67,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Vec<BearerToken>, Error> {
         .map(|(number, line)| {
             let (token, role) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
             let role = Some(role.trim()).filter(|role| !role.is_empty());
-            BearerToken::new(token, role, &format!("{name}, line {number}"))
+            BearerToken::new(token, role, &format!("{name}, "), format!("line {number}"))
         })
         .collect()
 }

@@ -1,44 +1,41 @@
-"""The systems that bench/peers.py compares: this extension, and an application with pgvector and a text search extension.
+"""The databases that bench/peers.py compares: this extension, and an application with pgvector and a search of words,
+PostgreSQL's own or that of an extension.
 
 The application does what its authors would write first: it embeds a query itself, with the same model file and tokenizer,
 and one statement joins the nearest rows by vector and by words with reciprocal rank fusion. Each project is a table of its
 own, the layout in which other projects cost nothing.
 """
 
-import json
-import os
 import struct
-from concurrent.futures import ThreadPoolExecutor
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
-# Read when the library is loaded. Without it the library reports its use to its vendor.
-os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-
 import numpy
-import onnxruntime
 import psycopg
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 from psycopg.types import TypeInfo
 from psycopg.types.json import Jsonb
-from tokenizers import Tokenizer
 
 import postgres
 import server
 import toolchain
+from peer_model import FUSION, LIST, RESULTS, Model, passage
 from run import batches
 
-RESULTS = 10
-# Length of the application's two lists, and the constant of reciprocal rank fusion.
-LIST, FUSION = 40, 60
 SNIPPET_LETTERS = 300
 PRELOADED = "pg_textsearch,pg_search"
+# PostgreSQL's own search, by any of the words.
+OWN = "ts_rank_cd"
 INDEX_WORDS = {
+    OWN: "CREATE INDEX {0}_words ON {0} USING gin (terms)",
     "pg_textsearch": "CREATE INDEX {0}_words ON {0} USING bm25 (body) WITH (text_config = 'english')",
     "pg_search": "CREATE INDEX {0}_words ON {0} USING bm25 (id, (body::pdb.simple('stemmer=english', "
                  "'stopwords_language=english'))) WITH (key_field = 'id')"}
 BY_WORDS = {
+    OWN: "SELECT id FROM {0}, (SELECT replace(plainto_tsquery('english', %(text)s)::text, '&', '|')::tsquery AS query) AS any_word "
+         "WHERE terms @@ query ORDER BY ts_rank_cd(terms, query) DESC LIMIT {1}",
     "pg_textsearch": "SELECT id FROM {0} ORDER BY body <@> to_bm25query(%(text)s, '{0}_words') LIMIT {1}",
     "pg_search": "SELECT id FROM {0} WHERE body ||| %(text)s ORDER BY pdb.score(id) DESC LIMIT {1}"}
 SEARCH = f"""
@@ -70,40 +67,6 @@ class HalfvecDumper(Dumper):
 
     def dump(self, vector: numpy.ndarray) -> bytes:
         return struct.pack(">HH", len(vector), 0) + vector.astype(">f2").tobytes()
-
-
-class Model:
-    """The extension's model file in an application's process."""
-
-    def __init__(self, threads: int):
-        directory = toolchain.model()
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        # Spinning threads would count as processor time.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self.session = onnxruntime.InferenceSession(
-            directory / "onnx" / "model.onnx", options, providers=["CPUExecutionProvider"])
-        self.tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
-        self.tokenizer.no_padding()
-        settings = json.loads((directory / "sentence_bert_config.json").read_text("utf-8"))
-        self.tokenizer.enable_truncation(settings["max_seq_length"])
-
-    def embed(self, text: str) -> numpy.ndarray:
-        ids = numpy.array([self.tokenizer.encode(text).ids])
-        return self.session.run(None, {"input_ids": ids, "attention_mask": numpy.ones_like(ids)})[0][0]
-
-
-def passage(document: dict) -> str:
-    """The text of a document that an application embeds and indexes."""
-    return f"{document.get('title') or ''}\n{document['text']}"
-
-
-def embed_passages(documents: list[dict]) -> dict[str, numpy.ndarray]:
-    """The vector of every document, computed on all cores."""
-    model = Model(1)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        vectors = pool.map(lambda document: model.embed(passage(document)), documents)
-        return {document["_id"]: vector for document, vector in zip(documents, vectors)}
 
 
 @dataclass
@@ -145,9 +108,13 @@ class Extension:
         """The same once the query's vector is in the cache."""
         return self.search(text)
 
-    def embedder_milliseconds(self) -> float:
-        """Processor time of the inference program."""
-        return processor_milliseconds(self.inference)
+    def searching_milliseconds(self) -> float:
+        """Processor time of the backend."""
+        return processor_milliseconds(self.backend)
+
+    def embedding_milliseconds(self) -> float:
+        """Processor time of the inference program and of this process."""
+        return processor_milliseconds(self.inference) + time.process_time() * 1000
 
     def cached(self) -> int:
         """The number of embeddings from the cache so far."""
@@ -171,6 +138,12 @@ class Extension:
         self.connection.execute("SET client_min_messages = error")
         self.connection.execute(server.CREATE_EXTENSION)
         self.connection.close()
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def versions(self) -> str:
+        return versions(self.url)
 
 
 @dataclass
@@ -206,6 +179,8 @@ class Application:
             copy.set_types(["int8", "text", "text", "text", self.halfvec.oid])
             for number, (document, vector) in enumerate(zip(documents, vectors, strict=True)):
                 copy.write_row((number, document["_id"], document.get("title") or "", passage(document), vector))
+        if self.words == OWN:
+            self.connection.execute(f"ALTER TABLE {table} ADD COLUMN terms tsvector GENERATED ALWAYS AS (to_tsvector('english', body)) STORED")
         self.connection.execute(f"CREATE INDEX {table}_vectors ON {table} USING hnsw (vector halfvec_cosine_ops)")
         self.connection.execute(INDEX_WORDS[self.words].format(table))
 
@@ -219,9 +194,13 @@ class Application:
         return [row[0] for row in self.connection.execute(
             self.statement, {"text": text, "vector": self.known[text]}).fetchall()]
 
-    def embedder_milliseconds(self) -> float:
-        """Zero: the model runs in this process, whose time counts for all systems."""
-        return 0
+    def searching_milliseconds(self) -> float:
+        """Processor time of the backend."""
+        return processor_milliseconds(self.backend)
+
+    def embedding_milliseconds(self) -> float:
+        """Processor time of this process, in which the model runs."""
+        return time.process_time() * 1000
 
     def cached(self) -> int:
         return 0
@@ -241,11 +220,14 @@ class Application:
     def create(self) -> None:
         """Makes the extensions in the new database."""
         with connect(self.url) as connection:
-            for extension in ("vector", self.words):
+            for extension in ("vector", *([self.words] if self.words != OWN else [])):
                 connection.execute(f"CREATE EXTENSION {extension}")
 
+    def close(self) -> None:
+        self.connection.close()
 
-System = Extension | Application
+    def versions(self) -> str:
+        return versions(self.url)
 
 
 class PeerServer(server.Server):

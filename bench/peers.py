@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
-"""Compares searches of this extension with an application that uses pgvector and pg_textsearch, or pgvector and pg_search.
+"""Compares searches of this extension with what one would build or install instead:
 
-DATA is a data set in BEIR layout. All systems have the same corpus, model file and tokenizer, and a database of their
-own, vacuumed and analysed. The extension splits documents into sections with a vector each. The application stores a row
-for each document. The peers are the versions in the package pgembed (scripts/requirements/headers17.txt), on its
-PostgreSQL. They are not the newest; the first lines of the output name them.
+pg_textsearch, pg_search, ts_rank_cd   an application with pgvector and these for words, fused in a statement
+LanceDB, sqlite-vec                    words and vectors inside the application's process
+Chroma, Qdrant local                   vectors there
+Tantivy                                words there
+
+DATA is a data set in BEIR layout. All systems have the same corpus, model file and tokenizer, and a database or folder of
+their own; databases are vacuumed and analysed. The extension splits documents into sections with a vector each. The others
+store a row for each document. pg_textsearch and pg_search are the versions in the package pgembed
+(scripts/requirements/headers17.txt), on its PostgreSQL. They are not the newest; the first lines of the output name all.
 
 Blocks of queries go to one system after the other, in changing order. In each turn the queries end in other
 punctuation, so that no embedding is cached. Then the same texts are sent again, without the embedding. The table has
-the median of the turns. Processor time is that of the backend; "with embedding" adds the inference program and the
-client. Other load on the machine disturbs it less than latency. A ratio is ours divided by the peer's.
+the median of the turns. Processor time is that of the backend, or of this process for what runs in it; "with embedding"
+adds the inference program and the client. Other load on the machine disturbs it less than latency. A ratio is ours
+divided by the peer's. "First" is the first search of a new connection whose model is loaded.
 
-Throughput is measured with 8 client processes. Each process of the application embeds its queries with one thread.
+Throughput is measured with 8 and 32 client processes. Each process of an application embeds its queries with one thread.
 With --projects, that many projects with --sections in total are loaded and one is searched, which takes long.
 """
 
@@ -23,25 +29,35 @@ import math
 import multiprocessing
 import os
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.queues import Queue
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy
 from psycopg.conninfo import conninfo_to_dict
 
 import server
 import toolchain
-from peer_systems import (RESULTS, Application, Extension, PeerServer, System, connect, embed_passages, processor_milliseconds,
-                          start_peers, versions)
+from peer_model import RESULTS, embed_passages
+from peer_systems import OWN, Application, Extension, PeerServer, connect, start_peers
+
+if TYPE_CHECKING:
+    from embedded_peers import Embedded
+
+System = "Extension | Application | Embedded"
 
 BLOCK = 20
-CONNECTIONS = 8
+CONNECTIONS = (8, 32)
+FIRSTS = 9
 # These add no word, but change the text. Not ".", "!" or "?", which the extension strips from the end of a query.
 ENDINGS = ["".join(signs) for length in range(1, 6) for signs in itertools.product(",;:", repeat=length)]
+# That of no other search.
+FIRST_ENDING = ",;:,;:"
 MOST_CACHED = 0.05
 WARM_UP = 5
 
@@ -100,21 +116,23 @@ def load(systems: list[System], servers: dict[str, server.Server], projects: lis
         with counted(embedding):
             known = embed_passages(projects[0])
     for system in systems:
-        instance = servers[system.name]
-        new_database(instance, system.url)
+        instance = servers.get(system.name)
+        if instance:
+            new_database(instance, system.url)
         system.create()
         system.open(1)
-        with counted(report[system.name], instance):
+        with counted(report[system.name], *([instance] if instance else [])):
             for number, documents in enumerate(projects):
                 if isinstance(system, Extension):
                     system.load(documents, number)
                 else:
                     system.load(documents, number, [known[original(document)] for document in documents])
-            vacuum(system.url)
-        if isinstance(system, Application):
+            if instance:
+                vacuum(system.url)
+        if not isinstance(system, Extension):
             for name, value in embedding.items():
                 report[system.name][name] += value
-        system.connection.close()
+        system.close()
         print(f"{system.name} has indexed in {report[system.name]['index_s']:.0f} s", flush=True)
     return report
 
@@ -152,6 +170,7 @@ def measure(systems: list[System], texts: list[str], turns: int) -> dict[str, di
             if of["cached"] > MOST_CACHED * len(texts):
                 raise SystemExit(f"{name}: {of['cached']} of {len(texts)} embeddings were cached")
             figures = {"whole_p50_ms": numpy.percentile(of["whole"], 50), "whole_p95_ms": numpy.percentile(of["whole"], 95),
+                       "whole_p99_ms": numpy.percentile(of["whole"], 99),
                        "whole_processor_ms": of["whole_used"] / len(texts),
                        "rest_p50_ms": numpy.percentile(of["rest"], 50), "rest_p95_ms": numpy.percentile(of["rest"], 95),
                        "rest_processor_ms": of["rest_used"] / len(texts)}
@@ -163,9 +182,20 @@ def measure(systems: list[System], texts: list[str], turns: int) -> dict[str, di
 
 
 def used(system: System) -> tuple[float, float]:
-    """Processor time of the backend, and of embedder and client."""
-    return (processor_milliseconds(system.backend),
-            system.embedder_milliseconds() + time.process_time() * 1000)
+    """Processor time of what searches, and of embedder and client."""
+    return system.searching_milliseconds(), system.embedding_milliseconds()
+
+
+def first_searches(systems: list[System], texts: list[str]) -> dict[str, dict]:
+    """The duration of the first search of new connections."""
+    report: dict[str, list[float]] = {system.name: [] for system in systems}
+    for text in texts[:FIRSTS]:
+        for system in systems:
+            fresh = dataclasses.replace(system)
+            fresh.open(1)
+            report[system.name].append(milliseconds(fresh.search, text + FIRST_ENDING))
+            fresh.close()
+    return {name: {"first_ms": taken} for name, taken in report.items()}
 
 
 def ask_for(system: System, texts: list[str], endings: list[str], seconds: float, ready: Barrier, rates: Queue) -> None:
@@ -185,17 +215,17 @@ def ask_for(system: System, texts: list[str], endings: list[str], seconds: float
 
 
 def throughput(systems: list[System], texts: list[str], turns: int, rounds: int, seconds: float) -> dict[str, dict]:
-    """Searches a second of 8 processes. No process sends a text twice."""
-    report: dict[str, list[float]] = {system.name: [] for system in systems}
+    """Searches a second of several processes. No process sends a text twice."""
+    report: dict[str, dict] = {system.name: {} for system in systems}
     context = multiprocessing.get_context("spawn")
-    share = (len(ENDINGS) - turns) // rounds
-    for number in range(rounds):
+    share = (len(ENDINGS) - turns) // (rounds * len(CONNECTIONS))
+    for number, (count, _) in enumerate(itertools.product(CONNECTIONS, range(rounds))):
         endings = ENDINGS[turns + number * share:turns + (number + 1) * share]
         for system in systems:
-            ready, measured = context.Barrier(CONNECTIONS), context.Queue()
+            ready, measured = context.Barrier(count), context.Queue()
             clients = [context.Process(target=ask_for, args=(
-                dataclasses.replace(system), texts[client::CONNECTIONS], endings, seconds, ready, measured))
-                for client in range(CONNECTIONS)]
+                dataclasses.replace(system), texts[client::count], endings, seconds, ready, measured))
+                for client in range(count)]
             for client in clients:
                 client.start()
             rates = [measured.get() for _ in clients]
@@ -203,8 +233,8 @@ def throughput(systems: list[System], texts: list[str], turns: int, rounds: int,
                 client.join()
             if not all(rates):
                 raise SystemExit("a process ran out of texts: give fewer --seconds")
-            report[system.name].append(sum(rates))
-    return {name: {"searches_per_second": rates} for name, rates in report.items()}
+            report[system.name].setdefault(f"searches_per_second_{count}", []).append(sum(rates))
+    return report
 
 
 def many_projects(documents: list[dict], count: int, size: int) -> list[list[dict]]:
@@ -218,38 +248,48 @@ def run(options: argparse.Namespace, ours: server.Server, peers: PeerServer) -> 
     """All figures of each system."""
     documents, queries = read(options.data, options.queries)
     texts = [query["text"] for query in queries]
-    words = ["pg_textsearch", *(["pg_search"] if options.pg_search else [])]
+    words = ["pg_textsearch", *(["pg_search"] if options.pg_search else []), OWN]
     servers = {"pg_docsearch": ours, **dict.fromkeys(words, peers)}
 
-    def systems(suffix: str) -> list[System]:
+    def databases(suffix: str) -> list[System]:
         return [Extension(ours.url(f"peers{suffix}")),
                 *(Application(peers.url(f"peers_{name}{suffix}"), name) for name in words)]
 
-    report: dict[str, dict] = {name: {} for name in servers}
+    one = [*databases(""), *(embedded_systems() if options.embedded else [])]
+    report: dict[str, dict] = {system.name: {} for system in one}
 
     def add(figures: dict[str, dict], prefix: str = "") -> None:
         for name, of in figures.items():
             report[name] |= {f"{prefix}{figure}": value for figure, value in of.items()}
 
-    one = systems("")
     if not options.no_index:
         add(load(one, servers, [documents]))
     for system in one:
-        print(f"{system.name}: {versions(system.url)}")
         system.forget()
         system.open(options.threads)
+        print(f"{system.name}: {system.versions()}")
         vectors, rows, size = system.contents()
         report[system.name] |= {"vectors": vectors, "documents": rows, "bytes": size}
         found = [ndcg(system.search(query["text"]), query["grades"]) for query in queries]
         report[system.name]["ndcg10"] = statistics.fmean(found)
     add(measure(one, texts, options.turns))
     for system in one:
-        system.connection.close()
-    add(throughput(one, texts, options.turns, options.rounds, options.seconds))
+        system.close()
+    # What runs in a process belongs to that process.
+    shared = [system for system in one if system.name in servers]
+    add(first_searches(shared, texts))
+    add(throughput(shared, texts, options.turns, options.rounds, options.seconds))
     if options.projects:
-        add(ask_one_of_many(options, systems("_many"), servers, documents, texts,
+        add(ask_one_of_many(options, databases("_many"), servers, documents, texts,
                             report["pg_docsearch"]["vectors"] / len(documents)), "many_")
     return report
+
+
+def embedded_systems() -> list[System]:
+    """What runs in this process. Its packages are installed if it is compared."""
+    sys.path.append(str(toolchain.peer_packages()))
+    import embedded_peers
+    return embedded_peers.all_of(toolchain.target_directory() / "bench" / "peers")
 
 
 def ask_one_of_many(options: argparse.Namespace, systems: list[System], servers: dict[str, server.Server],
@@ -266,7 +306,7 @@ def ask_one_of_many(options: argparse.Namespace, systems: list[System], servers:
             system.search(text)
     figures = measure(systems, texts, options.turns)
     for system in systems:
-        system.connection.close()
+        system.close()
     return figures
 
 
@@ -275,11 +315,13 @@ ROWS = (
     ("ndcg10", "nDCG@10", "{:.3f}"),
     ("whole_p50_ms", "search, p50 ms", "{:.1f}"),
     ("whole_p95_ms", "search, p95 ms", "{:.1f}"),
+    ("whole_p99_ms", "search, p99 ms", "{:.1f}"),
+    ("first_ms", "first search of a connection, ms", "{:.1f}"),
     ("whole_processor_ms", "processor ms, with embedding", "{:.2f}"),
     ("rest_p50_ms", "without embedding, p50 ms", "{:.1f}"),
     ("rest_p95_ms", "without embedding, p95 ms", "{:.1f}"),
     ("rest_processor_ms", "processor ms of the backend", "{:.2f}"),
-    ("searches_per_second", f"searches a second, {CONNECTIONS} connections", "{:.0f}"),
+    *((f"searches_per_second_{count}", f"searches a second, {count} connections", "{:.0f}") for count in CONNECTIONS),
     ("many_whole_p50_ms", "one of several projects, p50 ms", "{:.1f}"),
     ("many_rest_p50_ms", "  without embedding, p50 ms", "{:.1f}"),
     ("many_rest_processor_ms", "  processor ms of the backend", "{:.2f}"),
@@ -302,9 +344,9 @@ def table(report: dict[str, dict]) -> None:
         if figure not in report[ours]:
             continue
         scale = 1e6 if figure == "bytes" else 1
-        values = {name: middle(of[figure]) / scale for name, of in report.items()}
+        values = {name: middle(of[figure]) / scale for name, of in report.items() if of.get(figure)}
         print(f"{label:36}{form.format(values[ours]):>14}" + "".join(
-            f"{form.format(values[name]):>16}{values[ours] / values[name]:8.2f}" for name in peers))
+            f"{form.format(values[name]):>16}{values[ours] / values[name]:8.2f}" if name in values else f"{'-':>16}{'':8}" for name in peers))
 
 
 def main() -> None:
@@ -317,6 +359,8 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1,
                         help="threads with which the application embeds one query (default: 1, as the extension)")
     parser.add_argument("--no-pg-search", dest="pg_search", action="store_false", help="leave out pg_search")
+    parser.add_argument("--no-embedded", dest="embedded", action="store_false",
+                        help="leave out LanceDB, sqlite-vec, Chroma, Qdrant and Tantivy, whose packages have 900 MB")
     parser.add_argument("--no-index", action="store_true", help="take the databases of an earlier run")
     parser.add_argument("--projects", type=int, default=0, help="also load several projects, and search one of them")
     parser.add_argument("--sections", type=int, default=75_000, help="total number of their sections (default: 75,000)")

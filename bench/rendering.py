@@ -14,8 +14,10 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
+from zipfile import ZipFile
 
 import toolchain
 from packages import Missing
@@ -157,9 +159,25 @@ def notebook(file: Path) -> str:
     return "\n\n".join(parts)
 
 
+@contextmanager
+def unwrapped(file: Path) -> Iterator[Path]:
+    """The book, without a folder that was packed around it, which pandoc does not read."""
+    with ZipFile(file) as packed, tempfile.TemporaryDirectory() as folder:
+        roots = {name.split("/")[0] for name in packed.namelist()}
+        if f"{min(roots)}/META-INF/container.xml" not in packed.namelist():
+            yield file
+            return
+        book = Path(folder) / "book.epub"
+        with ZipFile(book, "w") as unpacked:
+            for name in packed.namelist():
+                unpacked.writestr(name.partition("/")[2] or "folder/", packed.read(name))
+        yield book
+
+
 def book(file: Path) -> str | None:
     """Without tables of contents and the navigation of pages, and without the numbers of notes."""
-    text = output(["pandoc", str(file), "--to", "html", "--wrap", "none"])
+    with unwrapped(file) as book:
+        text = output(["pandoc", str(book), "--to", "html", "--wrap", "none"])
     return text and html_text(text.replace('<li id="fn', '<p id="fn'), NAVIGATION)
 
 

@@ -10,9 +10,11 @@ import argparse
 import hashlib
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -213,6 +215,17 @@ class Server:
         if not self.query(f"SELECT 1 FROM pg_database WHERE datname = '{database}'"):
             self.query(f'CREATE DATABASE "{database}"')
 
+    def stop_page(self) -> None:
+        """Ends the program that serves its page (`scripts/page_server.py`), if it runs."""
+        record = self.home / "page"
+        if record.is_file():
+            pid = int(record.read_text().split()[0])
+            if is_program(pid, "docsearch"):
+                os.kill(pid, signal.SIGTERM)
+                while is_program(pid, "docsearch"):
+                    time.sleep(0.05)
+            record.unlink()
+
     def stop(self) -> bool:
         """Stops the server; false if it did not run."""
         if not self.running():
@@ -226,6 +239,14 @@ class Server:
         self.stop()
         shutil.rmtree(self.data, ignore_errors=True)
         shutil.rmtree(self.socket, ignore_errors=True)
+
+
+def is_program(pid: int, name: str) -> bool:
+    """Whether a process runs a program with this name: its number may be that of another by now."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[1] == f"({name})" and Path(f"/proc/{pid}/exe").is_file()
+    except OSError:
+        return False
 
 
 def development() -> Server:
@@ -271,8 +292,10 @@ def main() -> None:
     if options.command == "start":
         start_development(options.profile, options.create_extension)
     elif options.command == "stop":
+        development().stop_page()
         print("The server is stopped." if development().stop() else "The server was not running.")
     elif options.command == "reset":
+        development().stop_page()
         development().remove_data()
     elif options.command == "url":
         print(development().url())

@@ -9,7 +9,8 @@ client  client-side tests, tests/test_*.py, against a running server
 model   the model builder's tests, model/test_*.py
 
 backend, sql and client run with PostgreSQL 18, 17 and 16, or with those that --pg names. The first of them runs every
-client-side test; the others leave out the files that are marked any_server, which no other server can make fail.
+client-side test. The last leaves out those that are marked any_server, which no other server can make fail. Versions
+between them run no client-side tests.
 
 --file runs single files of one stage: `sql --file search`, `client --file test_http`, or one
 test of a file, `client --file test_http::test_name`. `backend --file tsvector` runs the tests of
@@ -28,6 +29,7 @@ from functools import partial
 from pathlib import Path
 
 import backend_tests
+import browser
 import clock
 import cross
 import install
@@ -47,6 +49,9 @@ CLOCK = clock.Clock()
 SERVERS: dict[tuple[int, int], server.Server] = {}
 # Number of client-side test files that run at the same time, each with its own server: they mostly wait.
 WORKERS = 2
+BROWSER_REASON = f"tests in a browser (tests/test_browser.py): they need {browser.NEEDED}, and Node.js 20 or later"
+# Tests that are not run here, and why.
+LEFT_OUT: list[str] = []
 PASSED_RUST = r"test result: ok\. (\d+) passed"
 PASSED_PYTEST = r"(\d+) passed"
 
@@ -267,6 +272,11 @@ def client(major: int, files: Sequence[str] = (), everything: bool = True) -> st
                    "PATH": f"{instances[0].bin}{os.pathsep}{os.environ['PATH']}"}
     if (node := node_packages()) is not None:
         environment["DOCSEARCH_TEST_NODE"] = str(node)
+    if (program := browser.find()) is not None and node is not None:
+        environment["DOCSEARCH_TEST_CHROMIUM"] = program
+        environment["PYTHONPATH"] += f"{os.pathsep}{toolchain.browser_packages()}"
+    elif BROWSER_REASON not in LEFT_OUT:
+        LEFT_OUT.append(BROWSER_REASON)
     options = ["--numprocesses", str(len(instances)), "--dist", "loadfile"] if len(instances) > 1 else []
     if not everything and not files:
         options += ["-m", "not any_server"]
@@ -274,7 +284,7 @@ def client(major: int, files: Sequence[str] = (), everything: bool = True) -> st
 
 
 def node_packages() -> Path | None:
-    """The MCP clients that run on Node.js 20 or later; without it, their tests are skipped."""
+    """The MCP clients and the checks of accessibility that run on Node.js 20 or later; without it, their tests are skipped."""
     if not shutil.which("npm"):
         return None
     version = subprocess.run(["node", "--version"], capture_output=True, text=True).stdout
@@ -318,6 +328,9 @@ def jobs(stages: Sequence[str], majors: Sequence[int], chosen: dict) -> Iterator
         yield "core", core
     for major in majors:
         for stage in (stage for stage in SERVED if stage in stages):
+            # What the first and the last version both do, versions between them do, too.
+            if stage == "client" and major not in (majors[0], majors[-1]):
+                continue
             more = {"everything": major == majors[0]} if stage == "client" else {}
             yield title(stage, major), partial(STAGES[stage], major, **chosen, **more)
     if "model" in stages:
@@ -364,7 +377,7 @@ def main() -> None:
         for instance in SERVERS.values():
             stop(instance)
     print(CLOCK.table())
-    for reason in missing:
+    for reason in [*missing, *LEFT_OUT]:
         print(f"NOT RUN {reason}")
     summary = ", ".join(passed) or "nothing"
     if failed:

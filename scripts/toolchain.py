@@ -148,11 +148,15 @@ def libclang() -> Path:
                             pip_install("libclang")) / "clang" / "native"
 
 
+def python_library(name: str, description: str) -> Path:
+    """A directory for PYTHONPATH with the packages of a lock file, for the Python that runs."""
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return ensure_directory(CACHE / f"{name}-{python}-{lock_digest(name)}", description, pip_install(name))
+
+
 def python_packages() -> Path:
     """The directory for PYTHONPATH with the packages of the builder, tests and benchmarks."""
-    python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    return ensure_directory(CACHE / f"python-{python}-{lock_digest('python')}",
-                            "Python packages for model building and tests", pip_install("python"))
+    return python_library("python", "Python packages for model building and tests")
 
 
 def python_environment() -> dict[str, str]:
@@ -162,30 +166,32 @@ def python_environment() -> dict[str, str]:
 
 def mcp_packages() -> Path:
     """The directory for PYTHONPATH with the SDK that the tests of the MCP server use."""
-    python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    return ensure_directory(CACHE / f"mcp-{python}-{lock_digest('mcp')}",
-                            "Python packages for MCP clients", pip_install("mcp"))
+    return python_library("mcp", "Python packages for MCP clients")
 
 
 def xdist_packages() -> Path:
     """The directory for PYTHONPATH with the package that runs test files in parallel."""
-    python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    return ensure_directory(CACHE / f"xdist-{python}-{lock_digest('xdist')}",
-                            "pytest-xdist", pip_install("xdist"))
+    return python_library("xdist", "pytest-xdist")
+
+
+def browser_packages() -> Path:
+    """The directory for PYTHONPATH with the library that drives a browser."""
+    return python_library("browser", "Playwright's Python library")
 
 
 def driver_packages() -> Path:
     """The directory for PYTHONPATH with the database drivers that the tests use beside psycopg."""
-    python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    return ensure_directory(CACHE / f"drivers-{python}-{lock_digest('drivers')}",
-                            "Python packages of database drivers", pip_install("drivers"))
+    return python_library("drivers", "Python packages of database drivers")
 
 
 def rendering_packages() -> Path:
     """The directory for PYTHONPATH with the renderers that `make check-sources` compares with."""
-    python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    return ensure_directory(CACHE / f"rendering-{python}-{lock_digest('rendering')}",
-                            "Python packages of renderers", pip_install("rendering"))
+    return python_library("rendering", "Python packages of renderers")
+
+
+def peer_packages() -> Path:
+    """A directory with the search systems that `make bench-peers` compares with and that run in Python."""
+    return python_library("peers", "Python packages of other search systems (900 MB)")
 
 
 def zig() -> Path:
@@ -358,6 +364,7 @@ PATHS: dict[str, Callable[[], Path]] = {
     "pgspot": pgspot_packages,
     "rendering": rendering_packages,
     "node": node_packages,
+    "browser": browser_packages,
     "zig": zig,
     "onnxruntime": onnxruntime,
     "model": model,
@@ -380,7 +387,7 @@ def main() -> None:
     commands.add_parser("env", help="print the build environment for a shell's eval")
     options = parser.parse_args()
     if options.command == "all":
-        for name in (name for name in PATHS if name not in ("documentation", "node", "mdbook", "zig")):
+        for name in (name for name in PATHS if name not in ("documentation", "node", "browser", "mdbook", "zig")):
             PATHS[name]()
     elif options.command == "path":
         print(PATHS[options.tool]())

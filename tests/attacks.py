@@ -39,8 +39,7 @@ def attacked_server() -> Iterator[Site]:
         own.database.execute("SELECT docsearch.grant_usage('wren', write => true)")
         own.database.execute("SELECT docsearch.grant_usage('rook')")
         for function in ("grade_features", "grade_input"):
-            own.database.execute(f"GRANT EXECUTE ON FUNCTION docsearch.{function}(text, text, text, docsearch.json_argument, "
-                                 "docsearch.json_argument, text[]) TO rook")
+            own.database.execute(f"GRANT EXECUTE ON FUNCTION docsearch.{function} TO rook")
         for role in ROLES:
             with acting(own.database, role) as attacker:
                 attacker.execute("CREATE TABLE seen (who text, super bool, what text, at timestamptz DEFAULT now())")

@@ -26,8 +26,9 @@ SEARCH_INSTEAD = """
     CREATE OR REPLACE FUNCTION docsearch.search_answer(query text, project text = NULL, category text = NULL,
         filter docsearch.json_argument = NULL, max_results bigint = NULL, min_score float8 = NULL, dedup text = NULL,
         config docsearch.json_argument = NULL, format text = NULL, max_chars bigint = 20000, max_tokens bigint = NULL,
-        also text[] = NULL)
-        RETURNS TABLE (content text, results int, confidence text, notices text[], search_token text) LANGUAGE plpgsql AS
+        also text[] = NULL, projects text[] = NULL)
+        RETURNS TABLE (content text, results int, confidence text, notices text[], search_token text, highlights jsonb)
+        LANGUAGE plpgsql AS
         $$ BEGIN {} END $$"""
 SLOW = SEARCH_INSTEAD.format("PERFORM pg_sleep(86400);")
 # For those who are to wait for them.
@@ -58,9 +59,9 @@ def slow_statements(database: Database) -> int:
 
 
 @contextmanager
-def serving(database: Database, *arguments: object, command: str = "serve",
-            variables: dict[str, str] | None = None, log: list[str] | None = None) -> Iterator[str]:
-    """Serves over HTTP at a free port; gives the address. What the program logs is in `log` at the end."""
+def running(database: Database, *arguments: object, command: str = "serve", variables: dict[str, str] | None = None,
+            log: list[str] | None = None) -> Iterator[tuple[str, subprocess.Popen]]:
+    """Serves over HTTP at a free port; gives the address and the process. What the program logs is in `log` at the end."""
     where = ["mcp", "--http", "0"] if command == "mcp" else ["serve", "0"]
     process = subprocess.Popen([PROGRAM, *where, "--url", database.conninfo, *map(str, arguments)],
                                env=environment(**(variables or {})), stderr=subprocess.PIPE, text=True)
@@ -68,7 +69,7 @@ def serving(database: Database, *arguments: object, command: str = "serve",
         line = process.stderr.readline()
         found = re.search(r"at (http://\S+)", line)
         assert found, line + process.stderr.read()
-        yield found[1]
+        yield found[1], process
     finally:
         process.terminate()
         code = process.wait(GUARD)
@@ -76,6 +77,14 @@ def serving(database: Database, *arguments: object, command: str = "serve",
         assert code == 0, said
         if log is not None:
             log.append(said)
+
+
+@contextmanager
+def serving(database: Database, *arguments: object, command: str = "serve",
+            variables: dict[str, str] | None = None, log: list[str] | None = None) -> Iterator[str]:
+    """The address of a program that is `running`."""
+    with running(database, *arguments, command=command, variables=variables, log=log) as (address, _):
+        yield address
 
 
 def wait_for_slow(database: Database, count: int) -> None:

@@ -53,7 +53,7 @@ def test_answers_are_those_of_the_sql_functions(documented: Database) -> None:
     explained = json.loads(ask(documented, "explain", "retry", "kit/guides/retry", "--format", "json"))
     assert explained[-1]["after"] == pytest.approx(
         documented.execute("SELECT score FROM search_docs('retry') LIMIT 1")[0][0], abs=1e-6)
-    assert ask(documented, "suggest", "retr").splitlines()[1].split() == ["Retry", "guides/retry"]
+    assert ask(documented, "suggest", "retr").splitlines()[1].split() == ["Retry", "kit/guides/retry"]
     nothing = ask(documented, "suggest", "zzqx", "wvvw", status=NOTHING)
     assert 'no suggestions for "zzqx wvvw"' in nothing and "docsearch search zzqx wvvw" in nothing
 
@@ -200,6 +200,15 @@ def test_a_terminal_gets_colours_and_a_pager(documented: Database, tmp_path: Pat
     assert "[kit/guides/retry" in on_terminal(documented, "search", "retry", "--color", "never", PAGER="no-such-pager")
     assert bold in ask(documented, "search", "retry", "--color", "always")
     assert "\x1b" not in ask(documented, "search", "retry")
+
+
+def test_s4_46_a_terminal_shows_words_of_the_query_in_bold(documented: Database) -> None:
+    marked = "A \x1b[1mrequest\x1b[0m that \x1b[1mtimes\x1b[0m out is sent again"
+    for output in ("compact", "detailed"):
+        assert marked in on_terminal(documented, "search", "requests time", "--no-pager", "--format", output), output
+        assert marked in ask(documented, "search", "requests time", "--color", "always", "--format", output), output
+        assert "A request that times out" in ask(documented, "search", "requests time", "--format", output), output
+    assert marked in ask(documented, "search", "reqests time", "--color", "always")
 
 
 def test_an_interrupt_cancels_the_statement(new_database: Callable[..., Database]) -> None:

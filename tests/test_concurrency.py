@@ -10,6 +10,7 @@ from threading import Barrier, Event
 
 import psycopg
 import pytest
+from background import WORKER
 from conftest import (
     INFERENCE,
     GUARD,
@@ -342,6 +343,22 @@ def test_a_project_that_is_created_twice_at_once_is_a_clear_error(new_database):
     for _ in range(3):
         assert Counter(at_once(create, 6)) == {None: 1, "42710": 5}
         database.execute("SELECT docsearch.drop_project('same')")
+
+
+def test_a_project_keeps_the_table_of_its_vectors_that_the_worker_is_about_to_drop(new_database):
+    """Until its transaction ends, the worker sees no project that needs the table."""
+    database = new_database()
+    database.execute("SELECT docsearch.create_project('former')")
+    with database.connect() as connection:
+        connection.execute("SET docsearch.index_mode = 'deferred'")
+        connection.execute("SELECT docsearch.index_doc('former', 'welcome', 'Welcome', 'The harbour opens at six.')")
+    with database.connect(autocommit=False) as creating:
+        creating.execute("SELECT docsearch.create_project('next')")
+        database.execute("SELECT docsearch.drop_project('former')")
+        wait_until(lambda: not database.execute(WORKER))
+        creating.commit()
+    database.index("next", page("welcome", "The harbour opens at six."))
+    assert database.problems() == []
 
 
 def test_a_project_is_removed_once(new_database):

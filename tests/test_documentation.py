@@ -8,6 +8,8 @@ from conftest import Database
 from documentation import ROOT, Page, Reader, Wrong, matches, read, signatures, without
 from psycopg.conninfo import conninfo_to_dict
 
+pytestmark = pytest.mark.any_server("examples show statements, which other tests run with every version")
+
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "SUMMARY.md")]
 FUNCTIONS = """
     SELECT p.proname::text, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)

@@ -147,7 +147,9 @@ def test_the_description_is_one_that_we_index(address: str, tmp_path: Path) -> N
     file.write_text(json.dumps(get(address, "/openapi.json")))
     done = docsearch("index", file, "--project", "api", "--dry-run")
     paths = {json.loads(line)["metadata"].get("path") for line in done.stdout.splitlines()}
-    assert paths == {None, "/v1/search", "/v1/docs", "/v1/docs/{project}/{slug}", "/v1/feedback", "/v1/gap-reports", "/healthz"}
+    assert paths == {None, "/v1/search", "/v1/docs", "/v1/docs/{project}/{slug}", "/v1/suggest",
+                     "/v1/count", "/v1/facets", "/v1/feedback", "/v1/gap-reports", "/1/indexes/*/queries",
+                     "/healthz"}
     described = get(address, "/openapi.json")["paths"]["/v1/search"]["get"]["parameters"]
     names = [parameter.get("name", parameter.get("$ref", "").rsplit("/", 1)[-1]) for parameter in described]
     for name in names:

@@ -116,7 +116,7 @@ def test_work_ends_when_it_is_cancelled(library, run, signal, error):
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(session.connection.execute, f"SELECT docsearch.index_doc('kit', 'any', 'Any', {text(run)})")
         start = session.worked()
-        wait_until(lambda: session.worked() > start + 1)
+        wait_until(lambda: done.done() or session.worked() > start + 1)
         begun = session.worked()
         assert library.execute(f"SELECT {signal}(%s)", session.pid) == [(True,)]
         with pytest.raises(psycopg.Error) as raised:

@@ -156,15 +156,17 @@ def test_dropping_a_project_beside_a_merge_leaves_nothing(kit):
 # Tables of versions after 14.
 LATER = ("docsearch.question, docsearch.judgment, docsearch.judgment_query, docsearch.judgment_set, docsearch.evaluation_result, "
          "docsearch.evaluation_task, docsearch.evaluation_run, docsearch.query_log, docsearch.query_log_salt, docsearch.feedback, docsearch.gap_report, "
-         "docsearch.ranking_change, docsearch.rejected_question, docsearch.tuning")
+         "docsearch.ranking_change, docsearch.rejected_question, docsearch.tuning, docsearch.pin")
 
 
 def make_version_12(database: Database) -> None:
     database.execute("DROP TABLE docsearch.posting, docsearch.posting_segment, docsearch.posting_pending, docsearch.vector_code, "
                      f"{LATER}")
-    database.execute("ALTER TABLE docsearch.document DROP COLUMN page_keys, DROP COLUMN text_digest, DROP COLUMN keywords_chosen")
+    database.execute("ALTER TABLE docsearch.document DROP COLUMN page_keys, DROP COLUMN text_digest, DROP COLUMN keywords_chosen, "
+                     "DROP COLUMN boost")
     database.execute("ALTER TABLE docsearch.attached_table DROP COLUMN questions_column")
     database.execute("ALTER TABLE docsearch.chunk DROP COLUMN sections")
+    database.execute("ALTER TABLE docsearch.definition DROP COLUMN name, DROP COLUMN section, DROP COLUMN anchor")
     database.execute("DELETE FROM docsearch.schema_version WHERE version >= 13")
 
 
@@ -214,7 +216,8 @@ def test_vectors_of_version_13_get_codes_and_lose_their_graph(kit):
     kit.execute(f"DROP TABLE docsearch.vector_code, {LATER}")
     kit.execute("ALTER TABLE docsearch.attached_table DROP COLUMN questions_column")
     kit.execute("ALTER TABLE docsearch.chunk DROP COLUMN sections")
-    kit.execute("ALTER TABLE docsearch.document DROP COLUMN text_digest, DROP COLUMN keywords_chosen")
+    kit.execute("ALTER TABLE docsearch.definition DROP COLUMN name, DROP COLUMN section, DROP COLUMN anchor")
+    kit.execute("ALTER TABLE docsearch.document DROP COLUMN text_digest, DROP COLUMN keywords_chosen, DROP COLUMN boost")
     kit.execute("DELETE FROM docsearch.schema_version WHERE version >= 14")
     kit.execute("CREATE INDEX vector_1_embedding ON docsearch.vector_1 USING hnsw (embedding halfvec_cosine_ops)")
     kit.index("kit", *pages(chance, "second", range(10)))

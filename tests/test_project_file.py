@@ -53,6 +53,36 @@ def test_one_file_has_several_projects(database, tmp_path):
     assert done.returncode == FAILED and "Did you mean paths?" in done.stderr
 
 
+def test_the_file_weighs_pages_and_pins_them_for_queries(database, tmp_path):
+    """Front matter counts before the file, and pins that the file loses are removed. Those of others stay."""
+    write(tmp_path, {"docs/guides/kiln.md": "# Kiln\n\nIt fires.\n", "docs/api/kiln.md": "# Kiln API\n\nIt fires.\n",
+                     "docs/api/own.md": "---\nboost: 2\n---\n# Own\n", "docs/api/wrong.md": "+++\nboost = 'much'\n+++\n# Wrong\n",
+                     "docs/text.adoc": "---\nboost: '1.5'\n---\n= Text\n\nIt fires.\n"})
+    start = "project = 'pinned'\npaths = ['docs']\n[[boost]]\npaths = ['guides/']\nboost = 1.25\n[[boost]]\npaths = ['**']\nboost = 0.75\n"
+    pins = "[[pin]]\nquery = ['who fires?', 'fire']\nfirst = ['api/own', 'later']\nnever = ['api/kiln']\n"
+    config = write(tmp_path, {"docsearch.toml": start + pins}) / "docsearch.toml"
+
+    def index() -> str:
+        done = docsearch("index", "--config", config, conninfo=database.conninfo)
+        assert done.returncode == COMPLETE, done.stderr
+        return done.stderr
+
+    said = index()
+    assert "api/wrong.md: boost is not a number between 0.5 and 2" in said, said
+    assert 'the pin of "who fires?" names pages that project "pinned" does not have: later' in said and "2 written, 0 removed" in said, said
+    boosts = database.execute("SELECT d.slug, d.boost FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id "
+                              "WHERE p.name = 'pinned' ORDER BY d.slug")
+    assert boosts == [("api/kiln", 0.75), ("api/own", 2), ("api/wrong", None), ("guides/kiln", 1.25), ("text", 1.5)]
+    found = [slug for slug, in database.execute("SELECT slug FROM search_docs('Who fires', 'pinned', max_results => 9)")]
+    assert found[0] == "api/own" and "api/kiln" not in found, found
+
+    assert "pins:" not in index()
+    database.execute("SELECT docsearch.pin('pinned', 'by hand', first => '{text}')")
+    config.write_text(start)
+    assert "0 written, 2 removed" in index()
+    assert database.execute("SELECT query, source FROM docsearch.pins('pinned')") == [("by hand", "")]
+
+
 def test_a_folder_that_is_watched_stays_fresh(database, tmp_path):
     folder = write(tmp_path / "docs", {"a.md": "# A\n"})
     config = write(tmp_path, {"docsearch.toml": "project = 'fresh'\npaths = ['docs']\n"}) / "docsearch.toml"

@@ -331,10 +331,10 @@ def test_former_settings_are_named_after_an_upgrade(site):
 def test_a_missing_function_is_found(site):
     site.new_files()
     database = filled(site.new_database("missing"))
-    database.execute("ALTER EXTENSION pg_docsearch DROP FUNCTION docsearch.suggest(text, text, bigint)")
-    database.execute("DROP FUNCTION docsearch.suggest(text, text, bigint)")
+    database.execute("ALTER EXTENSION pg_docsearch DROP FUNCTION docsearch.suggest(text, text, bigint, text[])")
+    database.execute("DROP FUNCTION docsearch.suggest(text, text, bigint, text[])")
     problems = [row[:2] for row in database.problems()]
-    assert problems == [("function missing", "docsearch.suggest(text, text, bigint) record")]
+    assert problems == [("function missing", "docsearch.suggest(text, text, bigint, text[]) record")]
 
 
 def test_a_standby_of_another_version_reports_it_and_continues(site):

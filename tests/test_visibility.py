@@ -149,8 +149,7 @@ def firm(database: Database) -> Iterator[Database]:
     database.execute(f"DROP ROLE IF EXISTS {READER}")
     database.execute(f"CREATE ROLE {READER}")
     database.execute("SELECT docsearch.grant_usage(%s)", READER)
-    database.execute("GRANT EXECUTE ON FUNCTION docsearch.grade_features(text, text, text, docsearch.json_argument, "
-                     f"docsearch.json_argument, text[]) TO {READER}")
+    database.execute(f"GRANT EXECUTE ON FUNCTION docsearch.grade_features TO {READER}")
     database.execute("ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY")
     database.execute(f"CREATE POLICY open ON docsearch.document TO {READER} USING (category <> 'closed')")
     database.index("firm", *map(hidden_page, range(HIDDEN)))

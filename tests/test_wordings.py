@@ -122,7 +122,7 @@ def test_s4_42_over_http(documented: Database, address: str) -> None:
     for wordings, hint in REFUSED:
         error = search(*wordings, status=400)["error"]
         assert error["sqlstate"] == "22023" and hint in error["hint"], error
-    for wrong, said in (("also=x", "`query`"), ("q=x&colour=red", "`also`"), ("q=x&q=y&also=z", "`query`"),
+    for wrong, said in (("also=x", "`query`"), ("q=x&colour=red", "`also`"), ("q=x&q=y&also=z", "q is repeated"),
                         ("q=x&also=y&max_results=many", "invalid digit")):
         error = get(address, f"/v1/search?{wrong}", 400)["error"]
         assert said in error["message"], error

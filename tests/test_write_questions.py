@@ -34,10 +34,12 @@ def project_with_endpoint(database: Database) -> Iterator[tuple[psycopg.Connecti
         served.react = writes
         configure(connection, served)
         connection.execute("SELECT docsearch.create_project('manual')")
-        for slug, body in PAGES.items():
-            index(connection, slug, body)
-        yield connection, served
-        connection.execute("SELECT docsearch.drop_project('manual')")
+        try:
+            for slug, body in PAGES.items():
+                index(connection, slug, body)
+            yield connection, served
+        finally:
+            connection.execute("SELECT docsearch.drop_project('manual')")
 
 
 @pytest.fixture

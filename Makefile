@@ -23,8 +23,8 @@ docsearch := $(or $(CARGO_TARGET_DIR),target)/release/docsearch
 help:
 	@sed -n 's/^##//p' $(firstword $(MAKEFILE_LIST))
 
-## make demo                   from nothing: build, start a private server, index, search
-## make test [PG=17]           every test, with PostgreSQL 18, 17 and 16, or with those named
+## make demo                   from nothing: build, start a private server, index, search, serve the page
+## make test [PG=17]           the tests, with PostgreSQL 18, 17 and 16, or with those named
 ##                             (test-core, test-backend, test-sql, test-client, test-model: one part)
 ##                             [FILE=name] one file of test-backend, test-sql or test-client, such as tsvector,
 ##                             search, test_http; [NAME=part] tests of test-backend with this in their names
@@ -41,6 +41,8 @@ help:
 ##                             descriptions, make targets, licences, NOTICE
 ## make check-advisories       security advisories of the crates, from RustSec's database (needs the network)
 ## make mutants [SHARD=1/30]   changes of the ranking files that no test notices (needs cargo-mutants)
+## make pictures               the pictures of the documentation, from the pages of make demo (needs Chromium)
+##                             [NAMES="page status"] only these
 ## make book                   the documentation as a site, target/book
 ## make notice                 update the crates and their licences in NOTICE
 ## make eval DATA=dir          retrieval quality on a data set in BEIR layout
@@ -51,7 +53,7 @@ help:
 ## make bench [DATA=dir]       indexing throughput, search latency, the inference program
 ## make bench-index [DATA=dir] loading, loading changes, deferred indexing, searching at the same time
 ## make bench-search DATA=dir   searches among the sets that eval-all has indexed, and their stages
-## make bench-peers DATA=dir    a search against an application with pgvector and pg_textsearch, or pg_search
+## make bench-peers DATA=dir    a search, compared with eight other ways to search
 ##                             [NO_INDEX=1] use the databases of an earlier run; [PROJECTS=n] also search one of n
 ##                             [OPTIONS="--turns 3 --no-pg-search"] any option of bench/peers.py
 ## make bench-refine DATA=dir   vague questions in the sets that eval-all has indexed
@@ -59,6 +61,8 @@ help:
 ## make bench-evaluation DATA=dirs  what evaluate adds to the searches that it runs
 ## make bench-tune DATA=dirs     tunes each data set by its documents alone, and measures its own queries before and after
 ##                             [TUNE_SECONDS=600] seconds of a tuning; [OPTIONS="--pages 300"] any option of bench/tune.py
+## make bench-suggest           suggestions while names of the projects of the development server are typed
+##                             [PROJECTS="django"] [OPTIONS="--names 50"] any option of bench/suggest.py
 ## make bench-names             questions about names, and addresses, of the projects of the development server
 ##                             [PROJECTS="swiftui django"] [SHOW=1] print the misses
 ## make bench-questions         readers' questions, over documentation of packages that pip and npm fetch
@@ -74,7 +78,13 @@ help:
 ##                             [AGAIN=1] time a run without changes, with the development server
 ## make check-sites             starter sites of generators must read the same from their sources and as built
 ##                             [GENERATORS="sphinx mdbook"] [UPDATE=1] write the built pages for the tests
+## make check-box               the search box must work on starter sites with the lines of docs/site-search.md
+##                             [GENERATORS="html sphinx"]
+## make check-widget            the search boxes of VitePress and Docusaurus must show results of docsearch serve, in Chromium
+##                             [GENERATORS="vitepress"]
 ## make bench-front            the cost of MCP and HTTP over the same SQL statement
+## make bench-page              weight of the page, and time to its results while one types, in Chromium (after make demo)
+##                             [OPTIONS="--rounds 30"] any option of bench/page.py
 ## make bench-rules             the time of the ranking rules for 200 candidates
 ## make soak                   memory of the inference program over 100,000 queries
 ## make cli                     build the command-line program, target/release/docsearch
@@ -232,6 +242,12 @@ bench-tune:
 	PYTHONPATH="$$($(toolchain) path python)" $(PYTHON) bench/tune.py $(DATA) --url "$$($(server) url)" \
 		--seconds $(or $(TUNE_SECONDS),600) $(OPTIONS)
 
+.PHONY: bench-suggest
+bench-suggest:
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path python)" $(PYTHON) bench/suggest.py --url "$$($(server) url)" \
+		$(if $(PROJECTS),--projects $(PROJECTS)) $(OPTIONS)
+
 .PHONY: bench-names
 bench-names:
 	@$(server) start --create-extension
@@ -267,10 +283,33 @@ check-sites: cli
 	@PYTHONPATH=scripts $(PYTHON) bench/sites.py --program $(docsearch) \
 		$(if $(GENERATORS),--generators $(GENERATORS)) $(if $(UPDATE),--update)
 
+.PHONY: check-box
+check-box: cli
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path python):$$($(toolchain) path browser):scripts" $(PYTHON) bench/box.py \
+		--program $(docsearch) --url "$$($(server) url)" $(if $(GENERATORS),--generators $(GENERATORS))
+
+.PHONY: check-widget
+check-widget: cli
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path browser):scripts" $(PYTHON) bench/widget.py --program $(docsearch) --url "$$($(server) url)" \
+		$(if $(GENERATORS),--generators $(GENERATORS))
+
 .PHONY: bench-front
 bench-front: cli
 	@$(server) start --create-extension
 	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/front.py --url "$$($(server) url)"
+
+.PHONY: bench-page
+bench-page: cli
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path browser):$$($(toolchain) path python):scripts" $(PYTHON) bench/page.py \
+		--url "$$($(server) url)" $(OPTIONS)
+
+.PHONY: pictures
+pictures: cli
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path browser):scripts" $(PYTHON) scripts/pictures.py --url "$$($(server) url)" $(NAMES)
 
 .PHONY: bench-rules
 bench-rules:

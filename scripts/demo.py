@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The demonstration: a private server, two sets of real pages, a few searches.
+"""The demonstration: a private server, two sets of real pages, a few searches, and a page to search them.
 
 While cargo compiles, the model and the pages are fetched and built.
 """
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
+import page_server
 import server
 import toolchain
 
@@ -109,7 +110,8 @@ def main() -> None:
                 raise SystemExit(f"{docsearch} questions import ended with status {imported.returncode}")
         print(flush=True)
         psql(instance, searches)
-    print("make psql opens a session on this server, make stop stops it.")
+    print("make psql opens a session on this server, make stop stops it and the page.")
+    print(f"\nTo search in a browser, open\n  {page_server.start(docsearch, instance)}/?q=Button+in+SwiftUI")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 """Checks the links of the documentation, without the network.
 
 Every relative link leads to an existing file, and its anchor to a heading of that page. Every page below docs/ is
-in docs/SUMMARY.md, once, and links only to pages of the book: the built book has nothing else. Prints a line for
+in docs/SUMMARY.md, once, and links only to pages and pictures of the book: the built book has nothing else. Prints a line for
 each problem, and exits with status 1 if there is one.
 """
 
@@ -16,6 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 SUMMARY = DOCS / "SUMMARY.md"
+# Files that the built book has.
+IN_BOOK = (".md", ".webp")
 FENCE = re.compile(r" *(```+|~~~+)")
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 DEFINITION = re.compile(r"^ {0,3}\[[^\]]+\]: *<?(\S+?)>?$", re.M)
@@ -71,7 +73,7 @@ def broken(page: Path, link: str) -> str | None:
     target = (page.parent / path).resolve() if path else page
     if not target.exists() or not target.is_relative_to(ROOT):
         return f"{link} leads nowhere"
-    if page.is_relative_to(DOCS) and not (target.is_relative_to(DOCS) and target.suffix == ".md"):
+    if page.is_relative_to(DOCS) and not (target.is_relative_to(DOCS) and target.suffix in IN_BOOK):
         return f"{link} leads out of the book"
     if anchor and anchor not in (anchors(target) if target.suffix == ".md" else ()):
         return f"{link} names no heading there"

@@ -18,6 +18,7 @@ pub(crate) mod report;
 pub(crate) mod restriction;
 pub(crate) mod role;
 pub(crate) mod row_type;
+pub(crate) mod shared_check;
 pub(crate) mod statement;
 pub(crate) mod subtransaction;
 #[cfg(feature = "pg_test")]

@@ -19,7 +19,7 @@ use crate::indexing::{attached, model_switch, recut};
 use crate::postgres::lock::Lock;
 use crate::postgres::report::{Result, in_one_line};
 use crate::postgres::transaction::{as_owner, contained, has_failed, look_up, was_locked_out};
-use crate::postgres::{latch, worker_process};
+use crate::postgres::{latch, shared_check, worker_process};
 use crate::tables::{postings, query_log, schema, vector_codes, vectors, wake};
 
 /// How long an idle worker waits for work. DROP DATABASE waits up to five seconds for other processes to end.
@@ -93,6 +93,8 @@ fn take_over() -> Result<bool> {
 #[pg_guard]
 extern "C-unwind" fn ended(status: c_int, _argument: pg_sys::Datum) {
     Lock::Worker.release();
+    // It may have given up.
+    shared_check::forget();
     let early_exits = match BEGUN.get() {
         Some(begun) if begun.elapsed() > EARLY_LIMIT => 0,
         None if status == 0 => return,

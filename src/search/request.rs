@@ -20,6 +20,7 @@ use crate::models::language_model::Calls;
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Caller;
+use crate::postgres::shared_check;
 use crate::search::basis::Search;
 use crate::search::candidates::Ranking;
 use crate::search::config::{SearchConfig, Transform};
@@ -407,8 +408,10 @@ impl Request<'_> {
     /// A search without results yet.
     pub(super) fn begin(&self, caller: &mut Caller, query: &Query, config: &SearchConfig) -> Result<Retrieval<'_>> {
         if wake::is_time_to_check() {
-            wake::if_due(caller)?;
-            tuning::if_due(caller)?;
+            let is_due = wake::if_due(caller)? | tuning::if_due(caller)?;
+            if !is_due {
+                shared_check::record();
+            }
         }
         let rules = rules::current(caller)?;
         let mut retrieval = Retrieval {

@@ -214,11 +214,11 @@ pub(crate) fn after_commit() {
     }
 }
 
-/// Starts the worker if a tuning is due. After a restart of the server nothing else does, and nothing else notices that the
+/// Starts the worker if a tuning is due, and returns whether it is. After a restart of the server nothing else does, and nothing else notices that the
 /// documents of a project that tunes itself have changed.
-pub(crate) fn if_due(caller: &mut Caller) -> Result<()> {
-    if !Part::Tunings.exists() || !wake::may_start() {
-        return Ok(());
+pub(crate) fn if_due(caller: &mut Caller) -> Result<bool> {
+    if !Part::Tunings.exists() {
+        return Ok(false);
     }
     let is_due = {
         let owner = &caller.as_owner()?;
@@ -227,7 +227,7 @@ pub(crate) fn if_due(caller: &mut Caller) -> Result<()> {
     if is_due && !Lock::Tuner.is_kept() {
         start();
     }
-    Ok(())
+    Ok(is_due)
 }
 
 fn start() -> bool {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::postgres::lock::Lock;
 use crate::postgres::report::{Result, warn};
 use crate::postgres::role::{Caller, Role};
-use crate::postgres::{library, statement};
+use crate::postgres::{library, shared_check, statement};
 use crate::tables::schema::Part;
 use crate::tables::table_shape::is_reshaped;
 
@@ -21,7 +21,7 @@ use crate::tables::table_shape::is_reshaped;
 /// takes a few milliseconds.
 pub(crate) const MAX_PENDING: i64 = 32;
 
-/// How often a connection that searches checks whether a worker is missing.
+/// How often searches check whether a worker is missing.
 const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 
 thread_local! {
@@ -106,19 +106,21 @@ pub(crate) fn is_pending() -> bool {
         .is_some_and(|(pending, current)| pending.transaction == current.transaction)
 }
 
-/// Whether this connection has not checked for work within [`CHECK_INTERVAL`], and checks now.
+/// Whether no connection of this database has found within [`CHECK_INTERVAL`] that nothing is due, and this one has not
+/// checked; it checks now.
 pub(crate) fn is_time_to_check() -> bool {
-    let is_time = CHECKED.get().is_none_or(|checked| checked.elapsed() >= CHECK_INTERVAL);
+    let is_time = may_start() && CHECKED.get().is_none_or(|checked| checked.elapsed() >= CHECK_INTERVAL);
     if is_time {
         CHECKED.set(Some(Instant::now()));
     }
-    is_time
+    is_time && !shared_check::is_recent(CHECK_INTERVAL)
 }
 
-/// Starts a worker if work is due. After a restart of the server, or after the worker has given up, nothing else starts one.
-pub(crate) fn if_due(caller: &mut Caller) -> Result<()> {
+/// Starts a worker if work is due, and returns whether it is. After a restart of the server, or after the worker has given
+/// up, nothing else starts one.
+pub(crate) fn if_due(caller: &mut Caller) -> Result<bool> {
     if !Part::Changes.exists() {
-        return Ok(());
+        return Ok(false);
     }
     let is_due = {
         let owner = &caller.as_owner()?;
@@ -147,10 +149,11 @@ pub(crate) fn if_due(caller: &mut Caller) -> Result<()> {
             |row| row.required::<bool>(1),
         )?
     };
-    if is_due == Some(true) {
+    let is_due = is_due == Some(true);
+    if is_due {
         now();
     }
-    Ok(())
+    Ok(is_due)
 }
 
 /// The number of workers before this one that were terminated early in a row, as passed at its start.

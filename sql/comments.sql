@@ -76,6 +76,8 @@ COMMENT ON FUNCTION docsearch.delete_missing(text, text, text[]) IS
     'deletes the documents of a source root whose slug is not in keep, and returns their slugs';
 COMMENT ON FUNCTION docsearch.finish_load(text) IS
     'merges the statistics, postings and vector codes of a project, and analyses the tables. Call it after a load';
+COMMENT ON FUNCTION docsearch.warm(text) IS
+    'reads what searches of a project read into memory, and loads its model';
 COMMENT ON FUNCTION docsearch.count_changes() IS
     'updates statistics and pending documents; a trigger function of document and chunk';
 COMMENT ON FUNCTION docsearch.merge_statistics(text) IS
@@ -115,6 +117,8 @@ COMMENT ON FUNCTION docsearch.check(text) IS
     'checks tables, indexes, models and derived data, and returns a row for each problem';
 COMMENT ON FUNCTION docsearch.check(boolean, text) IS
     'does the same as check(project), and compares attached tables with their documents if deep is true';
+COMMENT ON FUNCTION docsearch.check(bigint, text) IS
+    'does the same as check(project), and measures how many of the nearest sections searches find';
 COMMENT ON FUNCTION docsearch.repair(text) IS
     'repairs what check finds, and returns a row for each repair';
 COMMENT ON FUNCTION docsearch.known_faults() IS

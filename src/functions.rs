@@ -43,3 +43,4 @@ mod transform;
 mod tune;
 mod tuning;
 mod versions;
+mod warm;

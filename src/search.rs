@@ -36,4 +36,5 @@ mod section_urls;
 pub(crate) mod suggest;
 pub(crate) mod transform;
 pub(crate) mod vocabulary;
+pub(crate) mod warm;
 mod wordings;

@@ -1,0 +1,96 @@
+//! How many of the nearest sections a search finds by the codes of vectors.
+
+use docsearch_core::index::question::FIRST;
+use docsearch_core::values::bounds::counted;
+use docsearch_core::values::id::ChunkId;
+use pgrx::datum::DatumWithOid;
+
+use crate::administration::check::{CheckScope, Finding, Repair};
+use crate::models::embedder;
+use crate::postgres::report::{Result, inference};
+use crate::postgres::role::{Caller, Role};
+use crate::postgres::statement;
+use crate::tables::project::{Project, Projects};
+use crate::tables::vector_codes;
+use crate::tables::vectors::{Nearest, VectorTable};
+
+/// Sections to find for each query. A search compares the vectors of about as many.
+const NEAREST: i64 = 60;
+/// Below this share, codes are probably missing.
+const MIN_RECALL: f64 = 0.95;
+/// Most queries of a project: each is compared with all vectors, which takes a second for two million.
+pub(crate) const MAX_QUERIES: i32 = 10_000;
+
+/// Compares what searches find by codes with a comparison of all vectors. Queries are titles with headings of random
+/// sections.
+pub(crate) fn recall(caller: &mut Caller, checked: &CheckScope, queries: i32) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for project in &checked.projects {
+        if !vector_codes::exist() || !VectorTable::exists(&project.model) {
+            continue;
+        }
+        let shares = shares(caller, project, queries)?;
+        if shares.is_empty() {
+            continue;
+        }
+        let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+        let worst = shares.iter().copied().fold(1.0, f64::min);
+        let number = counted(i64::try_from(shares.len()).unwrap_or(i64::MAX), "query");
+        findings.push(Finding {
+            problem: "vector recall",
+            object: project.name.clone(),
+            detail: format!("{mean:.3} of the {NEAREST} nearest sections of {number}, the worst {worst:.2}"),
+            repair: Repair::Manual(match mean < MIN_RECALL {
+                true => format!(
+                    "SELECT * FROM docsearch.repair({})",
+                    pgrx::spi::quote_literal(&project.name)
+                ),
+                false => "none needed".to_owned(),
+            }),
+        });
+    }
+    Ok(findings)
+}
+
+/// For each query, the share of its nearest sections that are found.
+fn shares(caller: &mut Caller, project: &Project, queries: i32) -> Result<Vec<f64>> {
+    let texts = {
+        let owner = &caller.as_owner()?;
+        statement::rows(
+            owner,
+            &format!(
+                "SELECT concat_ws(' ', d.title, c.heading_path[cardinality(c.heading_path)])
+                 FROM docsearch.chunk c JOIN docsearch.document d ON d.project_id = c.project_id AND d.id = c.document_id
+                 WHERE c.project_id = $1 AND c.chunk_no < {}
+                 ORDER BY random() LIMIT $2",
+                FIRST
+            ),
+            &[DatumWithOid::from(project.id), DatumWithOid::from(queries)],
+            |row| row.required::<String>(1),
+        )?
+    };
+    let (table, projects) = (VectorTable::of(&project.model)?, Projects::new([project]));
+    let mut shares = Vec::with_capacity(texts.len());
+    for text in texts {
+        pgrx::check_for_interrupts!();
+        let model = embedder::of_row(caller, &project.model)?;
+        let query = model.embed_query(&text).map_err(|failure| inference(&failure))?;
+        let wanted = Nearest {
+            projects: &projects,
+            query: &query,
+            limit: NEAREST,
+            documents: None,
+            check: None,
+            sections: 1,
+        };
+        let is_section = |id: &ChunkId| id.chunk < FIRST;
+        let all = table.nearest(caller, wanted, i64::MAX)?;
+        let found = table.nearest(caller, wanted, 0)?;
+        let nearest: Vec<&ChunkId> = all.keys().filter(|id| is_section(id)).collect();
+        if !nearest.is_empty() {
+            let kept = nearest.iter().filter(|id| found.contains_key(*id)).count();
+            shares.push(kept as f64 / nearest.len() as f64);
+        }
+    }
+    Ok(shares)
+}

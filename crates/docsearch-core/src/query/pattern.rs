@@ -1,6 +1,7 @@
 //! Patterns of words: `a|b` is one of them, `a|b?` one or none.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Openings and closings of questions, prepared for lookups.
 #[derive(Clone, Debug, Default)]
@@ -11,7 +12,7 @@ pub(crate) struct QuestionPatterns {
 }
 
 /// Patterns by each word that they can begin with.
-type Patterns = HashMap<String, Vec<Vec<Slot>>>;
+type Patterns = HashMap<String, Vec<Arc<[Slot]>>>;
 
 /// A word of a pattern.
 #[derive(Clone, Debug)]
@@ -53,8 +54,10 @@ fn add(patterns: &mut Patterns, pattern: Vec<Slot>) {
     let mut starts: Vec<&String> = first.iter().flat_map(|slot| &slot.words).collect();
     starts.sort();
     starts.dedup();
-    for start in starts.into_iter().cloned().collect::<Vec<String>>() {
-        patterns.entry(start).or_default().push(pattern.clone());
+    let starts: Vec<String> = starts.into_iter().cloned().collect();
+    let pattern: Arc<[Slot]> = pattern.into();
+    for start in starts {
+        patterns.entry(start).or_default().push(Arc::clone(&pattern));
     }
 }
 

@@ -8,15 +8,15 @@ use crate::text::name;
 impl Tables {
     pub(super) fn apply(&mut self, Row { rule, enabled }: Row) -> Result<(), RuleError> {
         match rule {
-            Rule::Action { verb, intent } => put(&mut self.actions, phrase("verb", &verb)?, intent, enabled),
+            Rule::Action { verb, intent } => put(&mut self.actions, phrase("verb", verb)?, intent, enabled),
             Rule::ActionSynonym {
                 verb,
                 synonym,
                 closeness,
             } => {
-                let synonyms = self.action_synonyms.entry(phrase("verb", &verb)?).or_default();
+                let synonyms = self.action_synonyms.entry(phrase("verb", verb)?).or_default();
                 let closeness = share("closeness", closeness)?;
-                put(synonyms, word("synonym", &synonym)?, closeness, enabled);
+                put(synonyms, word("synonym", synonym)?, closeness, enabled);
             }
             Rule::IntentConflict(conflict) => {
                 share("penalty", conflict.penalty)?;
@@ -28,31 +28,33 @@ impl Tables {
             }
             Rule::GenericTerm { term, boost } => {
                 let boost = share("boost", boost)?;
-                put(&mut self.generic_terms, word("generic term", &term)?, boost, enabled);
+                put(&mut self.generic_terms, word("generic term", term)?, boost, enabled);
             }
             Rule::Synonym { term, expansion } => {
-                let expansions = self.synonyms.entry(word("term", &term)?).or_default();
-                set(expansions, word("expansion", &expansion)?, enabled);
+                let expansions = self.synonyms.entry(word("term", term)?).or_default();
+                set(expansions, word("expansion", expansion)?, enabled);
             }
             Rule::FrameworkAlias { alias, framework } => {
-                word("framework", &framework)?;
+                if framework.trim().is_empty() {
+                    return Err(RuleError::Blank("framework"));
+                }
                 put(
                     &mut self.framework_aliases,
-                    phrase("alias", &alias)?,
+                    phrase("alias", alias)?,
                     framework,
                     enabled,
                 );
             }
             Rule::Platform { word: name, platform } => {
-                let platform = word("platform", &platform)?;
-                put(&mut self.platforms, word("word", &name)?, platform, enabled);
+                let platform = word("platform", platform)?;
+                put(&mut self.platforms, word("word", name)?, platform, enabled);
             }
-            Rule::KindWord { word } => set(&mut self.kind_words, phrase("kind word", &word)?, enabled),
-            Rule::RecencyWord { word } => set(&mut self.recency_words, phrase("recency word", &word)?, enabled),
+            Rule::KindWord { word } => set(&mut self.kind_words, phrase("kind word", word)?, enabled),
+            Rule::RecencyWord { word } => set(&mut self.recency_words, phrase("recency word", word)?, enabled),
             Rule::QuestionWord { word: opener } => {
-                set(&mut self.question_words, word("question word", &opener)?, enabled);
+                set(&mut self.question_words, word("question word", opener)?, enabled);
             }
-            Rule::StopWord { word: stop } => set(&mut self.stop_words, word("stop word", &stop)?, enabled),
+            Rule::StopWord { word: stop } => set(&mut self.stop_words, word("stop word", stop)?, enabled),
             Rule::NewsName {
                 place,
                 name: text,
@@ -70,43 +72,43 @@ impl Tables {
             Rule::AskingWord { asking, word } => {
                 set(
                     self.asking_words.entry(asking).or_default(),
-                    phrase("word", &word)?,
+                    phrase("word", word)?,
                     enabled,
                 );
             }
-            Rule::NewsWord { word: asking } => set(&mut self.news_words, word("news word", &asking)?, enabled),
-            Rule::ChangeWord { word: asking } => set(&mut self.change_words, word("change word", &asking)?, enabled),
+            Rule::NewsWord { word: asking } => set(&mut self.news_words, word("news word", asking)?, enabled),
+            Rule::ChangeWord { word: asking } => set(&mut self.change_words, word("change word", asking)?, enabled),
             Rule::FramingWord { word: framing } => {
-                set(&mut self.framing_words, word("framing word", &framing)?, enabled)
+                set(&mut self.framing_words, word("framing word", framing)?, enabled)
             }
             Rule::ComparingWord { word: comparing } => {
-                set(&mut self.comparing_words, word("comparing word", &comparing)?, enabled)
+                set(&mut self.comparing_words, word("comparing word", comparing)?, enabled)
             }
             Rule::ModifierWord { word: modifier } => {
-                set(&mut self.modifiers, word("modifier word", &modifier)?, enabled)
+                set(&mut self.modifiers, word("modifier word", modifier)?, enabled)
             }
-            Rule::ScopeWord { word: scope } => set(&mut self.scopes, word("scope word", &scope)?, enabled),
+            Rule::ScopeWord { word: scope } => set(&mut self.scopes, word("scope word", scope)?, enabled),
             Rule::BeforeContainerWord { word: before } => set(
                 &mut self.before_container,
-                word("word before a container", &before)?,
+                word("word before a container", before)?,
                 enabled,
             ),
             Rule::BeforeVerbWord { word: before } => {
-                set(&mut self.before_verb, word("word before a verb", &before)?, enabled)
+                set(&mut self.before_verb, word("word before a verb", before)?, enabled)
             }
             Rule::InfinitiveWord { word: before } => set(
                 &mut self.infinitive,
-                word("word before an infinitive", &before)?,
+                word("word before an infinitive", before)?,
                 enabled,
             ),
             Rule::ArticleWord { word: article } => {
-                set(&mut self.articles, word("grammatical article", &article)?, enabled)
+                set(&mut self.articles, word("grammatical article", article)?, enabled)
             }
             Rule::OpeningPattern { word: pattern } => {
-                set(&mut self.openings, word("pattern before a task", &pattern)?, enabled)
+                set(&mut self.openings, word("pattern before a task", pattern)?, enabled)
             }
             Rule::ClosingPattern { word: pattern } => {
-                set(&mut self.closings, word("pattern after a task", &pattern)?, enabled)
+                set(&mut self.closings, word("pattern after a task", pattern)?, enabled)
             }
             Rule::SearchTip { number, tip } => {
                 if tip.trim().is_empty() {
@@ -135,7 +137,11 @@ fn set(set: &mut BTreeSet<String>, key: String, enabled: bool) {
     }
 }
 
-fn word(name: &'static str, text: &str) -> Result<String, RuleError> {
+/// The text in lower case, with single spaces. Stored rules usually are like this already: a connection reads two thousand.
+fn word(name: &'static str, text: String) -> Result<String, RuleError> {
+    if is_folded(text.as_bytes()) {
+        return Ok(text);
+    }
     let folded = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     if folded.is_empty() {
         return Err(RuleError::Blank(name));
@@ -143,7 +149,13 @@ fn word(name: &'static str, text: &str) -> Result<String, RuleError> {
     Ok(folded)
 }
 
-fn phrase(name: &'static str, text: &str) -> Result<String, RuleError> {
+/// Whether a text is not blank, and consists of ASCII in lower case with single spaces between words.
+fn is_folded(text: &[u8]) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase();
+    !text.is_empty() && text.split(|byte| *byte == b' ').all(|word| !word.is_empty() && word.iter().all(is_letter))
+}
+
+fn phrase(name: &'static str, text: String) -> Result<String, RuleError> {
     let folded = word(name, text)?;
     if folded.split(' ').count() > MAX_RULE_PHRASE_WORDS {
         return Err(RuleError::LongPhrase(folded));

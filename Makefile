@@ -218,7 +218,7 @@ bench-search: cli
 bench-peers:
 	@$(server) start --create-extension
 	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/peers.py \
-		"$(or $(DATA),$(error make bench-peers needs DATA=, a directory in BEIR layout))" \
+		$(if $(DATA),"$(DATA)") \
 		$(if $(NO_INDEX),--no-index) $(if $(PROJECTS),--projects $(PROJECTS)) $(OPTIONS)
 
 .PHONY: bench-refine

@@ -76,6 +76,10 @@ class Embedded:
         """The same for a text whose vector is known."""
         return self.find(text, self.known[text])
 
+    def recall(self, texts: list[str]) -> float | None:
+        """The share of the nearest documents that the search of vectors finds; None without vectors."""
+        return 1.0 if self.evidence != "words" else None
+
     def searching_milliseconds(self) -> float:
         """Processor time of this process."""
         return time.process_time() * 1000
@@ -165,6 +169,16 @@ class Chroma(Embedded):
 
     def count(self) -> int:
         return self.collection.count()
+
+    def recall(self, texts: list[str]) -> float:
+        stored = self.collection.get(include=["embeddings"])
+        vectors, names = numpy.array(stored["embeddings"]), numpy.array(stored["ids"])
+        found = 0
+        for text in texts:
+            vector = self.model.embed(text)
+            nearest = set(names[numpy.argsort(-(vectors @ vector))[:LIST]])
+            found += len(nearest & set(self.collection.query(query_embeddings=[vector], n_results=LIST)["ids"][0]))
+        return found / (LIST * len(texts))
 
 
 class Sqlite(Embedded):

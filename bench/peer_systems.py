@@ -108,6 +108,13 @@ class Extension:
         """The same once the query's vector is in the cache."""
         return self.search(text)
 
+    def recall(self, texts: list[str]) -> float:
+        """The share of the nearest sections that a search finds by codes of vectors. The extension chooses the queries."""
+        detail, = self.connection.execute(
+            "SELECT detail FROM docsearch.check(recall => %s, project => 'peers_0') WHERE problem = 'vector recall'",
+            (len(texts),)).fetchone()
+        return float(detail.split()[0])
+
     def searching_milliseconds(self) -> float:
         """Processor time of the backend."""
         return processor_milliseconds(self.backend)
@@ -193,6 +200,18 @@ class Application:
         """The same for a text whose vector is known."""
         return [row[0] for row in self.connection.execute(
             self.statement, {"text": text, "vector": self.known[text]}).fetchall()]
+
+    def recall(self, texts: list[str]) -> float:
+        """The share of the nearest rows that the index finds."""
+        nearest = f"SELECT id FROM doc_0 ORDER BY vector <=> %s::halfvec LIMIT {LIST}"
+        found = 0
+        for text in texts:
+            vector = self.model.embed(text)
+            by_index = set(self.connection.execute(nearest, (vector,)).fetchall())
+            with self.connection.transaction():
+                self.connection.execute("SET LOCAL enable_indexscan = off")
+                found += len(by_index & set(self.connection.execute(nearest, (vector,)).fetchall()))
+        return found / (LIST * len(texts))
 
     def searching_milliseconds(self) -> float:
         """Processor time of the backend."""

@@ -6,9 +6,10 @@ LanceDB, sqlite-vec                    words and vectors inside the application'
 Chroma, Qdrant local                   vectors there
 Tantivy                                words there
 
-DATA is a data set in BEIR layout. All systems have the same corpus, model file and tokenizer, and a database or folder of
-their own; databases are vacuumed and analysed. The extension splits documents into sections with a vector each. The others
-store a row for each document. pg_textsearch and pg_search are the versions in the package pgembed
+DATA is a data set in BEIR layout. Without it, the corpus is a project of the development server, and the queries are headings
+that only one of its pages has; the others store a row for each of its sections. Of a data set they store a row for each
+document. All systems have the same corpus, model file and tokenizer, and a database or folder of their own; databases are
+vacuumed and analysed. The extension splits documents into sections with a vector each. pg_textsearch and pg_search are the versions in the package pgembed
 (scripts/requirements/headers17.txt), on its PostgreSQL. They are not the newest; the first lines of the output name all.
 
 Blocks of queries go to one system after the other, in changing order. In each turn the queries end in other
@@ -17,7 +18,8 @@ the median of the turns. Processor time is that of the backend, or of this proce
 adds the inference program and the client. Other load on the machine disturbs it less than latency. A ratio is ours
 divided by the peer's. "First" is the first search of a new connection whose model is loaded.
 
-Throughput is measured with 8 and 32 client processes. Each process of an application embeds its queries with one thread.
+Throughput is measured with 8 and 32 client processes. Then 8 clients search at a fixed rate, whatever the answers take, and
+the time counts from when a search was due. Recall is the share of the nearest vectors that a system's own search finds. Each process of an application embeds its queries with one thread.
 With --projects, that many projects with --sections in total are loaded and one is searched, which takes long.
 """
 
@@ -28,6 +30,7 @@ import json
 import math
 import multiprocessing
 import os
+import random
 import statistics
 import sys
 import time
@@ -56,14 +59,29 @@ CONNECTIONS = (8, 32)
 FIRSTS = 9
 # These add no word, but change the text. Not ".", "!" or "?", which the extension strips from the end of a query.
 ENDINGS = ["".join(signs) for length in range(1, 6) for signs in itertools.product(",;:", repeat=length)]
+# Before the number of a section, in the name of its row.
+SECTION = "#section-"
+# Shorter headings are names that many pages have.
+MIN_HEADING_WORDS = 3
+# For searches at a fixed rate.
+PACED_ENDINGS = ENDINGS[-40:]
 # That of no other search.
 FIRST_ENDING = ",;:,;:"
 MOST_CACHED = 0.05
 WARM_UP = 5
 
 
-def read(data: Path, count: int) -> tuple[list[dict], list[dict]]:
-    """The documents, and the first queries that have an answer, each with the grades of its documents."""
+@dataclasses.dataclass
+class Data:
+    """What is searched: documents for the extension, what the others store a row for, and queries with the grades of documents."""
+
+    documents: list[dict]
+    passages: list[dict]
+    queries: list[dict]
+
+
+def read(data: Path, count: int) -> Data:
+    """A data set in BEIR layout, with the first queries that have an answer."""
     lines = lambda name: map(json.loads, (data / name).read_text("utf-8").splitlines())
     grades: dict[str, dict[str, float]] = {}
     for line in (data / "qrels.tsv").read_text().splitlines()[1:]:
@@ -72,7 +90,33 @@ def read(data: Path, count: int) -> tuple[list[dict], list[dict]]:
             grades.setdefault(query, {})[document] = float(grade)
     queries = [{"text": line["text"], "grades": grades[line["_id"]]}
                for line in lines("queries.jsonl") if line["_id"] in grades]
-    return list(lines("corpus.jsonl")), queries[:count]
+    documents = list(lines("corpus.jsonl"))
+    return Data(documents, documents, queries[:count])
+
+
+def read_project(url: str, project: str, count: int) -> Data:
+    """The documents of a project, its sections, and as queries headings that only one document has."""
+    with connect(url) as connection:
+        sections = connection.execute(
+            "SELECT d.slug, d.title, c.heading_path, c.body, d.body FROM docsearch.document d JOIN docsearch.chunk c "
+            "ON c.project_id = d.project_id AND c.document_id = d.id JOIN docsearch.project p ON p.id = d.project_id "
+            "WHERE p.name = %s AND c.kind = 'body' ORDER BY d.slug, c.chunk_no", (project,)).fetchall()
+    if not sections:
+        raise SystemExit(f"project {project} does not exist on the development server: run make demo, or give DATA=")
+    documents = {slug: {"_id": slug, "title": title, "text": body} for slug, title, _, _, body in sections}
+    passages = [{"_id": f"{slug}{SECTION}{number}", "title": " > ".join([title, *path]), "text": body}
+                for number, (slug, title, path, body, _) in enumerate(sections)]
+    having: dict[str, set[str]] = {}
+    for slug, _, path, _, _ in sections:
+        if path and len(path[-1].split()) >= MIN_HEADING_WORDS:
+            having.setdefault(path[-1], set()).add(slug)
+    queries = [{"text": heading, "grades": {slug: 1.0 for slug in slugs}} for heading, slugs in having.items() if len(slugs) == 1]
+    return Data(list(documents.values()), passages, random.Random(1).sample(queries, min(count, len(queries))))
+
+
+def pages(found: list[str]) -> list[str]:
+    """The documents of results that may be sections."""
+    return list(dict.fromkeys(slug.partition(SECTION)[0] for slug in found))
 
 
 def ndcg(found: list[str], grades: dict[str, float]) -> float:
@@ -108,13 +152,13 @@ def vacuum(url: str) -> None:
 
 
 def load(systems: list[System], servers: dict[str, server.Server], projects: list[list[dict]],
-         known: dict | None = None) -> dict[str, dict]:
-    """Indexes the projects in every system, and returns the times. `known` are vectors of documents."""
+         passages: list[list[dict]], known: dict | None = None) -> dict[str, dict]:
+    """Indexes the projects in every system, and returns the times. `known` are vectors of passages."""
     report: dict[str, dict] = {system.name: {} for system in systems}
     embedding: dict = {}
     if known is None:
         with counted(embedding):
-            known = embed_passages(projects[0])
+            known = embed_passages(passages[0])
     for system in systems:
         instance = servers.get(system.name)
         if instance:
@@ -122,11 +166,12 @@ def load(systems: list[System], servers: dict[str, server.Server], projects: lis
         system.create()
         system.open(1)
         with counted(report[system.name], *([instance] if instance else [])):
-            for number, documents in enumerate(projects):
-                if isinstance(system, Extension):
+            if isinstance(system, Extension):
+                for number, documents in enumerate(projects):
                     system.load(documents, number)
-                else:
-                    system.load(documents, number, [known[original(document)] for document in documents])
+            else:
+                for number, rows in enumerate(passages):
+                    system.load(rows, number, [known[original(row)] for row in rows])
             if instance:
                 vacuum(system.url)
         if not isinstance(system, Extension):
@@ -218,7 +263,7 @@ def throughput(systems: list[System], texts: list[str], turns: int, rounds: int,
     """Searches a second of several processes. No process sends a text twice."""
     report: dict[str, dict] = {system.name: {} for system in systems}
     context = multiprocessing.get_context("spawn")
-    share = (len(ENDINGS) - turns) // (rounds * len(CONNECTIONS))
+    share = (len(ENDINGS) - len(PACED_ENDINGS) - turns) // (rounds * len(CONNECTIONS))
     for number, (count, _) in enumerate(itertools.product(CONNECTIONS, range(rounds))):
         endings = ENDINGS[turns + number * share:turns + (number + 1) * share]
         for system in systems:
@@ -237,6 +282,44 @@ def throughput(systems: list[System], texts: list[str], turns: int, rounds: int,
     return report
 
 
+def keep_pace(system: System, texts: list[str], interval: float, offset: float, seconds: float, ready: Barrier, taken: Queue) -> None:
+    """One client process: begins a search every `interval` seconds, and measures each from when it was due."""
+    system.open(1)
+    for text in texts[:WARM_UP]:
+        system.search(text)
+    ready.wait()
+    start, times = time.perf_counter() + offset, []
+    for number, (ending, text) in enumerate(itertools.product(PACED_ENDINGS, texts)):
+        due = start + number * interval
+        if due - start >= seconds:
+            break
+        time.sleep(max(due - time.perf_counter(), 0))
+        system.search(text + ending)
+        times.append((time.perf_counter() - due) * 1000)
+    taken.put(times)
+
+
+def at_rate(systems: list[System], texts: list[str], rate: float, seconds: float, able: dict[str, dict]) -> dict[str, dict]:
+    """Latencies of clients that send `rate` searches a second together, of the systems that can answer a quarter more."""
+    report: dict[str, dict] = {}
+    context = multiprocessing.get_context("spawn")
+    clients = CONNECTIONS[0]
+    for system in systems:
+        if middle(able[system.name][f"searches_per_second_{clients}"]) < 1.25 * rate:
+            continue
+        ready, taken = context.Barrier(clients), context.Queue()
+        processes = [context.Process(target=keep_pace, args=(
+            dataclasses.replace(system), texts[client::clients], clients / rate, client / rate, seconds, ready, taken))
+            for client in range(clients)]
+        for process in processes:
+            process.start()
+        times = [time for _ in processes for time in taken.get()]
+        for process in processes:
+            process.join()
+        report[system.name] = {f"rate_p{share}_ms": float(numpy.percentile(times, share)) for share in (50, 95, 99)}
+    return report
+
+
 def many_projects(documents: list[dict], count: int, size: int) -> list[list[dict]]:
     """`count` projects of `size` documents each, copies of the corpus with other slugs."""
     endless = itertools.cycle(documents)
@@ -246,8 +329,9 @@ def many_projects(documents: list[dict], count: int, size: int) -> list[list[dic
 
 def run(options: argparse.Namespace, ours: server.Server, peers: PeerServer) -> dict:
     """All figures of each system."""
-    documents, queries = read(options.data, options.queries)
-    texts = [query["text"] for query in queries]
+    data = read(options.data, options.queries) if options.data else read_project(ours.url(), options.project, options.queries)
+    texts = [query["text"] for query in data.queries]
+    print(f"{len(data.documents)} documents, {len(data.passages)} rows of others, {len(texts)} queries")
     words = ["pg_textsearch", *(["pg_search"] if options.pg_search else []), OWN]
     servers = {"pg_docsearch": ours, **dict.fromkeys(words, peers)}
 
@@ -263,25 +347,28 @@ def run(options: argparse.Namespace, ours: server.Server, peers: PeerServer) -> 
             report[name] |= {f"{prefix}{figure}": value for figure, value in of.items()}
 
     if not options.no_index:
-        add(load(one, servers, [documents]))
+        add(load(one, servers, [data.documents], [data.passages]))
     for system in one:
         system.forget()
         system.open(options.threads)
         print(f"{system.name}: {system.versions()}")
         vectors, rows, size = system.contents()
         report[system.name] |= {"vectors": vectors, "documents": rows, "bytes": size}
-        found = [ndcg(system.search(query["text"]), query["grades"]) for query in queries]
+        found = [ndcg(pages(system.search(query["text"])), query["grades"]) for query in data.queries]
         report[system.name]["ndcg10"] = statistics.fmean(found)
+        report[system.name]["recall"] = system.recall(texts)
     add(measure(one, texts, options.turns))
     for system in one:
         system.close()
     # What runs in a process belongs to that process.
     shared = [system for system in one if system.name in servers]
     add(first_searches(shared, texts))
-    add(throughput(shared, texts, options.turns, options.rounds, options.seconds))
+    able = throughput(shared, texts, options.turns, options.rounds, options.seconds)
+    add(able)
+    add(at_rate(shared, texts, options.rate, options.seconds, able))
     if options.projects:
-        add(ask_one_of_many(options, databases("_many"), servers, documents, texts,
-                            report["pg_docsearch"]["vectors"] / len(documents)), "many_")
+        add(ask_one_of_many(options, databases("_many"), servers, data, texts,
+                            report["pg_docsearch"]["vectors"] / len(data.documents)), "many_")
     return report
 
 
@@ -293,11 +380,13 @@ def embedded_systems() -> list[System]:
 
 
 def ask_one_of_many(options: argparse.Namespace, systems: list[System], servers: dict[str, server.Server],
-                    documents: list[dict], texts: list[str], sections: float) -> dict[str, dict]:
+                    data: Data, texts: list[str], sections: float) -> dict[str, dict]:
     """The figures with several projects, of which the first is searched. `sections` are those of a document."""
-    size = round(options.sections / options.projects / sections)
     if not options.no_index:
-        load(systems, servers, many_projects(documents, options.projects, size), embed_passages(documents))
+        size = round(options.sections / options.projects / sections)
+        rows = round(size * len(data.passages) / len(data.documents))
+        load(systems, servers, many_projects(data.documents, options.projects, size),
+             many_projects(data.passages, options.projects, rows), embed_passages(data.passages))
     for system in systems:
         system.forget()
         system.open(options.threads)
@@ -313,6 +402,7 @@ def ask_one_of_many(options: argparse.Namespace, systems: list[System], servers:
 ROWS = (
     ("vectors", "vectors", "{:.0f}"),
     ("ndcg10", "nDCG@10", "{:.3f}"),
+    ("recall", "recall of the nearest vectors", "{:.3f}"),
     ("whole_p50_ms", "search, p50 ms", "{:.1f}"),
     ("whole_p95_ms", "search, p95 ms", "{:.1f}"),
     ("whole_p99_ms", "search, p99 ms", "{:.1f}"),
@@ -322,6 +412,7 @@ ROWS = (
     ("rest_p95_ms", "without embedding, p95 ms", "{:.1f}"),
     ("rest_processor_ms", "processor ms of the backend", "{:.2f}"),
     *((f"searches_per_second_{count}", f"searches a second, {count} connections", "{:.0f}") for count in CONNECTIONS),
+    *((f"rate_p{share}_ms", f"at a fixed rate, p{share} ms", "{:.1f}") for share in (50, 95, 99)),
     ("many_whole_p50_ms", "one of several projects, p50 ms", "{:.1f}"),
     ("many_rest_p50_ms", "  without embedding, p50 ms", "{:.1f}"),
     ("many_rest_processor_ms", "  processor ms of the backend", "{:.2f}"),
@@ -351,11 +442,15 @@ def table(report: dict[str, dict]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, help="data set in BEIR layout")
+    parser.add_argument("data", type=Path, nargs="?", help="data set in BEIR layout; default: --project")
+    parser.add_argument("--project", default="django",
+                        help="without a data set: a project of the development server (default: django, which make demo loads)")
     parser.add_argument("--queries", type=int, default=240, help="queries (default: 240)")
     parser.add_argument("--turns", type=int, default=5, help="turns of all queries (default: 5)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of searches a second (default: 3)")
     parser.add_argument("--seconds", type=float, default=8, help="seconds of each (default: 8)")
+    parser.add_argument("--rate", type=float, default=50,
+                        help="searches a second of 8 clients together, for latencies at a fixed rate (default: 50)")
     parser.add_argument("--threads", type=int, default=1,
                         help="threads with which the application embeds one query (default: 1, as the extension)")
     parser.add_argument("--no-pg-search", dest="pg_search", action="store_false", help="leave out pg_search")

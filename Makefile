@@ -53,9 +53,11 @@ help:
 ## make bench [DATA=dir]       indexing throughput, search latency, the inference program
 ## make bench-index [DATA=dir] loading, loading changes, deferred indexing, searching at the same time
 ## make bench-search DATA=dir   searches among the sets that eval-all has indexed, and their stages
-## make bench-peers DATA=dir    a search, compared with eight other ways to search
+## make bench-peers [DATA=dir]  a search, compared with eight other ways to search; without DATA after make demo
 ##                             [NO_INDEX=1] use the databases of an earlier run; [PROJECTS=n] also search one of n
 ##                             [OPTIONS="--turns 3 --no-pg-search"] any option of bench/peers.py
+## make bench-scale             searches and maintenance in a project of up to a million sections (after make demo)
+##                             [SECTIONS=1000000] in the end; [OPTIONS="--shape many --maintenance"] any option of bench/scale.py
 ## make bench-refine DATA=dir   vague questions in the sets that eval-all has indexed
 ## make bench-log               what the log of queries costs a search, the time of its reports, and a planted gap
 ## make bench-evaluation DATA=dirs  what evaluate adds to the searches that it runs
@@ -220,6 +222,11 @@ bench-peers:
 	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/peers.py \
 		$(if $(DATA),"$(DATA)") \
 		$(if $(NO_INDEX),--no-index) $(if $(PROJECTS),--projects $(PROJECTS)) $(OPTIONS)
+
+.PHONY: bench-scale
+bench-scale:
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/scale.py $(if $(SECTIONS),--sections $(SECTIONS)) $(OPTIONS)
 
 .PHONY: bench-refine
 bench-refine: cli

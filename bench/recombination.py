@@ -20,9 +20,9 @@ import psycopg
 NEAR = 32
 # Share of the sentences that come from the near section.
 LEAST_MIXED, MOST_MIXED = 0.2, 0.5
-# How far a vector is moved, as the length of a random vector that is added to it. With .62 the cosine between the vector and
-# that of the text is the same, in the mean, as that between two vectors of one section that differ in this way.
-MOVED = 0.62
+# How far a vector is moved, as the length of a random vector that is added to it. With .62 the nearest of 2,000 vectors had a
+# similarity of .61, those of the embedded texts .76, and real ones .74.
+MOVED = 0.32
 # A word in at most this many documents is rare.
 RARE = 3
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{3,}")

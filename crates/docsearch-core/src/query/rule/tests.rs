@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 fn row(rule: Rule, enabled: bool) -> Row {
@@ -109,4 +111,19 @@ fn rows_are_plain_data() {
     let json = r#"{"kind": "intent_conflict", "asked": "write", "found": "read", "penalty": 0.5, "enabled": true}"#;
     let row: Row = serde_json::from_str(json).expect("a row");
     assert_eq!(serde_json::to_value(&row).expect("json")["found"], "read");
+}
+
+proptest! {
+    #[test]
+    fn words_of_rules_are_in_lower_case_with_single_spaces(text in "[ -~]{0,12}|[ a-zÄäßİΣ\t\n\u{a0}]{0,12}") {
+        let folded = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        let rules = Rules::new(Tables::default()).overlay([row(Rule::StopWord { word: text }, true)]);
+        match rules {
+            Ok(rules) => prop_assert_eq!(rules.tables().stop_words.iter().collect::<Vec<_>>(), [&folded]),
+            Err(problem) => {
+                prop_assert_eq!(problem, RuleError::Blank("stop word"));
+                prop_assert!(folded.is_empty());
+            }
+        }
+    }
 }

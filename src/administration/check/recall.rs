@@ -1,6 +1,7 @@
 //! How many of the nearest sections a search finds by the codes of vectors.
 
 use docsearch_core::index::question::FIRST;
+use docsearch_core::index::statistics::Totals;
 use docsearch_core::values::bounds::counted;
 use docsearch_core::values::id::ChunkId;
 use pgrx::datum::DatumWithOid;
@@ -11,6 +12,7 @@ use crate::postgres::report::{Result, inference};
 use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::tables::project::{Project, Projects};
+use crate::tables::statistics;
 use crate::tables::vector_codes;
 use crate::tables::vectors::{Nearest, VectorTable};
 
@@ -54,9 +56,10 @@ pub(crate) fn recall(caller: &mut Caller, checked: &CheckScope, queries: i32) ->
 
 /// For each query, the share of its nearest sections that are found.
 fn shares(caller: &mut Caller, project: &Project, queries: i32) -> Result<Vec<f64>> {
-    let texts = {
+    let (table, projects) = (VectorTable::of(&project.model)?, Projects::new([project]));
+    let (texts, sections) = {
         let owner = &caller.as_owner()?;
-        statement::rows(
+        let texts = statement::rows(
             owner,
             &format!(
                 "SELECT concat_ws(' ', d.title, c.heading_path[cardinality(c.heading_path)])
@@ -67,9 +70,10 @@ fn shares(caller: &mut Caller, project: &Project, queries: i32) -> Result<Vec<f6
             ),
             &[DatumWithOid::from(project.id), DatumWithOid::from(queries)],
             |row| row.required::<String>(1),
-        )?
+        )?;
+        let totals = statistics::totals(owner, &projects)?;
+        (texts, Totals::all_chunks(&totals) as i64)
     };
-    let (table, projects) = (VectorTable::of(&project.model)?, Projects::new([project]));
     let mut shares = Vec::with_capacity(texts.len());
     for text in texts {
         pgrx::check_for_interrupts!();
@@ -81,7 +85,7 @@ fn shares(caller: &mut Caller, project: &Project, queries: i32) -> Result<Vec<f6
             limit: NEAREST,
             documents: None,
             check: None,
-            sections: 1,
+            sections,
         };
         let is_section = |id: &ChunkId| id.chunk < FIRST;
         let all = table.nearest(caller, wanted, i64::MAX)?;

@@ -72,18 +72,23 @@ def timed(call: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def start(shape: str, corpus: Corpus) -> Run:
-    """Starts an empty server."""
+def start(shape: str, corpus: Corpus, again: bool) -> Run:
+    """Starts an empty server, or the one of an earlier run."""
     instance = server.Server(f"scale-{shape}", SETTINGS)
     instance.stop()
-    instance.remove_data()
+    if not again:
+        instance.remove_data()
     instance.install("release")
     instance.configure()
     instance.start()
     run = Run(instance, corpus, shape, projects=1)
     with run.connect() as connection:
-        connection.execute(server.CREATE_EXTENSION)
-        connection.execute("SELECT docsearch.create_project('scale_0')")
+        if again:
+            run.sections, = connection.execute("SELECT count(*) FROM docsearch.chunk").fetchone()
+            run.documents, = connection.execute("SELECT count(*) FROM docsearch.document").fetchone()
+        else:
+            connection.execute(server.CREATE_EXTENSION)
+            connection.execute("SELECT docsearch.create_project('scale_0')")
     return run
 
 
@@ -100,8 +105,8 @@ def grow(run: Run, sections: int) -> dict:
     before, stored = run.sections, 0.0
     with run.connect() as connection, run.connect() as holder:
         holder.autocommit = False
-        # The worker takes this lock before it embeds.
-        holder.execute("LOCK TABLE docsearch.embedding_rate IN SHARE MODE")
+        # The worker waits for this table, which indexing does not need.
+        holder.execute("LOCK TABLE docsearch.attached_table IN ACCESS EXCLUSIVE MODE")
         connection.execute("SET docsearch.index_mode = 'deferred'")
         connection.execute("SET client_min_messages = error")
         for number, size in enumerate(project_sizes(run, sections)):
@@ -313,6 +318,7 @@ def main() -> None:
     parser.add_argument("--shape", choices=("one", "many", "tenants"), default="one", help="projects (default: one)")
     parser.add_argument("--source", nargs="+", default=["django", "swiftui"], help="projects of the development server")
     parser.add_argument("--maintenance", action="store_true", help="also delete, vacuum, reindex, dump and restore")
+    parser.add_argument("--again", action="store_true", help="store nothing: measure what an earlier run has stored")
     parser.add_argument("--agree", action="store_true", help="only compare made sections with embedded ones")
     options = parser.parse_args()
     with psycopg.connect(server.development().url(), autocommit=True) as connection:
@@ -321,11 +327,11 @@ def main() -> None:
     if options.agree:
         agree(corpus)
         return
-    run = start(options.shape, corpus)
+    run = start(options.shape, corpus, options.again)
     texts = queries(corpus)
     size = min(FIRST_SIZE, options.sections)
     try:
-        while True:
+        while not options.again:
             figures = grow(run, size)
             figures |= measure(run, texts)
             run.report.append(figures)
@@ -333,6 +339,9 @@ def main() -> None:
             if size == options.sections:
                 break
             size = min(2 * size, options.sections)
+        if options.again:
+            run.report.append(measure(run, texts))
+            print(json.dumps({name: round(value, 3) for name, value in run.report[-1].items()}), flush=True)
         if options.maintenance:
             run.report.append(maintain(run))
             print(json.dumps({name: round(value, 1) for name, value in run.report[-1].items()}), flush=True)

@@ -37,7 +37,7 @@ pub(crate) fn recall(caller: &mut Caller, checked: &CheckScope, queries: i32) ->
         }
         let mean = shares.iter().sum::<f64>() / shares.len() as f64;
         let worst = shares.iter().copied().fold(1.0, f64::min);
-        let number = counted(i64::try_from(shares.len()).unwrap_or(i64::MAX), "query");
+        let number = counted(i64::try_from(shares.len()).unwrap_or(i64::MAX), "heading");
         findings.push(Finding {
             problem: "vector recall",
             object: project.name.clone(),

@@ -93,7 +93,7 @@ def start(shape: str, corpus: Corpus, again: bool) -> Run:
 
 
 def project_sizes(run: Run, sections: int) -> list[int]:
-    """The sections that each project has in a database with so many."""
+    """The sections of each project, for this number in total."""
     if run.shape == "one":
         return [sections]
     count = MANY if run.shape == "many" else sections // TENANT_SECTIONS
@@ -101,7 +101,7 @@ def project_sizes(run: Run, sections: int) -> list[int]:
 
 
 def grow(run: Run, sections: int) -> dict:
-    """Stores documents until there are so many sections; returns seconds and rates."""
+    """Stores documents until there is this number of sections; returns seconds and rates."""
     before, stored = run.sections, 0.0
     with run.connect() as connection, run.connect() as holder:
         holder.autocommit = False

@@ -18,7 +18,10 @@ pub(crate) fn is_recent(interval: Duration) -> bool {
     let Ok(checked) = path().metadata().and_then(|file| file.modified()) else {
         return false;
     };
-    checked >= started() && SystemTime::now().duration_since(checked).is_ok_and(|age| age < interval)
+    checked >= started()
+        && SystemTime::now()
+            .duration_since(checked)
+            .is_ok_and(|age| age < interval)
 }
 
 /// Records a check. A file that cannot be written only means that other processes check again.

@@ -27,7 +27,9 @@ pub(crate) fn warm(caller: &mut Caller, project: &Project) -> Result<()> {
         |_| Ok(()),
     )?;
     if let Err(problem) = load(caller, project) {
-        let hint = problem.hint().unwrap_or("Until it can be, searches find pages by their words.");
+        let hint = problem
+            .hint()
+            .unwrap_or("Until it can be, searches find pages by their words.");
         warn(PgSqlErrorCode::ERRCODE_WARNING, problem.message(), hint);
     }
     let mut reads = vec![

@@ -38,12 +38,7 @@ impl Tables {
                 if framework.trim().is_empty() {
                     return Err(RuleError::Blank("framework"));
                 }
-                put(
-                    &mut self.framework_aliases,
-                    phrase("alias", alias)?,
-                    framework,
-                    enabled,
-                );
+                put(&mut self.framework_aliases, phrase("alias", alias)?, framework, enabled);
             }
             Rule::Platform { word: name, platform } => {
                 let platform = word("platform", platform)?;
@@ -152,7 +147,10 @@ fn word(name: &'static str, text: String) -> Result<String, RuleError> {
 /// Whether a text is not blank, and consists of ASCII in lower case with single spaces between words.
 fn is_folded(text: &[u8]) -> bool {
     let is_letter = |byte: &u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase();
-    !text.is_empty() && text.split(|byte| *byte == b' ').all(|word| !word.is_empty() && word.iter().all(is_letter))
+    !text.is_empty()
+        && text
+            .split(|byte| *byte == b' ')
+            .all(|word| !word.is_empty() && word.iter().all(is_letter))
 }
 
 fn phrase(name: &'static str, text: String) -> Result<String, RuleError> {

@@ -1,7 +1,7 @@
 //! Reads what searches of a project read, so that the first ones do not wait for the disk and for the model.
 
-use pgrx::PgSqlErrorCode;
 use pgrx::datum::DatumWithOid;
+use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::models::embedder;
 use crate::postgres::owner::LocalSettings;
@@ -27,10 +27,13 @@ pub(crate) fn warm(caller: &mut Caller, project: &Project) -> Result<()> {
         |_| Ok(()),
     )?;
     if let Err(problem) = load(caller, project) {
-        let hint = problem
-            .hint()
-            .unwrap_or("Until it can be, searches find pages by their words.");
-        warn(PgSqlErrorCode::ERRCODE_WARNING, problem.message(), hint);
+        // SAFETY: asks about the current user.
+        let reason = match unsafe { pg_sys::superuser() } {
+            true => problem.message().to_owned(),
+            false => format!("model \"{}\" cannot be used", project.model.name),
+        };
+        let hint = "Until it can be, searches find pages by their words.";
+        warn(PgSqlErrorCode::ERRCODE_WARNING, reason, hint);
     }
     let mut reads = vec![
         "SELECT count(*) FROM docsearch.chunk x WHERE x.project_id = $1 AND x.token_count >= 0".to_owned(),

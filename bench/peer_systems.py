@@ -110,10 +110,7 @@ class Extension:
 
     def recall(self, texts: list[str]) -> float:
         """The share of the nearest sections that a search finds by codes of vectors. The extension chooses the queries."""
-        detail, = self.connection.execute(
-            "SELECT detail FROM docsearch.check(recall => %s, project => 'peers_0') WHERE problem = 'vector recall'",
-            (len(texts),)).fetchone()
-        return float(detail.split()[0])
+        return self.connection.execute("SELECT recall FROM docsearch.vector_recall('peers_0', %s)", (len(texts),)).fetchone()[0]
 
     def searching_milliseconds(self) -> float:
         """Processor time of the backend."""

@@ -224,9 +224,7 @@ def measure(run: Run, texts: list[str]) -> dict:
         figures["megabytes"], = owner.execute("SELECT sum(pg_total_relation_size(oid))::bigint / 1000000 FROM pg_class "
                                               "WHERE relnamespace = 'docsearch'::regnamespace AND relkind = 'r'").fetchone()
         figures["check_seconds"] = timed(lambda: owner.execute("SELECT FROM docsearch.check()"))
-        detail = owner.execute("SELECT detail FROM docsearch.check(recall => 50, project => 'scale_0') "
-                               "WHERE problem = 'vector recall'").fetchone()
-        figures["recall"] = float(detail[0].split()[0])
+        figures["recall"], = owner.execute("SELECT recall FROM docsearch.vector_recall('scale_0', 50)").fetchone()
         figures["edit_ms"] = 1000 * statistics.median(timed(lambda number=number: owner.execute(
             "SELECT docsearch.index_doc('scale_0', 'edited', 'Edited', %s)", (f"Edited {number} times.",))) for number in range(7))
     with run.connect(**user) as connection:

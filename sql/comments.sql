@@ -117,8 +117,8 @@ COMMENT ON FUNCTION docsearch.check(text) IS
     'checks tables, indexes, models and derived data, and returns a row for each problem';
 COMMENT ON FUNCTION docsearch.check(boolean, text) IS
     'does the same as check(project), and compares attached tables with their documents if deep is true';
-COMMENT ON FUNCTION docsearch.check(bigint, text) IS
-    'does the same as check(project), and measures how many of the nearest sections searches find';
+COMMENT ON FUNCTION docsearch.vector_recall(text, bigint) IS
+    'measures how many of the nearest sections searches find, and returns a row for each project';
 COMMENT ON FUNCTION docsearch.repair(text) IS
     'repairs what check finds, and returns a row for each repair';
 COMMENT ON FUNCTION docsearch.known_faults() IS

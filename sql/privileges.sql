@@ -7,7 +7,7 @@ REVOKE EXECUTE ON FUNCTION docsearch.embed_input(bigint, bigint, bigint), docsea
 REVOKE EXECUTE ON FUNCTION docsearch.grade_features(text, text, text, docsearch.json_argument, docsearch.json_argument, text[], text[]),
     docsearch.grade_input(text, text, text, docsearch.json_argument, docsearch.json_argument, text[], text[]) FROM PUBLIC;
 REVOKE EXECUTE ON FUNCTION docsearch.add_remote_model(text, text, text, bigint, text, text, text, bigint) FROM PUBLIC;
-REVOKE EXECUTE ON FUNCTION docsearch.check(text), docsearch.check(boolean, text), docsearch.check(bigint, text), docsearch.repair(text), docsearch.drop_all(text) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION docsearch.check(text), docsearch.check(boolean, text), docsearch.vector_recall(text, bigint), docsearch.repair(text), docsearch.drop_all(text) FROM PUBLIC;
 ALTER FUNCTION docsearch.rules_changed() SET search_path TO pg_catalog, pg_temp;
 ALTER FUNCTION docsearch.count_changes() SET search_path TO pg_catalog, pg_temp;
 ALTER FUNCTION docsearch.project_model() SET search_path TO pg_catalog, pg_temp;

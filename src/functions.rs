@@ -29,6 +29,7 @@ mod pins;
 mod project;
 mod questions;
 mod ranking_state;
+mod recall;
 mod refine;
 mod reports;
 mod rules;

@@ -60,10 +60,11 @@ def test_an_unknown_project_is_an_error_with_a_hint(site):
     assert refused.value.diag.message_hint == "Known projects: kit."
 
 
-def looked(site: Site) -> object:
+def looked(site: Site) -> int | None:
     """When a search last found no due work; None if the next one looks again."""
-    return site.database.execute("SELECT (pg_stat_file('pg_stat_tmp/pg_docsearch_check.' || oid, true)).modification "
-                                 "FROM pg_database WHERE datname = current_database()")[0][0]
+    database, = site.database.execute("SELECT oid FROM pg_database WHERE datname = current_database()")[0]
+    mark = site.instance.data / "pg_stat_tmp" / f"pg_docsearch_check.{database}"
+    return mark.stat().st_mtime_ns if mark.exists() else None
 
 
 def search(site: Site) -> None:

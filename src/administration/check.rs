@@ -20,13 +20,10 @@ mod orphans;
 mod pins;
 mod postings;
 mod questions;
-mod recall;
 mod statistics;
 mod vector_codes;
 mod vectors;
 mod versions;
-
-pub(crate) use recall::{MAX_QUERIES, recall};
 
 /// What to check: one project, or all.
 pub(crate) struct CheckScope {

@@ -14,7 +14,7 @@ use crate::models::{files, registration};
 use crate::postgres::jsonb::{JsonB, StoredJson};
 use crate::postgres::report::{Result, error_with_hint, invalid, undefined};
 use crate::postgres::role::{Caller, Role};
-use crate::postgres::statement;
+use crate::postgres::{shared_check, statement};
 use crate::tables::statistics::by_hand::CountedElsewhere;
 use crate::tables::{project, vectors};
 
@@ -274,6 +274,8 @@ pub(crate) fn configure(caller: &Caller, name: Option<&str>, settings: Option<Js
         |row| row.required::<StoredJson>(1),
     )?;
     let stored = stored.into_iter().next().map(|StoredJson(settings)| settings);
+    // The project may tune itself from now on.
+    shared_check::forget();
     stored.ok_or_else(|| {
         error_with_hint(
             PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,

@@ -2,10 +2,10 @@
 
 use pgrx::prelude::*;
 
-use crate::administration::check::{self, CATALOG_CHECKS, CHECKS, Check, CheckScope, Finding};
+use crate::administration::check::{CATALOG_CHECKS, CHECKS, Check, CheckScope, Finding};
 use crate::administration::repair;
-use crate::postgres::argument::{Text, Whole, arguments};
-use crate::postgres::report::{Result, invalid, refuse_read_only};
+use crate::postgres::argument::{Text, arguments};
+use crate::postgres::report::{Result, refuse_read_only};
 use crate::postgres::role::{Caller, Owner, Role};
 use crate::tables::schema;
 
@@ -58,54 +58,7 @@ mod docsearch {
         problems(caller, project, deep == Some(true)).map(TableIterator::new)
     }
 
-    /// Does the same as check(project), and measures how many of the nearest sections searches find.
-    #[pg_extern(name = "check", volatile, parallel_unsafe, cost = 1000000)]
-    #[search_path(pg_catalog, pg_temp)]
-    #[allow(clippy::type_complexity)]
-    fn check_recall(
-        recall: Option<Whole>,
-        project: default!(Option<Text<'_>>, "NULL"),
-    ) -> Result<
-        TableIterator<
-            'static,
-            (
-                name!(problem, String),
-                name!(object, String),
-                name!(detail, String),
-                name!(repair, String),
-            ),
-        >,
-    > {
-        arguments!(recall, project);
-        let caller = &mut Caller::of_call()?;
-        schema::require_owner(caller, "SELECT * FROM docsearch.check(recall => 100)")?;
-        let queries = recall.unwrap_or_default();
-        if !(1..=check::MAX_QUERIES).contains(&queries) {
-            return Err(invalid(
-                format!("recall is {queries}, and must be from 1 to {}", check::MAX_QUERIES),
-                "It is the number of queries of each project, such as recall => 100.",
-            ));
-        }
-        let mut found = problems(caller, project, false)?;
-        if schema::exists() && schema::is_current(caller)? {
-            let checked = CheckScope::new(caller, project)?;
-            let measured = check::recall(caller, &checked, queries)?;
-            found.extend(measured.into_iter().map(|finding| row(finding, &checked)));
-        }
-        Ok(TableIterator::new(found))
-    }
-
     type Row = (String, String, String, String);
-
-    fn row(finding: Finding, checked: &CheckScope) -> Row {
-        let Finding {
-            problem,
-            object,
-            detail,
-            repair,
-        } = finding;
-        (problem.to_owned(), object, detail, repair.advice(checked))
-    }
 
     fn problems(caller: &mut Caller, project: Option<&str>, deep: bool) -> Result<Vec<Row>> {
         schema::require_owner(caller, "SELECT * FROM docsearch.check()")?;
@@ -131,7 +84,15 @@ mod docsearch {
     fn rows(owner: &mut Owner<'_>, checks: &[Check], checked: &CheckScope) -> Result<Vec<Row>> {
         let mut rows = Vec::new();
         for find in checks {
-            rows.extend(find(owner, checked)?.into_iter().map(|finding| row(finding, checked)));
+            rows.extend(find(owner, checked)?.into_iter().map(|finding| {
+                let Finding {
+                    problem,
+                    object,
+                    detail,
+                    repair,
+                } = finding;
+                (problem.to_owned(), object, detail, repair.advice(checked))
+            }));
         }
         Ok(rows)
     }

@@ -408,8 +408,8 @@ impl Request<'_> {
     /// A search without results yet.
     pub(super) fn begin(&self, caller: &mut Caller, query: &Query, config: &SearchConfig) -> Result<Retrieval<'_>> {
         if wake::is_time_to_check() {
-            let is_due = wake::if_due(caller)? | tuning::if_due(caller)?;
-            if !is_due {
+            let others_look = wake::if_due(caller)? | tuning::if_due(caller)?;
+            if !others_look {
                 shared_check::record();
             }
         }

@@ -109,6 +109,12 @@ pub(crate) fn is_pending(owner: &Owner<'_>, project: i64) -> Result<bool> {
 /// Whether a tuning waits or was interrupted, or the documents of a project that tunes itself have changed. Documents are counted
 /// only if there is such a project.
 pub(crate) fn is_due(owner: &Owner<'_>) -> Result<bool> {
+    let (is_waiting, some_tune_themselves) = state(owner)?;
+    Ok(is_waiting || some_tune_themselves && has_changed(owner)?)
+}
+
+/// Whether a tuning has not finished, and whether projects tune themselves.
+fn state(owner: &Owner<'_>) -> Result<(bool, bool)> {
     let found = statement::one(
         owner,
         r#"SELECT EXISTS (SELECT FROM docsearch.tuning t WHERE t.finished_at IS NULL),
@@ -116,9 +122,10 @@ pub(crate) fn is_due(owner: &Owner<'_>) -> Result<bool> {
         &[],
         |row| Ok((row.required::<bool>(1)?, row.required::<bool>(2)?)),
     )?;
-    let Some((false, true)) = found else {
-        return Ok(matches!(found, Some((true, _))));
-    };
+    Ok(found.unwrap_or_default())
+}
+
+fn has_changed(owner: &Owner<'_>) -> Result<bool> {
     let changed = statement::one(owner, &format!("SELECT EXISTS ({CHANGED_PROJECTS})"), &[], |row| {
         row.required::<bool>(1)
     })?;
@@ -214,20 +221,25 @@ pub(crate) fn after_commit() {
     }
 }
 
-/// Starts the worker if a tuning is due, and returns whether it is. After a restart of the server nothing else does, and nothing else notices that the
-/// documents of a project that tunes itself have changed.
+/// Starts the worker if a tuning is due. After a restart of the server nothing else does, and nothing else notices that the
+/// documents of a project that tunes itself have changed. So it returns whether other connections have to look, too: if a
+/// tuning is due, or such a project exists.
 pub(crate) fn if_due(caller: &mut Caller) -> Result<bool> {
     if !Part::Tunings.exists() {
         return Ok(false);
     }
-    let is_due = {
+    let (is_due, some_tune_themselves) = {
         let owner = &caller.as_owner()?;
-        is_due(owner)?
+        let (is_waiting, some_tune_themselves) = state(owner)?;
+        (
+            is_waiting || some_tune_themselves && has_changed(owner)?,
+            some_tune_themselves,
+        )
     };
     if is_due && !Lock::Tuner.is_kept() {
         start();
     }
-    Ok(is_due)
+    Ok(is_due || some_tune_themselves)
 }
 
 fn start() -> bool {

@@ -2,13 +2,11 @@
 
 use docsearch_core::index::question::FIRST;
 use docsearch_core::index::statistics::Totals;
-use docsearch_core::values::bounds::counted;
 use docsearch_core::values::id::ChunkId;
 use pgrx::datum::DatumWithOid;
 
-use crate::administration::check::{CheckScope, Finding, Repair};
 use crate::models::embedder;
-use crate::postgres::report::{Result, inference};
+use crate::postgres::report::{Result, inference, internal};
 use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::tables::project::{Project, Projects};
@@ -18,44 +16,42 @@ use crate::tables::vectors::{Nearest, VectorTable};
 
 /// Sections to find for each query. A search compares the vectors of about as many.
 const NEAREST: i64 = 60;
-/// Below this share, codes are probably missing.
-const MIN_RECALL: f64 = 0.95;
 /// Most queries of a project: each is compared with all vectors, which takes a second for two million.
 pub(crate) const MAX_QUERIES: i32 = 10_000;
 
+/// What searches of a project find of the nearest sections.
+pub(crate) struct Recall {
+    pub(crate) project: String,
+    pub(crate) sections: i64,
+    pub(crate) queries: i64,
+    pub(crate) mean: f64,
+    pub(crate) worst: f64,
+}
+
 /// Compares what searches find by codes with a comparison of all vectors. Queries are titles with headings of random
-/// sections.
-pub(crate) fn recall(caller: &mut Caller, checked: &CheckScope, queries: i32) -> Result<Vec<Finding>> {
-    let mut findings = Vec::new();
-    for project in &checked.projects {
+/// sections. Projects without vectors are left out.
+pub(crate) fn measure(caller: &mut Caller, projects: &[Project], queries: i32) -> Result<Vec<Recall>> {
+    let mut measured = Vec::new();
+    for project in projects {
         if !vector_codes::exist() || !VectorTable::exists(&project.model) {
             continue;
         }
-        let shares = shares(caller, project, queries)?;
-        if shares.is_empty() {
-            continue;
+        let (sections, shares) = shares(caller, project, queries)?;
+        if !shares.is_empty() {
+            measured.push(Recall {
+                project: project.name.clone(),
+                sections,
+                queries: i64::try_from(shares.len()).map_err(internal)?,
+                mean: shares.iter().sum::<f64>() / shares.len() as f64,
+                worst: shares.iter().copied().fold(1.0, f64::min),
+            });
         }
-        let mean = shares.iter().sum::<f64>() / shares.len() as f64;
-        let worst = shares.iter().copied().fold(1.0, f64::min);
-        let number = counted(i64::try_from(shares.len()).unwrap_or(i64::MAX), "heading");
-        findings.push(Finding {
-            problem: "vector recall",
-            object: project.name.clone(),
-            detail: format!("{mean:.3} of the {NEAREST} nearest sections of {number}, the worst {worst:.2}"),
-            repair: Repair::Manual(match mean < MIN_RECALL {
-                true => format!(
-                    "SELECT * FROM docsearch.repair({})",
-                    pgrx::spi::quote_literal(&project.name)
-                ),
-                false => "none needed".to_owned(),
-            }),
-        });
     }
-    Ok(findings)
+    Ok(measured)
 }
 
-/// For each query, the share of its nearest sections that are found.
-fn shares(caller: &mut Caller, project: &Project, queries: i32) -> Result<Vec<f64>> {
+/// The number of sections, and for each query the share of its nearest ones that are found.
+fn shares(caller: &mut Caller, project: &Project, queries: i32) -> Result<(i64, Vec<f64>)> {
     let (table, projects) = (VectorTable::of(&project.model)?, Projects::new([project]));
     let (texts, sections) = {
         let owner = &caller.as_owner()?;
@@ -96,5 +92,5 @@ fn shares(caller: &mut Caller, project: &Project, queries: i32) -> Result<Vec<f6
             shares.push(kept as f64 / nearest.len() as f64);
         }
     }
-    Ok(shares)
+    Ok((sections, shares))
 }

@@ -27,6 +27,7 @@ use events::Events;
 pub(crate) use events::events;
 pub use fence::close_fences;
 pub use heading::written_identifier;
+pub use html::is_html_element;
 pub(crate) use introduction::introductions;
 pub(crate) use lead::lead;
 pub use lead::{lead_paragraph, says_something};

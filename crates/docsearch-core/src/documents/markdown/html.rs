@@ -1,6 +1,6 @@
 //! Text of HTML within Markdown.
 
-/// Elements whose tags are markup. Any other name in angle brackets is text.
+/// Elements of HTML that are in use.
 const ELEMENTS: &[&str] = &[
     "a",
     "abbr",
@@ -22,7 +22,6 @@ const ELEMENTS: &[&str] = &[
     "canvas",
     "caption",
     "center",
-    "circle",
     "cite",
     "code",
     "col",
@@ -45,7 +44,6 @@ const ELEMENTS: &[&str] = &[
     "font",
     "footer",
     "form",
-    "g",
     "h1",
     "h2",
     "h3",
@@ -82,13 +80,10 @@ const ELEMENTS: &[&str] = &[
     "output",
     "p",
     "param",
-    "path",
     "picture",
-    "polygon",
     "pre",
     "progress",
     "q",
-    "rect",
     "rp",
     "rt",
     "ruby",
@@ -108,7 +103,6 @@ const ELEMENTS: &[&str] = &[
     "sub",
     "summary",
     "sup",
-    "svg",
     "table",
     "tbody",
     "td",
@@ -129,6 +123,9 @@ const ELEMENTS: &[&str] = &[
     "wbr",
 ];
 
+/// Elements of SVG whose tags are markup, too. Any other name in angle brackets is text.
+const PICTURES: &[&str] = &["circle", "g", "path", "polygon", "rect", "svg"];
+
 /// Inline elements: their tags join the text around them instead of separating it.
 const INLINE: &[&str] = &[
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img",
@@ -138,6 +135,11 @@ const INLINE: &[&str] = &[
 
 /// Elements whose content is no text of the page.
 const HIDDEN: &[&str] = &["script", "style"];
+
+/// Whether HTML has an element of this name, in lower case, that is in use.
+pub fn is_html_element(name: &str) -> bool {
+    ELEMENTS.binary_search(&name).is_ok()
+}
 
 struct TagSource<'a> {
     name: String,
@@ -319,7 +321,9 @@ fn element_tag(text: &str) -> Option<TagSource<'_>> {
         return None;
     }
     let name = name.to_ascii_lowercase();
-    ELEMENTS.binary_search(&name.as_str()).ok()?;
+    if !is_html_element(&name) && !PICTURES.contains(&name.as_str()) {
+        return None;
+    }
     let end = tail.find(['<', '>'])?;
     tail[end..].starts_with('>').then(|| TagSource {
         name,

@@ -109,11 +109,10 @@ pub(crate) fn is_pending(owner: &Owner<'_>, project: i64) -> Result<bool> {
 /// Whether a tuning waits or was interrupted, or the documents of a project that tunes itself have changed. Documents are counted
 /// only if there is such a project.
 pub(crate) fn is_due(owner: &Owner<'_>) -> Result<bool> {
-    let (is_waiting, some_tune_themselves) = state(owner)?;
-    Ok(is_waiting || some_tune_themselves && has_changed(owner)?)
+    Ok(state(owner)?.0)
 }
 
-/// Whether a tuning has not finished, and whether projects tune themselves.
+/// Whether a tuning is due, and whether projects tune themselves.
 fn state(owner: &Owner<'_>) -> Result<(bool, bool)> {
     let found = statement::one(
         owner,
@@ -122,14 +121,14 @@ fn state(owner: &Owner<'_>) -> Result<(bool, bool)> {
         &[],
         |row| Ok((row.required::<bool>(1)?, row.required::<bool>(2)?)),
     )?;
-    Ok(found.unwrap_or_default())
-}
-
-fn has_changed(owner: &Owner<'_>) -> Result<bool> {
+    let (is_waiting, some_tune_themselves) = found.unwrap_or_default();
+    if is_waiting || !some_tune_themselves {
+        return Ok((is_waiting, some_tune_themselves));
+    }
     let changed = statement::one(owner, &format!("SELECT EXISTS ({CHANGED_PROJECTS})"), &[], |row| {
         row.required::<bool>(1)
     })?;
-    Ok(changed == Some(true))
+    Ok((changed == Some(true), true))
 }
 
 /// Begins the first tuning that waits, or that was interrupted. Runs in the worker.
@@ -230,11 +229,7 @@ pub(crate) fn if_due(caller: &mut Caller) -> Result<bool> {
     }
     let (is_due, some_tune_themselves) = {
         let owner = &caller.as_owner()?;
-        let (is_waiting, some_tune_themselves) = state(owner)?;
-        (
-            is_waiting || some_tune_themselves && has_changed(owner)?,
-            some_tune_themselves,
-        )
+        state(owner)?
     };
     if is_due && !Lock::Tuner.is_kept() {
         start();

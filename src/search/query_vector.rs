@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use docsearch_core::answer::delivery::Notice;
 use docsearch_inference::PendingQueries;
+use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
 use crate::models::{embedder, recent_vectors};
@@ -162,17 +163,20 @@ fn vector_or_notice(
         }
         Err(problem) => problem,
     };
-    // SAFETY: asks about the current user.
-    let is_superuser = unsafe { pg_sys::superuser() };
-    let reason = if is_superuser {
-        problem.message().to_owned()
-    } else {
-        format!("model \"{}\" cannot be used", model.name)
-    };
+    let reason = shown_reason(model, &problem);
     let recalled = may_recall.then(|| recent_vectors::recall(&key)).flatten();
     let notice = match recalled {
         Some(_) => Notice::vector_recalled(&reason),
         None => Notice::vector_unavailable(&reason),
     };
     (recalled, Some(notice))
+}
+
+/// Why a model cannot be used, with details for superusers only.
+pub(super) fn shown_reason(model: &ModelRow, problem: &ErrorReport) -> String {
+    // SAFETY: asks about the current user.
+    match unsafe { pg_sys::superuser() } {
+        true => problem.message().to_owned(),
+        false => format!("model \"{}\" cannot be used", model.name),
+    }
 }

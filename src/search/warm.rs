@@ -1,13 +1,14 @@
 //! Reads what searches of a project read, so that the first ones do not wait for the disk and for the model.
 
+use pgrx::PgSqlErrorCode;
 use pgrx::datum::DatumWithOid;
-use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::models::embedder;
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{Result, inference, warn};
 use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
+use crate::search::query_vector::shown_reason;
 use crate::tables::project::Project;
 use crate::tables::schema::Part;
 use crate::tables::vectors::VectorTable;
@@ -27,11 +28,7 @@ pub(crate) fn warm(caller: &mut Caller, project: &Project) -> Result<()> {
         |_| Ok(()),
     )?;
     if let Err(problem) = load(caller, project) {
-        // SAFETY: asks about the current user.
-        let reason = match unsafe { pg_sys::superuser() } {
-            true => problem.message().to_owned(),
-            false => format!("model \"{}\" cannot be used", project.model.name),
-        };
+        let reason = shown_reason(&project.model, &problem);
         let hint = "Until it can be, searches find pages by their words.";
         warn(PgSqlErrorCode::ERRCODE_WARNING, reason, hint);
     }

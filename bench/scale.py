@@ -23,7 +23,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy
 import psycopg
@@ -32,7 +31,9 @@ from psycopg.types.json import Jsonb
 import server
 import toolchain
 from peer_model import embed_passages
+from peer_systems import processor_milliseconds
 from recombination import Corpus, Made
+from service import anonymous_kilobytes, backend_pid
 
 SETTINGS = {"fsync": "on", "shared_buffers": "4GB", "maintenance_work_mem": "1GB", "max_wal_size": "16GB",
             "autovacuum": "off", "checkpoint_timeout": "30min"}
@@ -63,6 +64,11 @@ class Run:
 
     def connect(self, **keywords) -> psycopg.Connection:
         return psycopg.connect(self.instance.url(), autocommit=True, **keywords)
+
+    def add(self, figures: dict) -> None:
+        """Prints figures, and keeps them for the report."""
+        self.report.append(figures)
+        print(json.dumps({name: round(value, 3) for name, value in figures.items()}), flush=True)
 
 
 def timed(call: Callable[[], object]) -> float:
@@ -176,7 +182,7 @@ def queries(corpus: Corpus) -> list[str]:
 def latencies(connection: psycopg.Connection, texts: list[str], project: str | None) -> dict:
     """Percentiles of searches with and without their embedding, and processor time of the backend."""
     search = "SELECT slug FROM search_docs(%s, %s)"
-    backend, = connection.execute("SELECT pg_backend_pid()").fetchone()
+    backend = backend_pid(connection)
     for text in texts[:10]:
         connection.execute(search, (text + " ;", project)).fetchall()
     fresh, known, used = [], [], 0.0
@@ -189,14 +195,6 @@ def latencies(connection: psycopg.Connection, texts: list[str], project: str | N
     percentile = lambda times, share: float(numpy.percentile(times, share)) * 1000
     return {**{f"p{share}_ms": percentile(fresh, share) for share in (50, 95, 99)},
             **{f"embedded_p{share}_ms": percentile(known, share) for share in (50, 99)}, "processor_ms": used / len(known)}
-
-
-def processor_milliseconds(process: int) -> float:
-    return sum(int(path.read_text().split()[0]) for path in Path(f"/proc/{process}/task").glob("*/schedstat")) / 1e6
-
-
-def private_megabytes(process: int) -> float:
-    return int(re.search(r"RssAnon:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())[1]) / 1024
 
 
 def same_results(connection: psycopg.Connection, texts: list[str], project: str | None) -> dict:
@@ -229,9 +227,9 @@ def measure(run: Run, texts: list[str]) -> dict:
             "SELECT docsearch.index_doc('scale_0', 'edited', 'Edited', %s)", (f"Edited {number} times.",))) for number in range(7))
     with run.connect(**user) as connection:
         figures |= latencies(connection, texts, project)
-        figures["backend_mb"] = private_megabytes(connection.execute("SELECT pg_backend_pid()").fetchone()[0])
+        figures["backend_mb"] = anonymous_kilobytes(backend_pid(connection)) / 1024
         figures |= same_results(connection, texts, project)
-        figures["inference_mb"] = private_megabytes(connection.execute("SELECT pid FROM docsearch.status()").fetchone()[0])
+        figures["inference_mb"] = anonymous_kilobytes(connection.execute("SELECT pid FROM docsearch.status()").fetchone()[0]) / 1024
     for name, warm in (("restart", False), ("warmed", True)):
         run.instance.stop()
         run.instance.start()
@@ -332,17 +330,14 @@ def main() -> None:
         while not options.again:
             figures = grow(run, size)
             figures |= measure(run, texts)
-            run.report.append(figures)
-            print(json.dumps({name: round(value, 3) for name, value in figures.items()}), flush=True)
+            run.add(figures)
             if size == options.sections:
                 break
             size = min(2 * size, options.sections)
         if options.again:
-            run.report.append(measure(run, texts))
-            print(json.dumps({name: round(value, 3) for name, value in run.report[-1].items()}), flush=True)
+            run.add(measure(run, texts))
         if options.maintenance:
-            run.report.append(maintain(run))
-            print(json.dumps({name: round(value, 1) for name, value in run.report[-1].items()}), flush=True)
+            run.add(maintain(run))
     finally:
         run.instance.stop()
     path = toolchain.target_directory() / "bench" / f"scale-{options.shape}.json"

@@ -22,7 +22,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 
 # Modules that several test files share, with fixtures.
-pytest_plugins = ["attacks", "inference"]
+pytest_plugins = ["attacks", "front", "inference"]
 
 WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 SERVER = os.environ["DOCSEARCH_TEST_URL"].split()[WORKER]

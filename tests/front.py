@@ -3,10 +3,11 @@
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from conftest import GUARD, Database, page, wait_until
 
 PROGRAM = os.environ["DOCSEARCH_TEST_CLI"]
@@ -84,6 +85,18 @@ def serving(database: Database, *arguments: object, command: str = "serve",
             variables: dict[str, str] | None = None, log: list[str] | None = None) -> Iterator[str]:
     """The address of a program that is `running`."""
     with running(database, *arguments, command=command, variables=variables, log=log) as (address, _):
+        yield address
+
+
+@pytest.fixture(scope="module")
+def documented(new_database: Callable[..., Database]) -> Database:
+    return document(new_database())
+
+
+@pytest.fixture(scope="module")
+def address(documented: Database) -> Iterator[str]:
+    """The address of `docsearch serve` over the database."""
+    with serving(documented, "--rate", "0") as address:
         yield address
 
 

@@ -36,12 +36,6 @@ def documented(new_database: Callable[..., Database]) -> Database:
 
 
 @pytest.fixture(scope="module")
-def address(documented: Database) -> Iterator[str]:
-    with serving(documented, "--rate", "0") as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
 def browser() -> Iterator["Browser"]:
     with sync_playwright() as playwright:
         def launch() -> Browser:

@@ -30,11 +30,6 @@ FOUND, NOTHING, FAILED = 0, 1, 2
 SSL_REQUEST = bytes.fromhex("0000000804d2162f")
 
 
-@pytest.fixture(scope="module")
-def documented(new_database: Callable[..., Database]) -> Database:
-    return document(new_database())
-
-
 def ask(database: Database, *arguments: object, status: int = FOUND) -> str:
     done = docsearch(*arguments, conninfo=database.conninfo)
     assert done.returncode == status, done.stderr

@@ -7,7 +7,6 @@ import re
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 from uuid import uuid4
@@ -34,17 +33,6 @@ WEB, TEAM = "web-0123456789abcdef", "team-0123456789abcdef"
 MCP_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 SEARCH = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
     "name": "search_docs", "arguments": {"query": "the pause of the retry that nobody may see"}}})
-
-
-@pytest.fixture(scope="module")
-def documented(new_database: Callable[..., Database]) -> Database:
-    return document(new_database())
-
-
-@pytest.fixture(scope="module")
-def address(documented: Database) -> Iterator[str]:
-    with serving(documented, "--rate", "0") as address:
-        yield address
 
 
 @pytest.fixture(scope="module")

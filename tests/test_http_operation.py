@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,17 +18,6 @@ from test_folder import docsearch
 from test_http import MCP_HEADERS, SEARCH, bearer, get, request
 
 pytestmark = pytest.mark.any_server("the server that answers is the program, which speaks SQL alone")
-
-
-@pytest.fixture(scope="module")
-def documented(new_database: Callable[..., Database]) -> Database:
-    return document(new_database())
-
-
-@pytest.fixture(scope="module")
-def address(documented: Database) -> Iterator[str]:
-    with serving(documented, "--rate", "0") as address:
-        yield address
 
 
 def test_counts_are_those_of_the_sql_functions(documented: Database, address: str) -> None:

@@ -34,11 +34,6 @@ VERSIONS = {"legacy": r"2025-\d\d-\d\d", "auto": "2026-07-28"}
 
 
 @pytest.fixture(scope="module")
-def documented(new_database: Callable[..., Database]) -> Database:
-    return document(new_database())
-
-
-@pytest.fixture(scope="module")
 def address(documented: Database) -> Iterator[str]:
     with serving(documented, "--rate", "0", command="mcp") as address:
         yield f"{address}/mcp"

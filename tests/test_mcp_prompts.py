@@ -2,22 +2,17 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import Database
-from front import document, serving
+from front import serving
 from mcp import MCPError
 from mcp.types import PromptReference
 from test_mcp import VERSIONS, connected, program, run, text
 
 pytestmark = pytest.mark.any_server("the server that answers is the program, which speaks SQL alone")
-
-
-@pytest.fixture(scope="module")
-def documented(new_database: Callable[..., Database]) -> Database:
-    return document(new_database())
 
 
 @pytest.fixture(scope="module")

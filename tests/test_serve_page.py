@@ -83,12 +83,6 @@ def documented(new_database: Callable[..., Database]) -> Database:
     return database
 
 
-@pytest.fixture(scope="module")
-def address(documented: Database) -> Iterator[str]:
-    with serving(documented, "--rate", "0") as address:
-        yield address
-
-
 def get(address: str, path: str, headers: dict[str, str] | None = None, **query: object) -> tuple[int, dict[str, str], bytes]:
     """Status, headers and content of a response."""
     connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=GUARD)

@@ -1,12 +1,11 @@
 """s4_43: several projects, by names and patterns, in every front end."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from urllib.parse import urlencode
 
 import pytest
 from conftest import Database, page
-from front import serving
 from test_command_line import FAILED, NOTHING, ask
 from test_http import get
 from test_mcp import VERSIONS, connected, program, run, text
@@ -31,12 +30,6 @@ def documented(new_database: Callable[..., Database]) -> Database:
         database.execute("SELECT docsearch.create_project(%s)", project)
         database.index(project, page("pins", f"# Pins\n\nSolder a pin to the rail of {project}."))
     return database
-
-
-@pytest.fixture(scope="module")
-def address(documented: Database) -> Iterator[str]:
-    with serving(documented, "--rate", "0") as address:
-        yield address
 
 
 def found(answer: dict) -> set[str]:

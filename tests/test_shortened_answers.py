@@ -3,11 +3,10 @@
 import re
 import shlex
 import subprocess
-from collections.abc import Callable, Iterator
 
 import pytest
 from conftest import Database
-from front import PROGRAM, document, environment, serving
+from front import PROGRAM, environment
 from test_http import get
 from test_mcp import connected, program, run, text
 
@@ -15,17 +14,6 @@ pytestmark = pytest.mark.any_server("the server that answers is the program, whi
 
 # The number of results, which do not fit into the number of tokens.
 RESULTS, TOKENS, JSON_TOKENS = 6, 170, 700
-
-
-@pytest.fixture(scope="module")
-def documented(new_database: Callable[..., Database]) -> Database:
-    return document(new_database())
-
-
-@pytest.fixture(scope="module")
-def address(documented: Database) -> Iterator[str]:
-    with serving(documented, "--rate", "0") as address:
-        yield address
 
 
 def references(answer: str) -> list[str]:

@@ -46,12 +46,6 @@ def documented(new_database: Callable[..., Database]) -> Database:
     return database
 
 
-@pytest.fixture(scope="module")
-def address(documented: Database) -> Iterator[str]:
-    with serving(documented, "--rate", "0") as address:
-        yield address
-
-
 def send(address: str, target: str, body: object, method: str = "POST", **headers: str) -> tuple[int, dict[str, str], dict]:
     """Status, headers and JSON of a response."""
     connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=GUARD)

@@ -3,12 +3,11 @@ front end."""
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from urllib.parse import urlencode
 
 import pytest
 from conftest import Database, page
-from front import serving
 from test_command_line import FAILED, ask
 from test_folder import docsearch
 from test_http import get
@@ -40,12 +39,6 @@ def documented(new_database: Callable[..., Database]) -> Database:
     database.execute("SELECT docsearch.create_project('web')")
     database.index("web", *PAGES)
     return database
-
-
-@pytest.fixture(scope="module")
-def address(documented: Database) -> Iterator[str]:
-    with serving(documented, "--rate", "0") as address:
-        yield address
 
 
 def options(*wordings: str) -> list[str]:

@@ -151,14 +151,10 @@ impl Basis {
         if matches!(&scope, Scope::Listed(documents) if documents.is_empty()) {
             return Ok(None);
         }
-        let lexemes = group
-            .terms
-            .iter()
-            .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
         let (totals, mut frequencies) =
             group
                 .visibility
-                .totals_and_frequencies(caller, &group.projects, lexemes.collect())?;
+                .totals_and_frequencies(caller, &group.projects, group.lexemes())?;
         vocabulary::correct(
             caller,
             &group.visibility,

@@ -190,6 +190,12 @@ impl<'a> Group<'a> {
         (is_short && self.understanding.class != Class::Question).then(|| name::key(typed))
     }
 
+    /// The words that are looked up, those with the same meaning too.
+    pub(super) fn lexemes(&self) -> Vec<String> {
+        let looked_up = self.terms.iter().flat_map(|term| term.looked_up());
+        looked_up.map(|(lexeme, _)| lexeme.to_owned()).collect()
+    }
+
     /// The keys of titles that equal the query.
     pub(crate) fn title_keys(&self) -> Vec<String> {
         let texts = [&self.understanding.text, &self.understanding.topic];

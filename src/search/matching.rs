@@ -214,13 +214,7 @@ impl<'a> Scope<'a> {
 
 /// Documents of a group, visible or not, with the words of its query; `None` if it requires none.
 fn with_words(caller: &mut Caller, group: &mut Group<'_>, words: Words) -> Result<Option<Set<DocumentId>>> {
-    let lexemes = group
-        .terms
-        .iter()
-        .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
-    let mut frequencies = group
-        .visibility
-        .frequencies(caller, &group.projects, lexemes.collect())?;
+    let mut frequencies = group.visibility.frequencies(caller, &group.projects, group.lexemes())?;
     vocabulary::correct(
         caller,
         &group.visibility,

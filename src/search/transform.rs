@@ -134,11 +134,7 @@ pub(crate) fn by_rules(
 
 /// Whether the documents contain a word of the query. If none does, the keywords of what was found are unrelated to it.
 fn is_known(caller: &mut Caller, group: &Group<'_>) -> Result<bool> {
-    let lexemes: Vec<String> = group
-        .terms
-        .iter()
-        .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()))
-        .collect();
+    let lexemes = group.lexemes();
     let frequencies = group.visibility.frequencies(caller, &group.projects, lexemes.clone())?;
     Ok(lexemes.iter().any(|lexeme| frequencies.sum(lexeme) > 0.0))
 }

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use docsearch_core::usage::clusters::{WeightedQuery, normalized};
+use docsearch_core::usage::clusters::WeightedQuery;
 use docsearch_core::usage::gaps::{Gaps, UnansweredQuery};
 use docsearch_core::usage::query_counts::greatest;
+use docsearch_core::values::cosine::normalized;
 use docsearch_core::values::id::Map;
 use docsearch_inference::Embedder;
 

@@ -1,5 +1,6 @@
 //! Queries that ask for the same, by the vectors of their texts.
 
+use crate::values::cosine::{dot, normalized};
 use crate::values::interrupt;
 
 /// Least cosine similarity of a query to the mean of a cluster that it joins.
@@ -145,31 +146,6 @@ fn sort_by_weight(clusters: &mut [Cluster]) {
     });
 }
 
-/// The vector with length 1; the same if it has none.
-#[must_use]
-pub fn normalized(vector: &[f32]) -> Vec<f32> {
-    let length = dot(vector, vector).sqrt();
-    match length > 0.0 {
-        true => vector.iter().map(|component| component / length).collect(),
-        false => vector.to_vec(),
-    }
-}
-
-/// The cosine similarity of vectors of length 1; 0 if one of them is not known.
-#[must_use]
-pub fn dot(a: &[f32], b: &[f32]) -> f32 {
-    // Eight sums let the compiler use vector instructions: it keeps the order of a sum. Of iterators it made a call each.
-    let (a_blocks, a_rest) = a.as_chunks::<8>();
-    let (b_blocks, b_rest) = b.as_chunks::<8>();
-    let mut sums = [0.0_f32; 8];
-    for (a, b) in a_blocks.iter().zip(b_blocks) {
-        for place in 0..8 {
-            sums[place] += a[place] * b[place];
-        }
-    }
-    sums.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
-}
-
 fn add(sum: &mut [f32], vector: &[f32], weight: f64) {
     for (sum, component) in sum.iter_mut().zip(vector) {
         *sum += component * weight as f32;
@@ -240,13 +216,6 @@ mod tests {
                 );
                 prop_assert!(found.is_sorted_by(|a, b| a.weight >= b.weight));
             }
-        }
-
-        #[test]
-        fn a_product_is_the_sum_of_products(pairs in prop::collection::vec((-1.0f32..1.0, -1.0f32..1.0), 0..40)) {
-            let (a, b): (Vec<f32>, Vec<f32>) = pairs.iter().copied().unzip();
-            let sum: f64 = pairs.iter().map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
-            prop_assert!((f64::from(dot(&a, &b)) - sum).abs() < 1e-4);
         }
     }
 }

@@ -4,7 +4,8 @@
 //! query is to blame, and words that many queries have make large groups of them. A gap is a topic of which more is unanswered than
 //! elsewhere, and of which the documentation says nothing now.
 
-use crate::usage::clusters::{Cluster, WeightedQuery, clusters, dot, merged};
+use crate::usage::clusters::{Cluster, WeightedQuery, clusters, merged};
+use crate::values::cosine::dot;
 use crate::values::interrupt;
 
 /// Least cosine similarity of queries that count as alike.
@@ -98,7 +99,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::usage::clusters::normalized;
+    use crate::values::cosine::normalized;
 
     /// A vector near an axis of twelve.
     fn near(axis: usize, noise: &[f32]) -> Vec<f32> {

@@ -217,6 +217,11 @@ impl Supervisor {
     /// Waits for the end of the program; false if the supervisor has to end, too.
     fn supervise(&mut self, mut program: Program, launch: &Launch, settings: ServiceSettings) -> bool {
         self.publish(Phase::Started, Some(program.pid()));
+        let instructions = docsearch_inference::instructions().map_or_else(String::new, |name| format!(", {name}"));
+        log!(
+            "pg_docsearch: started the inference program (process {}{instructions})",
+            program.pid()
+        );
         match self.watch(&mut program, launch, settings) {
             End::Shutdown => {
                 program.stop();

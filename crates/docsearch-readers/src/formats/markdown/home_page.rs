@@ -1,5 +1,5 @@
-//! First pages whose text is in the front matter: `hero` and `features` of VitePress and Starlight, and the keys of
-//! VuePress.
+//! Text of a page that is in its front matter: `hero` and `features` of VitePress and Starlight, `banner` of Starlight, and
+//! the keys of VuePress.
 
 use dom_query::Document;
 use serde_json::{Map, Value};
@@ -14,7 +14,8 @@ pub(super) fn text(matter: &FrontMatter) -> String {
     let table = &matter.metadata;
     let is_vuepress = table.get("home").and_then(Value::as_bool).unwrap_or_default();
     let is_home = is_vuepress || table.get("layout").and_then(Value::as_str) == Some("home");
-    let mut blocks = Vec::new();
+    let banner = table.get("banner").and_then(Value::as_object);
+    let mut blocks = Vec::from_iter(banner.and_then(|banner| paragraph(banner, "content")));
     match table.get("hero") {
         Some(Value::Object(hero)) => blocks.extend(self::hero(hero)),
         _ if is_vuepress => blocks.extend(hero_of_vuepress(table)),
@@ -162,7 +163,16 @@ features:
     }
 
     #[test]
+    fn a_banner_is_text() {
+        shown(
+            "---\ntitle: Kit\nbanner:\n  content: |\n    Version 2 is out. <a href=\"/new\">What is new</a>\n---\n",
+            "Version 2 is out. What is new\n\n",
+        );
+    }
+
+    #[test]
     fn other_front_matter_is_no_text() {
+        shown("---\nbanner: /boat.png\n---\n", "");
         shown("---\nhero: /boat.png\nfeatures: [{title: A}]\ntagline: B\n---\n", "");
         shown("---\nlayout: home\nfeatures: 3\n---\n", "");
         shown("---\nhome: /start\nfooter: false\nactions: []\n---\n", "");

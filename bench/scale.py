@@ -7,8 +7,9 @@ to --sections. For each it prints what is stored, how fast, and searches of head
 without a cached embedding, and once with it. `same first` and `same ten` compare their results with those of a search that
 compares all vectors and reads all lists of words.
 
---shape one: one project. --shape many: 100 projects, of which one is searched. --shape tenants: projects of 100 sections,
-and a role that sees the documents of one of them. --agree: compares recombined sections with embedded ones, and ends.
+--shape one: one project. --shape hidden: the same, and a role whose policies hide half of the documents. --shape many: several
+projects, of which one is searched, then all. --shape tenants: projects of 100 sections, and a role that sees the documents of
+one of them. --agree: compares recombined sections with embedded ones, and ends.
 """
 
 import argparse
@@ -40,10 +41,11 @@ SETTINGS = {"fsync": "on", "shared_buffers": "4GB", "maintenance_work_mem": "1GB
 BATCH = 64
 QUERIES = 100
 ROUNDS = 3
-FIRST_SIZE = 20_000
-MANY = 100
 TENANT_SECTIONS = 100
-ROLE = "docsearch_scale_tenant"
+ROLE = "docsearch_scale_reader"
+# What the role sees of the tables, by shape.
+TENANT = "(SELECT current_setting('scale.tenant')::bigint)"
+POLICIES = {"tenants": {"document": f"project_id = {TENANT}", "project": f"id = {TENANT}"}, "hidden": {"document": "id % 2 = 0"}}
 # Compares all vectors, and reads the lists of all words.
 EXHAUSTIVE = {"exact_search_limit": 10_000_000}
 AGREED = 2_000
@@ -56,6 +58,7 @@ class Run:
     instance: server.Server
     corpus: Corpus
     shape: str
+    count: int
     sections: int = 0
     documents: int = 0
     projects: int = 0
@@ -78,18 +81,18 @@ def timed(call: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def start(shape: str, corpus: Corpus, again: bool) -> Run:
+def start(options: argparse.Namespace, corpus: Corpus) -> Run:
     """Starts an empty server, or the one of an earlier run."""
-    instance = server.Server(f"scale-{shape}", SETTINGS)
+    instance = server.Server(f"scale-{options.shape}", SETTINGS)
     instance.stop()
-    if not again:
+    if not options.again:
         instance.remove_data()
     instance.install("release")
     instance.configure()
     instance.start()
-    run = Run(instance, corpus, shape, projects=1)
+    run = Run(instance, corpus, options.shape, options.projects, projects=1)
     with run.connect() as connection:
-        if again:
+        if options.again:
             run.sections, = connection.execute("SELECT count(*) FROM docsearch.chunk").fetchone()
             run.documents, = connection.execute("SELECT count(*) FROM docsearch.document").fetchone()
         else:
@@ -100,9 +103,9 @@ def start(shape: str, corpus: Corpus, again: bool) -> Run:
 
 def project_sizes(run: Run, sections: int) -> list[int]:
     """The sections of each project, for this number in total."""
-    if run.shape == "one":
+    if run.shape in ("one", "hidden"):
         return [sections]
-    count = MANY if run.shape == "many" else sections // TENANT_SECTIONS
+    count = run.count if run.shape == "many" else sections // TENANT_SECTIONS
     return [sections // count] * count
 
 
@@ -213,12 +216,12 @@ def same_results(connection: psycopg.Connection, texts: list[str], project: str 
 def measure(run: Run, texts: list[str]) -> dict:
     """All figures of one size."""
     project = None if run.shape == "tenants" else "scale_0"
-    user = {"user": ROLE} if run.shape == "tenants" else {}
+    user = {"user": ROLE} if run.shape in POLICIES else {}
     figures: dict = {"sections": run.sections, "documents": run.documents}
     with run.connect() as owner:
         owner.execute("SET client_min_messages = error")
-        if run.shape == "tenants":
-            see_one(owner)
+        if run.shape in POLICIES:
+            hide(owner, POLICIES[run.shape])
         figures["megabytes"], = owner.execute("SELECT sum(pg_total_relation_size(oid))::bigint / 1000000 FROM pg_class "
                                               "WHERE relnamespace = 'docsearch'::regnamespace AND relkind = 'r'").fetchone()
         figures["check_seconds"] = timed(lambda: owner.execute("SELECT FROM docsearch.check()"))
@@ -227,6 +230,8 @@ def measure(run: Run, texts: list[str]) -> dict:
             "SELECT docsearch.index_doc('scale_0', 'edited', 'Edited', %s)", (f"Edited {number} times.",))) for number in range(7))
     with run.connect(**user) as connection:
         figures |= latencies(connection, texts, project)
+        if run.shape == "many":
+            figures |= {f"all_{name}": value for name, value in latencies(connection, texts, None).items()}
         figures["backend_mb"] = anonymous_kilobytes(backend_pid(connection)) / 1024
         figures |= same_results(connection, texts, project)
         figures["inference_mb"] = anonymous_kilobytes(connection.execute("SELECT pid FROM docsearch.status()").fetchone()[0]) / 1024
@@ -242,16 +247,15 @@ def measure(run: Run, texts: list[str]) -> dict:
     return figures
 
 
-def see_one(owner: psycopg.Connection) -> None:
-    """A role that sees the documents of one project."""
+def hide(owner: psycopg.Connection, conditions: dict[str, str]) -> None:
+    """A role that sees the rows of tables for which a condition holds."""
     if owner.execute("SELECT FROM pg_roles WHERE rolname = %s", (ROLE,)).fetchone():
         return
     owner.execute(f"CREATE ROLE {ROLE} LOGIN")
     owner.execute("SELECT docsearch.grant_usage(%s)", (ROLE,))
-    for table, column in (("document", "project_id"), ("project", "id")):
+    for table, condition in conditions.items():
         owner.execute(f"ALTER TABLE docsearch.{table} ENABLE ROW LEVEL SECURITY")
-        owner.execute(f"CREATE POLICY tenant ON docsearch.{table} FOR SELECT TO {ROLE} "
-                      f"USING ({column} = (SELECT current_setting('scale.tenant')::bigint))")
+        owner.execute(f"CREATE POLICY seen ON docsearch.{table} FOR SELECT TO {ROLE} USING ({condition})")
     project, = owner.execute("SELECT id FROM docsearch.project WHERE name = 'scale_0'").fetchone()
     owner.execute(f"ALTER ROLE {ROLE} SET scale.tenant = {int(project)}")
 
@@ -311,7 +315,9 @@ def agree(corpus: Corpus) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sections", type=int, default=1_000_000, help="sections in the end (default: 1,000,000)")
-    parser.add_argument("--shape", choices=("one", "many", "tenants"), default="one", help="projects (default: one)")
+    parser.add_argument("--shape", choices=("one", "hidden", "many", "tenants"), default="one", help="projects (default: one)")
+    parser.add_argument("--projects", type=int, default=100, help="projects of --shape many (default: 100)")
+    parser.add_argument("--first", type=int, default=20_000, help="sections that are measured first (default: 20,000)")
     parser.add_argument("--source", nargs="+", default=["django", "swiftui"], help="projects of the development server")
     parser.add_argument("--maintenance", action="store_true", help="also delete, vacuum, reindex, dump and restore")
     parser.add_argument("--again", action="store_true", help="store nothing: measure what an earlier run has stored")
@@ -323,9 +329,9 @@ def main() -> None:
     if options.agree:
         agree(corpus)
         return
-    run = start(options.shape, corpus, options.again)
+    run = start(options, corpus)
     texts = queries(corpus)
-    size = min(FIRST_SIZE, options.sections)
+    size = min(options.first, options.sections)
     try:
         while not options.again:
             figures = grow(run, size)

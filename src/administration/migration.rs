@@ -81,6 +81,10 @@ const VERSIONS: [Version; schema::NEWEST] = [
         sql: include_str!("../../sql/schema/0017.sql"),
         then: |caller| rules::seed_kinds(caller).and_then(|()| indexer::rename_all(caller)),
     },
+    Version {
+        sql: include_str!("../../sql/schema/0018.sql"),
+        then: |_| Ok(()),
+    },
 ];
 
 /// What the owner of the schema runs to let another role index.

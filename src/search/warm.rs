@@ -47,6 +47,12 @@ pub(crate) fn warm(caller: &mut Caller, project: &Project) -> Result<()> {
     if Part::VectorCodes.exists() {
         reads.push("SELECT sum(octet_length(x.bytes)) FROM docsearch.vector_code x WHERE x.project_id = $1".to_owned());
     }
+    if Part::Centroids.exists() {
+        let all = "x.project_id = $1 AND x.centroid IS NOT NULL";
+        reads.push(format!(
+            "SELECT sum(octet_length(x.centroid)) FROM docsearch.vector_code x WHERE {all}"
+        ));
+    }
     if Part::Postings.exists() {
         reads.push("SELECT sum(octet_length(x.bytes)) FROM docsearch.posting x WHERE x.project_id = $1".to_owned());
     }

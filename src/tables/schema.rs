@@ -9,7 +9,7 @@ use crate::postgres::role::{Caller, Role};
 use crate::postgres::{catalog, statement};
 
 /// The version of the tables that this extension reads and writes.
-pub(crate) const NEWEST: usize = 17;
+pub(crate) const NEWEST: usize = 18;
 
 /// What tables of earlier versions lack until their owner migrates them. Reading or writing a part checks first whether
 /// it exists: searching and writing documents go on meanwhile.
@@ -59,6 +59,8 @@ pub(crate) enum Part {
     PageBoost,
     /// Pages that are pinned for queries.
     Pins,
+    /// Centroids of rows of codes.
+    Centroids,
 }
 
 impl Part {
@@ -96,6 +98,8 @@ impl Part {
             Self::DefinedNames => (c"definition", Some(c"anchor")),
             Self::PageBoost => (c"document", Some(c"boost")),
             Self::Pins => (c"pin", None),
+            // 18
+            Self::Centroids => (c"vector_code", Some(c"centroid")),
         }
     }
 

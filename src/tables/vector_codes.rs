@@ -4,6 +4,7 @@
 //! codes may change or be deleted: a search reads the vector of every chunk that it finds by its code. So a surplus
 //! code costs a little time, and a missing code hides a section.
 
+use docsearch_core::index::vector_cluster::{ClusterPacker, ClusterRow};
 use docsearch_core::index::vector_code::{Code, CodePacker, CodeQuery, CodeRow, Codes, NearestCodes, VectorKind};
 use docsearch_core::values::id::ChunkId;
 use pgrx::datum::DatumWithOid;
@@ -17,9 +18,11 @@ use crate::tables::project::{Project, Projects};
 use crate::tables::schema::Part;
 use crate::tables::{model, questions, wake};
 
+mod clusters;
 mod differences;
 mod instructions;
 
+pub(crate) use clusters::MIN_VECTORS as CLUSTERED;
 pub(crate) use differences::{Differences, differences};
 
 const TABLE: &str = "vector_code";
@@ -77,7 +80,7 @@ pub(crate) fn add<'a>(
     for (id, vector) in vectors {
         packer.push(id.document.document, id.chunk, &Code::of(vector));
     }
-    insert(owner, of, &packer.finish(), false)
+    insert(owner, of, packer.finish().iter().map(NewRow::loose))
 }
 
 /// Merges the codes of a project if many rows were added.
@@ -91,6 +94,9 @@ pub(crate) fn merge_if_due(owner: &Owner<'_>, project: i64) -> Result<()> {
         } else {
             rebuild_if_allowed(owner, of)?;
         }
+    }
+    if !clusters::due(owner, Some(project))?.is_empty() {
+        wake::after_commit()?;
     }
     Ok(())
 }
@@ -115,7 +121,9 @@ pub(crate) fn merge(owner: &Owner<'_>, of: CodeSet) -> Result<()> {
 
 fn rebuild_excessive(owner: &Owner<'_>, project: Option<i64>) -> Result<()> {
     let mut excessive = excessive(owner, project)?.into_iter();
-    excessive.try_for_each(|(of, _)| rebuild_if_allowed(owner, of))
+    excessive.try_for_each(|(of, _)| rebuild_if_allowed(owner, of))?;
+    let mut unclustered = clusters::due(owner, project)?.into_iter();
+    unclustered.try_for_each(|of| rebuild_if_allowed(owner, of))
 }
 
 fn rebuild_if_allowed(owner: &Owner<'_>, of: CodeSet) -> Result<()> {
@@ -187,10 +195,10 @@ fn merge_rows(owner: &Owner<'_>, of: CodeSet) -> Result<bool> {
                 DatumWithOid::from(documents),
                 DatumWithOid::from(chunks),
             ],
-            &mut packer,
+            |document, chunk, vector| packer.push(document, chunk, &Code::of(vector)),
         )?;
     }
-    insert(owner, of, &packer.finish(), true)?;
+    insert(owner, of, packer.finish().iter().map(NewRow::packed))?;
     Ok(true)
 }
 
@@ -226,13 +234,19 @@ pub(crate) fn rebuild(owner: &Owner<'_>, of: CodeSet) -> Result<()> {
 }
 
 fn rebuild_rows(owner: &Owner<'_>, of: CodeSet) -> Result<()> {
+    let packer = clusters::packer(owner, of)?;
+    rebuild_with(owner, of, packer)
+}
+
+/// Computes the codes again, by cluster if they are known.
+fn rebuild_with(owner: &Owner<'_>, of: CodeSet, mut clustered: Option<ClusterPacker>) -> Result<()> {
     remove(owner, of)?;
     let table = of.vector_table();
     let mut after = Some((i64::MIN, i32::MIN));
     while let Some((document, chunk)) = after {
         let _settings = LocalSettings::by_index()?;
         let mut packer = CodePacker::default();
-        let last = read_vectors(
+        after = read_vectors(
             owner,
             &format!(
                 "SELECT v.document_id, v.chunk_no, v.embedding::real[] FROM {table} v
@@ -246,54 +260,93 @@ fn rebuild_rows(owner: &Owner<'_>, of: CodeSet) -> Result<()> {
                 // Whole rows, at the usual dimensions.
                 DatumWithOid::from(ROWS as i64 * 73),
             ],
-            &mut packer,
+            |document, chunk, vector| match &mut clustered {
+                Some(clustered) => clustered.push(document, chunk, vector),
+                None => packer.push(document, chunk, &Code::of(vector)),
+            },
         )?;
-        insert(owner, of, &packer.finish(), true)?;
-        after = last;
+        insert(owner, of, packer.finish().iter().map(NewRow::packed))?;
+        if let Some(clustered) = &mut clustered {
+            insert(owner, of, clustered.take_full().iter().map(NewRow::clustered))?;
+        }
     }
-    Ok(())
+    match clustered {
+        Some(clustered) => insert(owner, of, clustered.finish().iter().map(NewRow::clustered)),
+        None => Ok(()),
+    }
 }
 
-/// Reads vectors and adds their codes; returns the last key.
+/// Reads vectors and passes them on; returns the last key.
 fn read_vectors(
     owner: &Owner<'_>,
     sql: &str,
     args: &[DatumWithOid<'_>],
-    packer: &mut CodePacker,
+    mut push: impl FnMut(i64, i32, &[f32]),
 ) -> Result<Option<(i64, i32)>> {
     let mut last = None;
     statement::lookup(owner, sql, args, |row| {
         pgrx::check_for_interrupts!();
         let (document, chunk) = (row.required(1)?, row.required(2)?);
-        packer.push(document, chunk, &Code::of(&row.required::<Vec<f32>>(3)?));
+        push(document, chunk, &row.required::<Vec<f32>>(3)?);
         last = Some((document, chunk));
         Ok(())
     })?;
     Ok(last)
 }
 
-/// Writes rows. A merge leaves its full rows alone later.
-fn insert(owner: &Owner<'_>, of: CodeSet, rows: &[CodeRow], packed: bool) -> Result<()> {
+/// A row to write.
+struct NewRow<'a> {
+    row: &'a CodeRow,
+    /// Whether merges leave it alone.
+    packed: bool,
+    centroid: Option<&'a [u8]>,
+}
+
+impl<'a> NewRow<'a> {
+    fn loose(row: &'a CodeRow) -> Self {
+        Self {
+            row,
+            packed: false,
+            centroid: None,
+        }
+    }
+
+    fn packed(row: &'a CodeRow) -> Self {
+        Self {
+            row,
+            packed: row.is_full,
+            centroid: None,
+        }
+    }
+
+    fn clustered(row: &'a ClusterRow) -> Self {
+        Self {
+            row: &row.row,
+            packed: true,
+            centroid: Some(&row.centroid),
+        }
+    }
+}
+
+fn insert<'a>(owner: &Owner<'_>, of: CodeSet, rows: impl Iterator<Item = NewRow<'a>>) -> Result<()> {
+    let rows: Vec<NewRow<'_>> = rows.collect();
+    let centroid = Part::Centroids.or_else(", centroid", "");
+    let value = Part::Centroids.or_else(", r.centroid", "");
+    let sql = format!(
+        "INSERT INTO docsearch.vector_code (project_id, model_id, codes, packed, bytes{centroid})
+         SELECT $1, $2, r.codes, r.packed, r.bytes{value}
+         FROM unnest($3::int[], $4::boolean[], $5::bytea[], $6::bytea[]) AS r(codes, packed, bytes, centroid)"
+    );
     for rows in rows.chunks(ROWS) {
+        let codes = rows.iter().map(|row| i32::try_from(row.row.codes).map_err(internal));
         let mut args = of.arguments();
-        args.push(DatumWithOid::from(
-            rows.iter()
-                .map(|row| i32::try_from(row.codes).map_err(internal))
-                .collect::<Result<Vec<_>>>()?,
-        ));
-        args.push(DatumWithOid::from(
-            rows.iter().map(|row| packed && row.is_full).collect::<Vec<bool>>(),
-        ));
-        args.push(DatumWithOid::from(
-            rows.iter().map(|row| row.bytes.as_slice()).collect::<Vec<&[u8]>>(),
-        ));
-        statement::execute(
-            owner,
-            "INSERT INTO docsearch.vector_code (project_id, model_id, codes, packed, bytes)
-             SELECT $1, $2, r.codes, r.packed, r.bytes
-             FROM unnest($3::int[], $4::boolean[], $5::bytea[]) AS r(codes, packed, bytes)",
-            &args,
-        )?;
+        args.extend([
+            DatumWithOid::from(codes.collect::<Result<Vec<i32>>>()?),
+            DatumWithOid::from(rows.iter().map(|row| row.packed).collect::<Vec<bool>>()),
+            DatumWithOid::from(rows.iter().map(|row| row.row.bytes.as_slice()).collect::<Vec<&[u8]>>()),
+            DatumWithOid::from(rows.iter().map(|row| row.centroid).collect::<Vec<Option<&[u8]>>>()),
+        ]);
+        statement::execute(owner, &sql, &args)?;
     }
     Ok(())
 }
@@ -350,6 +403,15 @@ pub(crate) struct EstimatedChunks {
     pub(crate) codes: usize,
 }
 
+/// Which codes a search compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All of them.
+    All,
+    /// In large projects those of the nearest clusters, which depend on all documents.
+    NearClusters,
+}
+
 /// The chunks of each kind with the highest estimated similarity, best first; the limit does not change their order.
 /// `None` if there are no codes.
 pub(crate) fn nearest<const KINDS: usize>(
@@ -358,29 +420,41 @@ pub(crate) fn nearest<const KINDS: usize>(
     model: i32,
     query: &[f32],
     wanted: [(VectorKind, usize); KINDS],
+    extent: Extent,
 ) -> Result<Option<[EstimatedChunks; KINDS]>> {
     if !exist() {
         return Ok(None);
     }
     let mut best = wanted.map(|(kind, limit)| NearestCodes::new(limit, kind));
     let query = CodeQuery::new(query);
-    let rows = statement::lookup(
-        owner,
-        &format!(
-            "SELECT c.project_id, c.bytes FROM docsearch.vector_code c WHERE {} AND c.model_id = $2",
-            projects.condition("c")
-        ),
-        &[projects.argument(), DatumWithOid::from(model)],
-        |row| {
-            pgrx::check_for_interrupts!();
-            let project = row.required(1)?;
-            if let Some(codes) = Codes::read(row.required::<&[u8]>(2)?) {
-                let best = best.iter_mut();
-                best.for_each(|best| instructions::compare(best, &query, project, &codes));
-            }
-            Ok(())
-        },
-    )?;
+    let near = match extent {
+        Extent::All => None,
+        Extent::NearClusters => clusters::nearest_rows(owner, projects, model, &query)?,
+    };
+    let mut args = vec![projects.argument(), DatumWithOid::from(model)];
+    let all = format!(
+        "SELECT c.project_id, c.bytes FROM docsearch.vector_code c WHERE {} AND c.model_id = $2",
+        projects.condition("c")
+    );
+    let sql = match near {
+        None => all,
+        Some(near) => {
+            args.push(DatumWithOid::from(near));
+            format!(
+                "{all} AND c.centroid IS NULL
+                 UNION ALL SELECT c.project_id, c.bytes FROM docsearch.vector_code c WHERE c.id = ANY ($3)"
+            )
+        }
+    };
+    let rows = statement::lookup(owner, &sql, &args, |row| {
+        pgrx::check_for_interrupts!();
+        let project = row.required(1)?;
+        if let Some(codes) = Codes::read(row.required::<&[u8]>(2)?) {
+            let best = best.iter_mut();
+            best.for_each(|best| instructions::compare(best, &query, project, &codes));
+        }
+        Ok(())
+    })?;
     let estimated = best.map(|best| EstimatedChunks {
         codes: best.compared(),
         chunks: best.finish(),

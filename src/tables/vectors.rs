@@ -14,7 +14,7 @@ use crate::postgres::{catalog, statement};
 use crate::tables::keys::{self, WANTED_CHUNKS};
 use crate::tables::model::ModelRow;
 use crate::tables::project::Projects;
-use crate::tables::vector_codes::{self, CodeSet, EstimatedChunks};
+use crate::tables::vector_codes::{self, CLUSTERED, CodeSet, EstimatedChunks, Extent};
 use crate::tables::visibility_check::VisibilityCheck;
 
 mod tables;
@@ -160,8 +160,12 @@ impl VectorTable {
         wanted: Nearest<'_>,
     ) -> Result<Option<Map<ChunkId, f32>>> {
         let mut most = kinds.map(|kind| (kind, read_by_code(kind, wanted.enough(), wanted.sections)));
+        let mut extent = match wanted.sections >= CLUSTERED {
+            true => Extent::NearClusters,
+            false => Extent::All,
+        };
         loop {
-            let Some(estimated) = self.estimated(caller, most, wanted)? else {
+            let Some(estimated) = self.estimated(caller, most, wanted, extent)? else {
                 return Ok(None);
             };
             let chunks: Vec<ChunkId> = estimated.iter().flat_map(|of_kind| &of_kind.chunks).copied().collect();
@@ -192,6 +196,7 @@ impl VectorTable {
             if !lacks {
                 return Ok(Some(nearest));
             }
+            extent = Extent::All;
         }
     }
 
@@ -201,18 +206,28 @@ impl VectorTable {
         caller: &mut Caller,
         most: [(VectorKind, usize); KINDS],
         wanted: Nearest<'_>,
+        extent: Extent,
     ) -> Result<Option<[EstimatedChunks; KINDS]>> {
         let Some(check) = wanted.check else {
             let owner = &caller.as_owner()?;
-            return vector_codes::nearest(owner, wanted.projects, self.model, wanted.query, most);
+            return vector_codes::nearest(owner, wanted.projects, self.model, wanted.query, most, extent);
         };
+        // Clusters depend on documents that the caller may not see.
+        let extent = Extent::All;
         let mut have_codes = true;
         let mut estimated = Vec::with_capacity(KINDS);
         for (kind, most) in most {
             let mut codes = 0;
             let read = |owner: &Owner<'_>, limit: i64| {
                 let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-                let of_kind = vector_codes::nearest(owner, wanted.projects, self.model, wanted.query, [(kind, limit)])?;
+                let of_kind = vector_codes::nearest(
+                    owner,
+                    wanted.projects,
+                    self.model,
+                    wanted.query,
+                    [(kind, limit)],
+                    extent,
+                )?;
                 have_codes &= of_kind.is_some();
                 Ok(of_kind.map_or_else(Vec::new, |[of_kind]| {
                     codes = of_kind.codes;

@@ -8,5 +8,6 @@ pub mod posting_merge;
 pub mod postings;
 pub mod question;
 pub mod statistics;
+pub mod vector_cluster;
 pub mod vector_code;
 pub mod vocabulary;

@@ -8,7 +8,7 @@ use crate::postgres::role::Owner;
 use crate::postgres::{catalog, statement};
 
 /// Indexes of the schema: name, table, and what follows `ON table`.
-const INDEXES: [(&str, &str, &str); 28] = [
+const INDEXES: [(&str, &str, &str); 30] = [
     ("document_category", "document", "(project_id, category)"),
     ("document_source_root", "document", "(project_id, source_root)"),
     (
@@ -77,6 +77,16 @@ const INDEXES: [(&str, &str, &str); 28] = [
         "vector_code_loose",
         "vector_code",
         "(project_id, model_id) WHERE NOT packed",
+    ),
+    (
+        "vector_code_centroid",
+        "vector_code",
+        "(project_id, model_id) INCLUDE (id, centroid) WHERE centroid IS NOT NULL",
+    ),
+    (
+        "vector_code_unclustered",
+        "vector_code",
+        "(project_id, model_id) WHERE centroid IS NULL",
     ),
     ("evaluation_run_set", "evaluation_run", "(set_name, project, id)"),
     ("gap_report_day", "gap_report", "(reported_on, role)"),

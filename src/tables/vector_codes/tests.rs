@@ -14,8 +14,8 @@ mod tests {
     use crate::postgres::testing::{Anyone, sql};
     use crate::tables::project::{Project, Projects, by_name};
     use crate::tables::vector_codes::{
-        CodeSet, Differences, EstimatedChunks, MAX_LOOSE, clear, differences, merge, merge_all, merge_if_due, nearest,
-        rebuild, remove,
+        CodeSet, Differences, EstimatedChunks, Extent, MAX_LOOSE, clear, clusters, differences, merge, merge_all,
+        merge_if_due, nearest, rebuild, rebuild_with, remove,
     };
     use crate::tables::vectors::{Nearest, VectorTable};
 
@@ -92,8 +92,17 @@ mod tests {
             of.model,
             query,
             [(VectorKind::Text, 10_000)],
+            Extent::NearClusters,
         )?;
         Ok(found.map(|[found]| found).expect("codes"))
+    }
+
+    /// Computes the codes again, by cluster.
+    fn cluster(of: CodeSet, vectors: i64) -> Result<()> {
+        let mut anyone = Anyone;
+        let owner = &anyone.as_owner()?;
+        let packer = clusters::learned(owner, of, vectors, DIMENSION as i32)?;
+        rebuild_with(owner, of, packer)
     }
 
     fn rows(of: CodeSet, condition: &str) -> Result<i64> {
@@ -124,6 +133,7 @@ mod tests {
                 2 => merge(&Anyone.as_owner()?, of)?,
                 3 => merge_if_due(&Anyone.as_owner()?, project.id)?,
                 4 => write_question(&project, &table, document, &mut numbers)?,
+                5 if numbers.next() % 4 == 0 => cluster(of, 180)?,
                 _ => write(
                     &project,
                     &table,
@@ -186,6 +196,40 @@ mod tests {
         // 192 codes: two rows are full, and a third one is merged with what comes.
         assert_eq!((rows(of, "c.packed")?, rows(of, "NOT c.packed")?), (2, 1));
         assert_eq!(differences(&Anyone.as_owner()?, of, true)?, Differences::default());
+        Ok(())
+    }
+
+    #[pg_test]
+    fn what_changes_after_clustering_is_found() -> Result<()> {
+        let (project, table, of) = prepare()?;
+        let mut numbers = Numbers(5);
+        for document in 1..=70 {
+            write(&project, &table, document, 5, &mut numbers)?;
+        }
+        cluster(of, 350)?;
+        assert_eq!(rows(of, "c.centroid IS NULL")?, 0);
+        assert!(rows(of, "c.packed")? >= 5);
+        write(&project, &table, 1, 5, &mut numbers)?;
+        write(&project, &table, 71, 5, &mut numbers)?;
+        assert_eq!(rows(of, "c.centroid IS NULL AND NOT c.packed")?, 2);
+        let query = numbers.vector();
+        assert_eq!(all_codes(&project, of, &query)?.chunks.len(), 355);
+        assert_eq!(differences(&Anyone.as_owner()?, of, true)?, Differences::default());
+        // Few vectors are in no clusters.
+        rebuild(&Anyone.as_owner()?, of)?;
+        assert_eq!(rows(of, "c.centroid IS NOT NULL")?, 0);
+        assert_eq!(all_codes(&project, of, &query)?.chunks.len(), 355);
+        Ok(())
+    }
+
+    #[pg_test]
+    fn a_row_with_a_broken_centroid_is_read() -> Result<()> {
+        let (project, table, of) = prepare()?;
+        let mut numbers = Numbers(6);
+        write(&project, &table, 1, 5, &mut numbers)?;
+        cluster(of, 5)?;
+        sql("UPDATE docsearch.vector_code SET centroid = '\\x00'");
+        assert_eq!(all_codes(&project, of, &numbers.vector())?.chunks.len(), 5);
         Ok(())
     }
 

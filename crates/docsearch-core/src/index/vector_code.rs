@@ -21,6 +21,8 @@ use crate::values::id::{ChunkId, DocumentId, Map, Set};
 
 /// Most bytes of a row of codes: it fits into a page.
 pub const ROW_BYTES: usize = 8000;
+/// Most bytes of a centroid: an entry of an index has up to 2,704.
+const CENTROID_BYTES: usize = 2500;
 
 /// The format of a row: this byte, an unused one, 64-bit words of a plane (u16), number of codes (u32), lowest document (i64); for
 /// each code, document above the lowest (u32), chunk (u32) and factor (f32); for each code, words of the high bits and of
@@ -229,6 +231,15 @@ impl CodePacker {
 /// Number of codes of this number of words that fit into a row.
 fn codes_in_row(words: usize) -> usize {
     ((ROW_BYTES - HEADER_BYTES) / (KEY_BYTES + 16 * words)).max(1)
+}
+
+/// Number of codes of vectors of a dimension in a row with its centroid beside it; `None` if there is no room for two,
+/// or the centroid does not fit into an index.
+pub(crate) fn codes_beside(dimension: usize) -> Option<usize> {
+    let code = KEY_BYTES + 16 * dimension.div_ceil(64);
+    let centroid = HEADER_BYTES + code;
+    let codes = ROW_BYTES.checked_sub(HEADER_BYTES + centroid)? / code;
+    (centroid <= CENTROID_BYTES && codes >= 2).then_some(codes)
 }
 
 /// The codes of a row.

@@ -227,7 +227,7 @@ def test_vectors_of_version_13_get_codes_and_lose_their_graph(kit):
         migrated = pool.submit(migrating.execute, "SELECT docsearch.migrate()")
         wait_until(lambda: kept_waiting_by(kit, writing))
         writing.commit()
-        assert migrated.result().fetchone() == (17,)
+        assert migrated.result().fetchone() == (18,)
     assert kit.execute("SELECT sum(codes) >= 23 FROM docsearch.vector_code") == [(True,)]
     assert kit.execute("SELECT to_regclass('docsearch.vector_1_embedding') IS NULL") == [(True,)]
     assert kit.problems() == []

@@ -268,6 +268,7 @@ def maintain(run: Run) -> dict:
                    "vacuum_seconds": timed(lambda: owner.execute("VACUUM")),
                    "reindex_seconds": timed(lambda: owner.execute("REINDEX SCHEMA CONCURRENTLY docsearch"))}
     dump = toolchain.target_directory() / "bench" / "scale.dump"
+    dump.parent.mkdir(parents=True, exist_ok=True)
     environment = run.instance.environment()
     figures["dump_seconds"] = timed(lambda: subprocess.run(
         [run.instance.bin / "pg_dump", "-Fc", "-Z1", "-f", dump, run.instance.url()], check=True, env=environment))

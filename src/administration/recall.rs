@@ -82,6 +82,7 @@ fn shares(caller: &mut Caller, project: &Project, queries: i32) -> Result<(i64, 
             documents: None,
             check: None,
             sections,
+            listed: 0,
         };
         let is_section = |id: &ChunkId| id.chunk < FIRST;
         let all = table.nearest(caller, wanted, i64::MAX)?;

@@ -396,6 +396,7 @@ impl Search<'_> {
         } = words;
         if let Some(embedding) = embedding {
             let documents = scope.listed();
+            let listed = documents.as_ref().map_or(0, Vec::len) as f64 * keywords.lexical.sections_per_document;
             let nearest = Nearest {
                 projects: &group.projects,
                 query: embedding,
@@ -403,6 +404,7 @@ impl Search<'_> {
                 documents: documents.as_deref(),
                 check: group.visibility.check(),
                 sections: sections as i64,
+                listed: listed as i64,
             };
             evidence.similarity = basis
                 .vectors

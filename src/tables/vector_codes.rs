@@ -4,9 +4,11 @@
 //! codes may change or be deleted: a search reads the vector of every chunk that it finds by its code. So a surplus
 //! code costs a little time, and a missing code hides a section.
 
+use std::rc::Rc;
+
 use docsearch_core::index::vector_cluster::{ClusterPacker, ClusterRow};
 use docsearch_core::index::vector_code::{Code, CodePacker, CodeQuery, CodeRow, Codes, NearestCodes, VectorKind};
-use docsearch_core::values::id::ChunkId;
+use docsearch_core::values::id::{ChunkId, Set};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::owner::LocalSettings;
@@ -412,7 +414,7 @@ pub(crate) enum Extent {
     NearClusters,
 }
 
-/// The chunks of each kind with the highest estimated similarity, best first; the limit does not change their order.
+/// The chunks of each kind with the highest estimated similarity, in some documents or in all, best first; the limit does not change their order.
 /// `None` if there are no codes.
 pub(crate) fn nearest<const KINDS: usize>(
     owner: &Owner<'_>,
@@ -421,11 +423,13 @@ pub(crate) fn nearest<const KINDS: usize>(
     query: &[f32],
     wanted: [(VectorKind, usize); KINDS],
     extent: Extent,
+    documents: Option<&[i64]>,
 ) -> Result<Option<[EstimatedChunks; KINDS]>> {
     if !exist() {
         return Ok(None);
     }
-    let mut best = wanted.map(|(kind, limit)| NearestCodes::new(limit, kind));
+    let documents = documents.map(|documents| Rc::new(documents.iter().copied().collect::<Set<i64>>()));
+    let mut best = wanted.map(|(kind, limit)| NearestCodes::new(limit, kind).among(documents.clone()));
     let query = CodeQuery::new(query);
     let near = match extent {
         Extent::All => None,

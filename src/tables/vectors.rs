@@ -59,11 +59,33 @@ pub(crate) struct Nearest<'a> {
     pub(crate) documents: Option<&'a [i64]>,
     /// The check of each document, if the caller does not see all and `documents` does not list them.
     pub(crate) check: Option<&'a VisibilityCheck>,
-    /// Number of sections of the projects.
+    /// Number of sections of the projects that the caller sees.
     pub(crate) sections: i64,
+    /// Number of sections of `documents`, about.
+    pub(crate) listed: i64,
 }
 
+/// Most sections of given documents whose vectors are all compared, in .7 µs each. This number must not depend on
+/// documents that the caller may not see.
+const MAX_COMPARED: i64 = 5_000;
+/// Codes that are compared in the time that one vector takes.
+const CODES_FOR_VECTOR: i64 = 16;
+
 impl Nearest<'_> {
+    /// Whether the vectors of given documents are all compared.
+    fn compares_all(&self) -> bool {
+        self.documents.is_some()
+            && (self.listed <= MAX_COMPARED || self.listed.saturating_mul(CODES_FOR_VECTOR) < self.sections)
+    }
+
+    /// Number of sections to search, about.
+    fn searched(&self) -> i64 {
+        match self.documents {
+            Some(_) => self.listed,
+            None => self.sections,
+        }
+    }
+
     /// Number of results of each kind.
     fn enough(&self) -> usize {
         usize::try_from(self.limit).unwrap_or_default()
@@ -123,14 +145,14 @@ impl VectorTable {
     }
 
     /// The similarities of the nearest sections of the projects, and of the nearest questions, each up to the limit.
-    /// All sections are compared if there are at most `exact`, and all chunks of given documents; else those that are
-    /// nearest by their codes.
+    /// All sections are compared if there are at most `exact`, and all chunks of given documents if these are few; else
+    /// those that are nearest by their codes.
     pub(crate) fn nearest(&self, caller: &mut Caller, wanted: Nearest<'_>, exact: i64) -> Result<Map<ChunkId, f32>> {
-        if wanted.documents.is_some() {
+        if wanted.compares_all() {
             let owner = &caller.as_owner()?;
             return self.nearest_in_documents(owner, wanted);
         }
-        let (by_codes, compared) = match wanted.sections > exact {
+        let (by_codes, compared) = match wanted.sections > exact || wanted.documents.is_some() {
             true => (
                 self.nearest_by_codes(caller, [VectorKind::Text, VectorKind::Question], wanted)?,
                 [].as_slice(),
@@ -140,6 +162,10 @@ impl VectorTable {
                 [VectorKind::Text].as_slice(),
             ),
         };
+        if by_codes.is_none() && wanted.documents.is_some() {
+            let owner = &caller.as_owner()?;
+            return self.nearest_in_documents(owner, wanted);
+        }
         let compared = match by_codes {
             Some(_) => compared,
             None => &[VectorKind::Text, VectorKind::Question],
@@ -159,8 +185,8 @@ impl VectorTable {
         kinds: [VectorKind; KINDS],
         wanted: Nearest<'_>,
     ) -> Result<Option<Map<ChunkId, f32>>> {
-        let mut most = kinds.map(|kind| (kind, read_by_code(kind, wanted.enough(), wanted.sections)));
-        let mut extent = match wanted.sections >= CLUSTERED {
+        let mut most = kinds.map(|kind| (kind, read_by_code(kind, wanted.enough(), wanted.searched())));
+        let mut extent = match wanted.sections >= CLUSTERED && wanted.documents.is_none() {
             true => Extent::NearClusters,
             false => Extent::All,
         };
@@ -208,9 +234,17 @@ impl VectorTable {
         wanted: Nearest<'_>,
         extent: Extent,
     ) -> Result<Option<[EstimatedChunks; KINDS]>> {
-        let Some(check) = wanted.check else {
+        let Some(check) = wanted.check.filter(|_| wanted.documents.is_none()) else {
             let owner = &caller.as_owner()?;
-            return vector_codes::nearest(owner, wanted.projects, self.model, wanted.query, most, extent);
+            return vector_codes::nearest(
+                owner,
+                wanted.projects,
+                self.model,
+                wanted.query,
+                most,
+                extent,
+                wanted.documents,
+            );
         };
         // Clusters depend on documents that the caller may not see.
         let extent = Extent::All;
@@ -227,6 +261,7 @@ impl VectorTable {
                     wanted.query,
                     [(kind, limit)],
                     extent,
+                    None,
                 )?;
                 have_codes &= of_kind.is_some();
                 Ok(of_kind.map_or_else(Vec::new, |[of_kind]| {

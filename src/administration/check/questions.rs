@@ -196,6 +196,7 @@ fn misplaced(owner: &mut Owner<'_>, project: &Project) -> Result<Option<Finding>
                 documents,
                 check: None,
                 sections: i64::MAX,
+                listed: 1,
             };
             let near = table.nearest(owner.as_caller(), wanted, 0)?;
             let texts = near.into_iter().filter(|(id, _)| !question::is_question(id.chunk));

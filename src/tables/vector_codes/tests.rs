@@ -93,6 +93,7 @@ mod tests {
             query,
             [(VectorKind::Text, 10_000)],
             Extent::NearClusters,
+            None,
         )?;
         Ok(found.map(|[found]| found).expect("codes"))
     }
@@ -133,7 +134,7 @@ mod tests {
                 2 => merge(&Anyone.as_owner()?, of)?,
                 3 => merge_if_due(&Anyone.as_owner()?, project.id)?,
                 4 => write_question(&project, &table, document, &mut numbers)?,
-                5 if numbers.next() % 4 == 0 => cluster(of, 180)?,
+                5 if numbers.next().is_multiple_of(4) => cluster(of, 180)?,
                 _ => write(
                     &project,
                     &table,
@@ -172,6 +173,7 @@ mod tests {
             documents: None,
             check: None,
             sections: limit,
+            listed: 0,
         };
         let (by_codes, compared) = (
             table.nearest(&mut Caller::of_call()?, wanted(limit), 0)?,
@@ -179,6 +181,18 @@ mod tests {
         );
         assert_eq!(by_codes, compared);
         assert_eq!(by_codes.len(), vectors.len());
+        let some: Vec<i64> = (1..=30).collect();
+        let in_some = |listed| Nearest {
+            documents: Some(&some),
+            listed,
+            ..wanted(limit)
+        };
+        let (few, many) = (
+            table.nearest(&mut Caller::of_call()?, in_some(0), 0)?,
+            table.nearest(&mut Caller::of_call()?, in_some(1_000_000), 0)?,
+        );
+        assert_eq!(few, many);
+        assert!(!few.is_empty() && few.len() < by_codes.len());
         Ok(())
     }
 

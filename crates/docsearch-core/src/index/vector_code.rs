@@ -15,6 +15,7 @@
 //! percent among 120 (384 components, three manuals). The vectors decide among these.
 
 use std::cmp::Ordering;
+use std::rc::Rc;
 
 use crate::documents::question_chunk::{is_question, section_chunk};
 use crate::values::id::{ChunkId, DocumentId, Map, Set};
@@ -335,6 +336,8 @@ pub struct NearestCodes {
     kind: VectorKind,
     /// May exceed the limit: at twice as many, the least are removed.
     found: Vec<(f32, ChunkId)>,
+    /// The documents to search, if not all.
+    documents: Option<Rc<Set<i64>>>,
     /// Estimates below this are not among the nearest.
     least: f32,
     seen: usize,
@@ -347,9 +350,17 @@ impl NearestCodes {
             limit,
             kind,
             found: Vec::new(),
+            documents: None,
             least: f32::NEG_INFINITY,
             seen: 0,
         }
+    }
+
+    /// Skips other documents than these.
+    #[must_use]
+    pub fn among(mut self, documents: Option<Rc<Set<i64>>>) -> Self {
+        self.documents = documents;
+        self
     }
 
     /// Compares the codes of its kind in a row of a project. Codes of another dimension than the query's are skipped.
@@ -362,6 +373,10 @@ impl NearestCodes {
         for (key, planes) in codes.keys.iter().zip(planes) {
             let [.., c0, c1, c2, c3, f0, f1, f2, f3] = *key;
             if VectorKind::of(i32::from_le_bytes([c0, c1, c2, c3])) != self.kind {
+                continue;
+            }
+            let is_searched = |documents: &Rc<Set<i64>>| documents.contains(&read_key(key, codes.lowest).0);
+            if !self.documents.as_ref().is_none_or(is_searched) {
                 continue;
             }
             self.seen += 1;

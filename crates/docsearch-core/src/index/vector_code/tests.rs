@@ -57,6 +57,28 @@ fn levels_are_quarters_of_what_components_are() {
     assert_eq!(code.words, [[0b1100, 0b1010]]);
 }
 
+proptest! {
+    /// The nearest of some documents are those that remain of all.
+    #[test]
+    fn other_documents_do_not_count(vectors in vectors(), query in vector(200), limit in 1usize..90) {
+        let some: Set<i64> = vectors.iter().map(|(document, ..)| *document).step_by(2).collect();
+        let nearest = |limit: usize, documents: Option<Rc<Set<i64>>>| {
+            let mut nearest = NearestCodes::new(limit, VectorKind::Text).among(documents);
+            for row in packed(&vectors) {
+                let dimension = vectors[0].2.len();
+                nearest.compare(&CodeQuery::new(&query[..dimension]), 1, &Codes::read(&row.bytes).expect("codes"));
+            }
+            (nearest.compared(), nearest.finish())
+        };
+        let (_, all) = nearest(usize::MAX, None);
+        let (compared, found) = nearest(limit, Some(Rc::new(some.clone())));
+        let mut left: Vec<ChunkId> = all.into_iter().filter(|id| some.contains(&id.document.document)).collect();
+        prop_assert!(found.len() <= limit && compared >= left.len());
+        left.truncate(found.len());
+        prop_assert_eq!(found, left);
+    }
+}
+
 #[test]
 fn a_vector_of_nothing_is_near_nothing() {
     for vector in [

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use docsearch_core::index::postings::{SECTIONS_BUCKET, SegmentReader, hash_of};
 use docsearch_core::index::question::FIRST;
+use docsearch_core::index::statistics::Totals;
 use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
@@ -173,6 +174,33 @@ impl PostingLists {
             });
         }
         documents
+    }
+
+    /// The sizes of those of some documents that are not pending, by project.
+    pub(crate) fn totals(&self, documents: &Set<DocumentId>) -> Map<i64, Totals> {
+        let mut totals: Map<i64, Totals> = Map::default();
+        for (project, reader) in self.segments.iter() {
+            let mut last = (0, false);
+            let of_project = totals.entry(*project).or_default();
+            for section in reader.counted() {
+                // Sections of a document follow each other.
+                if last.0 != section.document {
+                    let document = DocumentId {
+                        project: *project,
+                        document: section.document,
+                    };
+                    last = (
+                        section.document,
+                        documents.contains(&document) && !self.pending.contains(&document),
+                    );
+                }
+                if last.1 && section.chunk < FIRST {
+                    of_project.count(section.chunk == 0, section.words, section.document_words);
+                }
+            }
+        }
+        totals.retain(|_, totals| totals.chunks > 0.0);
+        totals
     }
 
     /// The documents that have a lexeme in a section of their text, and not in a question only.

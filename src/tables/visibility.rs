@@ -7,7 +7,7 @@ use std::rc::Rc;
 use docsearch_core::index::statistics::{ChunkFrequencies, Totals};
 use docsearch_core::postgres::tsvector::TsVector;
 use docsearch_core::query::lookup::any_of;
-use docsearch_core::values::id::{DocumentId, Map, Set};
+use docsearch_core::values::id::{DocumentId, Map};
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
@@ -21,6 +21,12 @@ use crate::tables::posting_lists::PostingLists;
 use crate::tables::project::{Project, Projects};
 use crate::tables::statistics;
 use crate::tables::visibility_check::VisibilityCheck;
+
+mod listed;
+
+use listed::{ids, totals_of};
+
+pub(crate) use listed::VisibleDocuments;
 
 /// Longest list of documents that is read where a filter or policies leave some out.
 // Half of scifact or tldr-commands hidden: p50 34 ms listed, 23 checked, 15 without a policy.
@@ -42,13 +48,6 @@ pub(crate) enum Visibility {
     Listed(VisibleDocuments),
     /// Too many to list: retrievers read on until they have enough visible documents.
     Checked(Rc<VisibilityCheck>),
-}
-
-/// The documents that the caller sees.
-#[derive(Clone, Debug)]
-pub(crate) struct VisibleDocuments {
-    documents: Vec<DocumentId>,
-    totals: Map<i64, Totals>,
 }
 
 /// The visible sections that contain a lexeme.
@@ -108,7 +107,7 @@ impl Visibility {
         if i64::try_from(documents.len()).map_or(true, |count| count > MAX_LISTED) {
             return Ok(Self::Checked(Rc::new(VisibilityCheck::new(projects.clone()))));
         }
-        let totals = statistics::totals_of_documents(&caller.as_owner()?, projects, ids(&documents))?;
+        let totals = totals_of(&caller.as_owner()?, projects, &documents)?;
         Ok(if Totals::all_chunks(&totals) > MAX_COUNTED {
             Self::Checked(Rc::new(VisibilityCheck::of_listed(projects.clone(), documents)))
         } else {
@@ -386,87 +385,4 @@ impl LexemeDocuments {
         });
         Ok(lexemes)
     }
-}
-
-impl VisibleDocuments {
-    fn frequencies(&self, caller: &mut Caller, projects: &Projects, lexemes: Vec<String>) -> Result<ChunkFrequencies> {
-        let lexemes: BTreeSet<String> = lexemes.into_iter().collect();
-        let mut frequencies = ChunkFrequencies::default();
-        if lexemes.is_empty() || self.documents.is_empty() {
-            return Ok(frequencies);
-        }
-        let wanted: Vec<String> = lexemes.iter().cloned().collect();
-        if let Some(documents) = LexemeDocuments::read(caller, projects, &wanted, &[])? {
-            let listed: Set<DocumentId> = self.documents.iter().copied().collect();
-            for (lexeme, sections) in documents.rare {
-                let visible = sections.iter().filter(|id| listed.contains(id));
-                visible.for_each(|id| frequencies.count(id.project, &lexeme));
-            }
-            return Ok(frequencies);
-        }
-        let any = any_of(lexemes.iter().map(String::as_str));
-        // `IS TRUE` keeps the planner from the index of terms: the documents are read by their keys.
-        self.read(
-            caller,
-            projects,
-            "(c.terms @@ $3::tsquery) IS TRUE",
-            &any,
-            |project, terms| {
-                let found = lexemes.iter().filter(|lexeme| terms.positions(lexeme).next().is_some());
-                found.for_each(|lexeme| frequencies.count(project, lexeme));
-            },
-        )?;
-        Ok(frequencies)
-    }
-
-    /// The lexemes of the documents that `wanted` accepts.
-    pub(crate) fn vocabulary(
-        &self,
-        caller: &mut Caller,
-        projects: &Projects,
-        wanted: impl Fn(&str) -> bool,
-    ) -> Result<ChunkFrequencies> {
-        let mut vocabulary = ChunkFrequencies::default();
-        self.read(caller, projects, "$3::text IS NOT NULL", "", |project, terms| {
-            let found = terms.lexemes().filter(|lexeme| wanted(lexeme));
-            found.for_each(|lexeme| vocabulary.count(project, lexeme));
-        })?;
-        Ok(vocabulary)
-    }
-
-    fn read(
-        &self,
-        caller: &mut Caller,
-        projects: &Projects,
-        condition: &str,
-        argument: &str,
-        mut each: impl FnMut(i64, TsVector<'_>),
-    ) -> Result<()> {
-        let owner = &caller.as_owner()?;
-        statement::rows(
-            owner,
-            &format!(
-                "SELECT c.project_id, c.terms FROM docsearch.chunk c
-                 WHERE {} AND c.document_id = ANY ($2) AND {condition}",
-                projects.condition("c")
-            ),
-            &[
-                projects.argument(),
-                DatumWithOid::from(ids(&self.documents)),
-                DatumWithOid::from(argument),
-            ],
-            |row| {
-                let terms: TsVectorBytes = row.required(2)?;
-                if let Some(terms) = TsVector::new(terms.as_bytes()) {
-                    each(row.required(1)?, terms);
-                }
-                Ok(())
-            },
-        )?;
-        Ok(())
-    }
-}
-
-fn ids<'a>(documents: impl IntoIterator<Item = &'a DocumentId>) -> Vec<i64> {
-    documents.into_iter().map(|id| id.document).collect()
 }

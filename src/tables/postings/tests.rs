@@ -5,13 +5,18 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use docsearch_core::index::postings::read_all;
+    use docsearch_core::index::statistics::Totals;
+    use docsearch_core::values::id::{DocumentId, Map, Set};
     use pgrx::prelude::*;
 
     use crate::postgres::report::Result;
-    use crate::postgres::role::Role;
+    use crate::postgres::role::{Caller, Role};
     use crate::postgres::statement;
     use crate::postgres::testing::{Anyone, sql};
+    use crate::tables::posting_lists::PostingLists;
     use crate::tables::postings::{Differences, add_pending, differences, merge, merge_any, merge_if_due, rebuild};
+    use crate::tables::project::{Projects, by_name};
+    use crate::tables::statistics::totals_of_documents;
 
     /// Document and chunk; words, words of the document, and the positions of each lexeme with one letter for its
     /// weight.
@@ -124,6 +129,32 @@ mod tests {
         Ok(counted)
     }
 
+    /// The sizes of some documents in the lists of sections are those of their chunks.
+    fn assert_sizes(documents: impl Iterator<Item = i64>) -> Result<()> {
+        let projects = Projects::new([&by_name(&Caller::of_call()?, "tested")?]);
+        let documents: Set<DocumentId> = documents
+            .map(|document| DocumentId {
+                project: PROJECT,
+                document,
+            })
+            .collect();
+        let owner = &mut Anyone;
+        let owner = owner.as_owner()?;
+        let Some(lists) = PostingLists::read(&owner, &projects, &[])? else {
+            return Ok(());
+        };
+        let written = documents.iter().filter(|id| !lists.pending.contains(id));
+        let expected = totals_of_documents(&owner, &projects, written.map(|id| id.document).collect())?;
+        let sizes = |totals: Map<i64, Totals>| {
+            totals
+                .into_values()
+                .map(|t| (t.documents, t.document_words, t.chunks, t.chunk_words))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(lists.totals(&documents)), sizes(expected));
+        Ok(())
+    }
+
     /// Letters of the weights in their own order, as they are compared.
     fn sorted(mut counted: Counted) -> Counted {
         for (_, _, words) in counted.values_mut() {
@@ -149,7 +180,7 @@ mod tests {
             Differences::default(),
             "after {step}"
         );
-        Ok(())
+        assert_sizes((0..60).filter(|document| document % 3 > 0))
     }
 
     fn number(query: &str) -> Result<i64> {

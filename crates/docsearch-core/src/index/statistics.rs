@@ -144,6 +144,24 @@ impl Totals {
         }
     }
 
+    /// Adds a chunk with its number of words; the first chunk of a document also adds the document.
+    pub fn count(&mut self, is_first: bool, words: u32, document_words: u32) {
+        if is_first {
+            self.documents += 1.0;
+            self.document_words += f64::from(document_words);
+        }
+        self.chunks += 1.0;
+        self.chunk_words += f64::from(words);
+    }
+
+    /// Adds another size.
+    pub fn add(&mut self, other: &Self) {
+        self.documents += other.documents;
+        self.document_words += other.document_words;
+        self.chunks += other.chunks;
+        self.chunk_words += other.chunk_words;
+    }
+
     /// Number of chunks of all projects.
     pub fn all_chunks(totals: &Map<i64, Self>) -> f64 {
         totals.values().map(|totals| totals.chunks).sum()
@@ -178,11 +196,19 @@ impl ChunkFrequencies {
 
     /// Counts one more chunk.
     pub fn count(&mut self, project: i64, lexeme: &str) {
+        self.add(project, lexeme, 1);
+    }
+
+    /// Counts further chunks.
+    pub fn add(&mut self, project: i64, lexeme: &str, chunks: usize) {
+        if chunks == 0 {
+            return;
+        }
         if !self.chunks.contains_key(lexeme) {
             self.chunks.insert(lexeme.to_owned(), Map::default());
         }
         if let Some(known) = self.chunks.get_mut(lexeme) {
-            *known.entry(project).or_default() += 1.0;
+            *known.entry(project).or_default() += chunks as f64;
         }
     }
 

@@ -121,6 +121,12 @@ impl SegmentReader {
         });
     }
 
+    /// Its sections that count, in order.
+    pub fn counted(&self) -> impl Iterator<Item = Section> {
+        let sections = self.sections.iter().interruptible();
+        sections.filter(|section| self.counts(section.document))
+    }
+
     /// Whether its postings of a document count.
     pub(super) fn counts(&self, document: i64) -> bool {
         self.superseded.is_empty() || self.superseded.binary_search(&document).is_err()

@@ -180,21 +180,19 @@ impl PostingLists {
     pub(crate) fn totals(&self, documents: &Set<DocumentId>) -> Map<i64, Totals> {
         let mut totals: Map<i64, Totals> = Map::default();
         for (project, reader) in self.segments.iter() {
-            let mut last = (0, false);
             let of_project = totals.entry(*project).or_default();
+            // Sections of a document follow each other.
+            let (mut last, mut is_wanted) = (None, false);
             for section in reader.counted() {
-                // Sections of a document follow each other.
-                if last.0 != section.document {
+                if last != Some(section.document) {
                     let document = DocumentId {
                         project: *project,
                         document: section.document,
                     };
-                    last = (
-                        section.document,
-                        documents.contains(&document) && !self.pending.contains(&document),
-                    );
+                    last = Some(section.document);
+                    is_wanted = documents.contains(&document) && !self.pending.contains(&document);
                 }
-                if last.1 && section.chunk < FIRST {
+                if is_wanted && section.chunk < FIRST {
                     of_project.count(section.chunk == 0, section.words, section.document_words);
                 }
             }

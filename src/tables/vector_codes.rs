@@ -414,7 +414,8 @@ pub(crate) enum Extent {
     NearClusters,
 }
 
-/// The chunks of each kind with the highest estimated similarity, in some documents or in all, best first; the limit does not change their order.
+/// The chunks of each kind with the highest estimated similarity, in some documents or in all, best first; the limit
+/// does not change their order.
 /// `None` if there are no codes.
 pub(crate) fn nearest<const KINDS: usize>(
     owner: &Owner<'_>,

@@ -29,6 +29,7 @@ mod sender;
 mod tokens;
 mod widget;
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -178,9 +179,7 @@ pub(crate) async fn listen(
     http: &HttpArgs,
     target: &ConnectionTarget,
 ) -> Result<Outcome, Error> {
-    let listener = TcpListener::bind(with_loopback(address))
-        .await
-        .map_err(|error| Error::Usage(format!("cannot listen at {address}: {error}")))?;
+    let listener = bind(address).await?;
     let address = listener.local_addr().map_err(Error::file("socket"))?;
     let metrics = Arc::new(Metrics::new());
     // Only to be read: the class of a query is found in the whole answer.
@@ -243,6 +242,19 @@ pub(crate) async fn listen(
     Ok(Outcome::Complete)
 }
 
+/// Listens at an address; a port alone is one of the loopback address.
+async fn bind(address: &str) -> Result<TcpListener, Error> {
+    TcpListener::bind(with_loopback(address)).await.map_err(|error| {
+        let hint = match error.kind() {
+            ErrorKind::InvalidInput => "Write a port, or an address and a port: 8765, 0.0.0.0:8765, [::1]:8765.",
+            ErrorKind::AddrInUse => "Another program listens there. Choose another port.",
+            ErrorKind::PermissionDenied => "Ports below 1024 need privileges. Choose another port.",
+            _ => "The address has to be one of this machine.",
+        };
+        Error::Usage(format!("cannot listen at {address}: {error}\nHINT:  {hint}"))
+    })
+}
+
 /// Completes a port with the loopback address.
 fn with_loopback(address: &str) -> String {
     match address.strip_prefix(':').unwrap_or(address) {
@@ -260,7 +272,8 @@ async fn metrics_endpoint(
 ) -> Result<MetricsEndpoint, Error> {
     let database = DatabaseWatch::new(SessionArgs::own_library(target, database_state::TIMEOUT)?);
     let hosts = http.allow_host.clone();
-    MetricsEndpoint::open(&with_loopback(address), hosts, Arc::clone(metrics), database, stop).await
+    let listener = bind(address).await?;
+    MetricsEndpoint::open(listener, hosts, Arc::clone(metrics), database, stop)
 }
 
 fn access(
@@ -369,6 +382,28 @@ fn stop_signal(stop: CancellationToken) -> Result<impl Future<Output = ()>, Erro
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_that_cannot_be_bound_is_an_error_with_a_hint() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        runtime.block_on(async {
+            let held = bind("0").await.expect("a free port");
+            let used = held.local_addr().expect("an address").to_string();
+            for (address, hint) in [
+                ("nonsense", "HINT:  Write a port"),
+                ("70000", "HINT:  Write a port"),
+                ("192.0.2.1:0", "one of this machine"),
+            ] {
+                let error = bind(address).await.expect_err(address).to_string();
+                assert!(error.contains(address) && error.contains(hint), "{error}");
+            }
+            let error = bind(&used).await.expect_err("in use").to_string();
+            assert!(error.contains("HINT:  Another program"), "{error}");
+        });
+    }
 
     #[test]
     fn a_port_alone_is_bound_to_loopback() {

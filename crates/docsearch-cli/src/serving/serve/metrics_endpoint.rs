@@ -43,17 +43,14 @@ struct Sources {
 }
 
 impl MetricsEndpoint {
-    /// Listens at an address. Requests have to name it, the local machine or one of `hosts`.
-    pub(super) async fn open(
-        address: &str,
+    /// Serves what arrives at an address. Requests have to name it, the local machine or one of `hosts`.
+    pub(super) fn open(
+        listener: TcpListener,
         hosts: Vec<Host>,
         metrics: Arc<Metrics>,
         database: DatabaseWatch,
         stop: &CancellationToken,
     ) -> Result<Self, Error> {
-        let listener = TcpListener::bind(address)
-            .await
-            .map_err(|error| Error::Usage(format!("cannot listen at {address}: {error}")))?;
         let policy = Policy {
             hosts,
             origins: Vec::new(),

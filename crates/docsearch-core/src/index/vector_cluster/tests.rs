@@ -95,6 +95,8 @@ fn nothing_is_no_cluster() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     /// Each vector has its own code in one row, and a row fits into a page with its centroid.
     #[test]
     fn every_vector_is_in_one_row(

@@ -249,7 +249,7 @@ def measure(run: Run, texts: list[str]) -> dict:
 
 def hide(owner: psycopg.Connection, conditions: dict[str, str]) -> None:
     """A role that sees the rows of tables for which a condition holds."""
-    if owner.execute("SELECT FROM pg_roles WHERE rolname = %s", (ROLE,)).fetchone():
+    if owner.execute("SELECT FROM pg_roles WHERE rolname = %s", (ROLE,)).fetchone() is not None:
         return
     owner.execute(f"CREATE ROLE {ROLE} LOGIN")
     owner.execute("SELECT docsearch.grant_usage(%s)", (ROLE,))

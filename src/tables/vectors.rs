@@ -74,8 +74,7 @@ const CODES_FOR_VECTOR: i64 = 16;
 impl Nearest<'_> {
     /// Whether the vectors of given documents are all compared.
     fn compares_all(&self) -> bool {
-        self.documents.is_some()
-            && (self.listed <= MAX_COMPARED || self.listed.saturating_mul(CODES_FOR_VECTOR) < self.sections)
+        self.listed <= MAX_COMPARED || self.listed.saturating_mul(CODES_FOR_VECTOR) < self.sections
     }
 
     /// Number of sections to search, about.
@@ -148,27 +147,24 @@ impl VectorTable {
     /// All sections are compared if there are at most `exact`, and all chunks of given documents if these are few; else
     /// those that are nearest by their codes.
     pub(crate) fn nearest(&self, caller: &mut Caller, wanted: Nearest<'_>, exact: i64) -> Result<Map<ChunkId, f32>> {
-        if wanted.compares_all() {
-            let owner = &caller.as_owner()?;
-            return self.nearest_in_documents(owner, wanted);
+        const BOTH: [VectorKind; 2] = [VectorKind::Text, VectorKind::Question];
+        if wanted.documents.is_some() {
+            let by_codes = match wanted.compares_all() {
+                true => None,
+                false => self.nearest_by_codes(caller, BOTH, wanted)?,
+            };
+            return by_codes.map_or_else(|| self.nearest_in_documents(&caller.as_owner()?, wanted), Ok);
         }
-        let (by_codes, compared) = match wanted.sections > exact || wanted.documents.is_some() {
-            true => (
-                self.nearest_by_codes(caller, [VectorKind::Text, VectorKind::Question], wanted)?,
-                [].as_slice(),
-            ),
+        let (by_codes, compared) = match wanted.sections > exact {
+            true => (self.nearest_by_codes(caller, BOTH, wanted)?, [].as_slice()),
             false => (
                 self.nearest_by_codes(caller, [VectorKind::Question], wanted)?,
                 [VectorKind::Text].as_slice(),
             ),
         };
-        if by_codes.is_none() && wanted.documents.is_some() {
-            let owner = &caller.as_owner()?;
-            return self.nearest_in_documents(owner, wanted);
-        }
         let compared = match by_codes {
             Some(_) => compared,
-            None => &[VectorKind::Text, VectorKind::Question],
+            None => &BOTH,
         };
         let mut found = by_codes.unwrap_or_default();
         for kind in compared {
@@ -186,7 +182,9 @@ impl VectorTable {
         wanted: Nearest<'_>,
     ) -> Result<Option<Map<ChunkId, f32>>> {
         let mut most = kinds.map(|kind| (kind, read_by_code(kind, wanted.enough(), wanted.searched())));
-        let mut extent = match wanted.sections >= CLUSTERED && wanted.documents.is_none() {
+        // Clusters depend on documents that the caller may not see.
+        let sees_all = wanted.check.is_none() && wanted.documents.is_none();
+        let mut extent = match sees_all && wanted.sections >= CLUSTERED {
             true => Extent::NearClusters,
             false => Extent::All,
         };
@@ -235,34 +233,15 @@ impl VectorTable {
         extent: Extent,
     ) -> Result<Option<[EstimatedChunks; KINDS]>> {
         let Some(check) = wanted.check.filter(|_| wanted.documents.is_none()) else {
-            let owner = &caller.as_owner()?;
-            return vector_codes::nearest(
-                owner,
-                wanted.projects,
-                self.model,
-                wanted.query,
-                most,
-                extent,
-                wanted.documents,
-            );
+            return self.by_estimate(&caller.as_owner()?, most, wanted, extent);
         };
-        // Clusters depend on documents that the caller may not see.
-        let extent = Extent::All;
         let mut have_codes = true;
         let mut estimated = Vec::with_capacity(KINDS);
         for (kind, most) in most {
             let mut codes = 0;
             let read = |owner: &Owner<'_>, limit: i64| {
                 let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-                let of_kind = vector_codes::nearest(
-                    owner,
-                    wanted.projects,
-                    self.model,
-                    wanted.query,
-                    [(kind, limit)],
-                    extent,
-                    None,
-                )?;
+                let of_kind = self.by_estimate(owner, [(kind, limit)], wanted, extent)?;
                 have_codes &= of_kind.is_some();
                 Ok(of_kind.map_or_else(Vec::new, |[of_kind]| {
                     codes = of_kind.codes;
@@ -273,6 +252,23 @@ impl VectorTable {
             estimated.push(EstimatedChunks { chunks, codes });
         }
         Ok(estimated.try_into().ok().filter(|_| have_codes))
+    }
+
+    /// The chunks of each kind that are nearest by their codes, up to a number for each, whether they are visible or not.
+    fn by_estimate<const KINDS: usize>(
+        &self,
+        owner: &Owner<'_>,
+        most: [(VectorKind, usize); KINDS],
+        wanted: Nearest<'_>,
+        extent: Extent,
+    ) -> Result<Option<[EstimatedChunks; KINDS]>> {
+        let Nearest {
+            projects,
+            query,
+            documents,
+            ..
+        } = wanted;
+        vector_codes::nearest(owner, projects, self.model, query, most, extent, documents)
     }
 
     /// The nearest visible chunks of a kind, with all of them compared.

@@ -34,6 +34,7 @@ const MAX_LOOSE: i64 = 64;
 const MAX_CODES: f64 = 1.3;
 /// Most codes that a call which writes computes again: two seconds. The worker does the rest.
 const REBUILT_BY_CALLS: i64 = 20_000;
+const _: () = assert!(CLUSTERED > REBUILT_BY_CALLS, "the worker forms clusters");
 /// Rows that one statement writes: 2 MB.
 const ROWS: usize = 256;
 /// Vectors that one statement reads: 3 MB of real numbers, at 768 components.
@@ -90,15 +91,12 @@ pub(crate) fn merge_if_due(owner: &Owner<'_>, project: i64) -> Result<()> {
     if !merge_due(owner, Some(project))? {
         return Ok(());
     }
-    for (of, codes) in excessive(owner, Some(project))? {
+    for (of, codes) in to_rebuild(owner, Some(project))? {
         if codes > REBUILT_BY_CALLS {
             wake::after_commit()?;
         } else {
             rebuild_if_allowed(owner, of)?;
         }
-    }
-    if !clusters::due(owner, Some(project))?.is_empty() {
-        wake::after_commit()?;
     }
     Ok(())
 }
@@ -109,7 +107,7 @@ pub(crate) fn merge_all(owner: &Owner<'_>) -> Result<()> {
         return Ok(());
     }
     merge_due(owner, None)?;
-    rebuild_excessive(owner, None)
+    rebuild_due(owner, None)
 }
 
 /// Packs the codes of a project and a model.
@@ -118,14 +116,12 @@ pub(crate) fn merge(owner: &Owner<'_>, of: CodeSet) -> Result<()> {
         return Ok(());
     }
     merge_rows(owner, of)?;
-    rebuild_excessive(owner, Some(of.project))
+    rebuild_due(owner, Some(of.project))
 }
 
-fn rebuild_excessive(owner: &Owner<'_>, project: Option<i64>) -> Result<()> {
-    let mut excessive = excessive(owner, project)?.into_iter();
-    excessive.try_for_each(|(of, _)| rebuild_if_allowed(owner, of))?;
-    let mut unclustered = clusters::due(owner, project)?.into_iter();
-    unclustered.try_for_each(|of| rebuild_if_allowed(owner, of))
+fn rebuild_due(owner: &Owner<'_>, project: Option<i64>) -> Result<()> {
+    let mut due = to_rebuild(owner, project)?.into_iter();
+    due.try_for_each(|(of, _)| rebuild_if_allowed(owner, of))
 }
 
 fn rebuild_if_allowed(owner: &Owner<'_>, of: CodeSet) -> Result<()> {
@@ -204,15 +200,16 @@ fn merge_rows(owner: &Owner<'_>, of: CodeSet) -> Result<bool> {
     Ok(true)
 }
 
-/// The projects and models with many codes of changed or deleted chunks, and their number of codes. Statistics count
-/// neither headings that are questions nor questions of several sources. So chunks are counted, but only where
-/// statistics show many codes.
-fn excessive(owner: &Owner<'_>, project: Option<i64>) -> Result<Vec<(CodeSet, i64)>> {
+/// The projects and models with many codes of changed or deleted chunks, or in no cluster, and their number of codes.
+/// Statistics count neither headings that are questions nor questions of several sources. So chunks are counted, but
+/// only where statistics show many codes.
+fn to_rebuild(owner: &Owner<'_>, project: Option<i64>) -> Result<Vec<(CodeSet, i64)>> {
     let _settings = LocalSettings::by_index()?;
     let questions = match questions::exist() {
         true => "(SELECT count(*) FROM docsearch.question q WHERE q.project_id = c.project_id)",
         false => "0",
     };
+    let unclustered = clusters::many_are_in_none();
     statement::rows(
         owner,
         &format!(
@@ -222,6 +219,7 @@ fn excessive(owner: &Owner<'_>, project: Option<i64>) -> Result<Vec<(CodeSet, i6
              HAVING sum(c.codes) > 1000 + $2 * ({questions} +
                         (SELECT coalesce(sum(s.chunks), 0) FROM docsearch.project_stat s WHERE s.project_id = c.project_id))
                     AND sum(c.codes) > 1000 + $2 * (SELECT count(*) FROM docsearch.chunk k WHERE k.project_id = c.project_id)
+                    OR {unclustered}
              ORDER BY c.project_id, c.model_id"
         ),
         &[DatumWithOid::from(project), DatumWithOid::from(MAX_CODES)],

@@ -1,11 +1,11 @@
 //! Rows of codes by cluster, in large projects: a search reads those whose centroids are near the query.
 
 use docsearch_core::index::vector_cluster::{ClusterPacker, Clusters, NearestRows, SAMPLE};
-use docsearch_core::index::vector_code::{CodeQuery, Codes};
+use docsearch_core::index::vector_code::{CodeQuery, Codes, MAX_CLUSTERED};
 use pgrx::Uuid;
 use pgrx::datum::DatumWithOid;
 
-use super::{CodeSet, instructions, of_row};
+use super::{CodeSet, instructions};
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
@@ -124,32 +124,14 @@ pub(super) fn learned(owner: &Owner<'_>, of: CodeSet, vectors: i64, dimension: i
     Ok(Clusters::learn(&sample, wanted).map(ClusterPacker::new))
 }
 
-/// The projects and models with many codes in no cluster.
-pub(super) fn due(owner: &Owner<'_>, project: Option<i64>) -> Result<Vec<CodeSet>> {
+/// The condition that many codes `c` of a project and a model are in no cluster.
+pub(super) fn many_are_in_none() -> String {
     if !Part::Centroids.exists() {
-        return Ok(Vec::new());
+        return "false".to_owned();
     }
-    let _settings = LocalSettings::by_index()?;
-    let found = statement::rows(
-        owner,
-        "SELECT c.project_id, c.model_id, m.dimension
-         FROM docsearch.vector_code c JOIN docsearch.model m ON m.id = c.model_id
-         WHERE $1 IS NULL OR c.project_id = $1
-         GROUP BY c.project_id, c.model_id, m.dimension
-         HAVING sum(c.codes) >= $2 AND coalesce(sum(c.codes) FILTER (WHERE c.centroid IS NULL), 0) > $3 * sum(c.codes)
-         ORDER BY c.project_id, c.model_id",
-        &[
-            DatumWithOid::from(project),
-            DatumWithOid::from(MIN_VECTORS),
-            DatumWithOid::from(MAX_UNCLUSTERED),
-        ],
-        |row| Ok((of_row(row)?, row.required::<i32>(3)?)),
-    )?;
-    let divisible =
-        |dimension| usize::try_from(dimension).is_ok_and(|dimension| Clusters::wanted(1, dimension).is_some());
-    Ok(found
-        .into_iter()
-        .filter(|(_, dimension)| divisible(*dimension))
-        .map(|(of, _)| of)
-        .collect())
+    format!(
+        "sum(c.codes) >= {MIN_VECTORS}
+         AND sum(c.codes) FILTER (WHERE c.centroid IS NULL) > {MAX_UNCLUSTERED} * sum(c.codes)
+         AND (SELECT m.dimension FROM docsearch.model m WHERE m.id = c.model_id) <= {MAX_CLUSTERED}"
+    )
 }

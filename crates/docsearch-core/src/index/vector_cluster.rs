@@ -33,8 +33,7 @@ struct Group {
 }
 
 impl Clusters {
-    /// How many clusters a number of vectors of a dimension is divided into; `None` if rows with a centroid have no
-    /// room for two codes.
+    /// How many clusters a number of vectors of a dimension is divided into; `None` if they are too long.
     pub fn wanted(vectors: usize, dimension: usize) -> Option<usize> {
         let in_row = codes_beside(dimension)?;
         Some((vectors / (ROWS * in_row)).max(1))

@@ -234,13 +234,13 @@ fn codes_in_row(words: usize) -> usize {
     ((ROW_BYTES - HEADER_BYTES) / (KEY_BYTES + 16 * words)).max(1)
 }
 
-/// Number of codes of vectors of a dimension in a row with its centroid beside it; `None` if there is no room for two,
-/// or the centroid does not fit into an index.
+/// Longest vectors whose centroid fits into an index. Two codes then fit beside it.
+pub const MAX_CLUSTERED: usize = (CENTROID_BYTES - HEADER_BYTES - KEY_BYTES) / 16 * 64;
+
+/// Number of codes of vectors of a dimension in a row with its centroid beside it; `None` if they are too long.
 pub(crate) fn codes_beside(dimension: usize) -> Option<usize> {
     let code = KEY_BYTES + 16 * dimension.div_ceil(64);
-    let centroid = HEADER_BYTES + code;
-    let codes = ROW_BYTES.checked_sub(HEADER_BYTES + centroid)? / code;
-    (centroid <= CENTROID_BYTES && codes >= 2).then_some(codes)
+    (dimension <= MAX_CLUSTERED).then(|| (ROW_BYTES - 2 * HEADER_BYTES - code) / code)
 }
 
 /// The codes of a row.

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::index::vector_code::{CodeQuery, Codes, ROW_BYTES};
+use crate::index::vector_code::{CodeQuery, Codes, MAX_CLUSTERED, ROW_BYTES};
 
 /// Pseudo-random numbers from -1 to 1.
 struct Numbers(u64);
@@ -86,6 +86,8 @@ fn nothing_is_no_cluster() {
     assert_eq!(Clusters::wanted(1_000_000, 384), Some(6944));
     assert_eq!(Clusters::wanted(3, 384), Some(1));
     assert_eq!(Clusters::wanted(1_000_000, 16_000), None);
+    assert_eq!(codes_beside(MAX_CLUSTERED), Some(2));
+    assert_eq!(codes_beside(MAX_CLUSTERED + 1), None);
     let unlike = [vec![f32::NAN; 4], vec![0.0; 4], vec![f32::INFINITY; 4]];
     assert!(Clusters::learn(&unlike, 10).is_some());
     assert_eq!(

@@ -1,6 +1,9 @@
-//! Compares codes, with the processor's instruction for counting bits where there is one.
+//! Compares codes, with wider instructions of the processor where it has them.
 
 use docsearch_core::index::vector_code::{CodeQuery, Codes, NearestCodes};
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 
 /// Compares the codes of a row with a query.
 pub(super) fn compare(best: &mut NearestCodes, query: &CodeQuery, project: i64, codes: &Codes<'_>) {
@@ -11,7 +14,7 @@ pub(super) fn compare(best: &mut NearestCodes, query: &CodeQuery, project: i64, 
         return;
     } else if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has the instructions.
-        unsafe { compare_by_four(best, query, project, codes) };
+        unsafe { avx2::compare(best, query, project, codes) };
         return;
     }
     best.compare(query, project, codes);
@@ -23,8 +26,5 @@ fn compare_by_eight(best: &mut NearestCodes, query: &CodeQuery, project: i64, co
     best.compare(query, project, codes);
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,popcnt")]
-fn compare_by_four(best: &mut NearestCodes, query: &CodeQuery, project: i64, codes: &Codes<'_>) {
-    best.compare(query, project, codes);
-}
+#[cfg(feature = "pg_test")]
+mod tests;

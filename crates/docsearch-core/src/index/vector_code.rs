@@ -97,11 +97,16 @@ impl Code {
     }
 }
 
+/// The rounded components of a query by the places of their bits in the codes: for each 32 bytes of planes and each bit
+/// of a byte, lowest first, the components whose bits these are.
+pub type ByteWeights = [[i8; 32]; 8];
+
 /// A query in a form to be compared with codes.
 #[derive(Clone, Debug)]
 pub struct CodeQuery {
     /// For each 64 components the bits of their rounded values, in two's complement.
     words: Vec<[u64; QUERY_BITS]>,
+    weights: Vec<ByteWeights>,
     /// Size of a unit of the rounded values.
     unit: f32,
     /// 1.5 times the sum of the rounded values.
@@ -114,6 +119,7 @@ impl CodeQuery {
         let greatest = vector.iter().fold(0.0f32, |greatest, x| greatest.max(x.abs()));
         let unit = greatest / QUERY_MAX;
         let mut words = vec![[0; QUERY_BITS]; vector.len().div_ceil(64)];
+        let mut weights = vec![[[0; 32]; 8]; words.len().div_ceil(2)];
         let mut sum = 0;
         for (place, &x) in vector.iter().enumerate() {
             let rounded = (x / unit).round().clamp(-QUERY_MAX, QUERY_MAX) as i32;
@@ -121,18 +127,29 @@ impl CodeQuery {
             for (bit, plane) in words[place / 64].iter_mut().enumerate() {
                 *plane |= ((rounded >> bit & 1) as u64) << (place % 64);
             }
+            // The high bits of 64 components take 8 bytes, and their low bits the next 8.
+            let byte = place % 64 / 8 + 16 * (place / 64 % 2);
+            let of_bit = &mut weights[place / 128][place % 8];
+            of_bit[byte] = rounded as i8;
+            of_bit[byte + 8] = rounded as i8;
         }
         Self {
             words,
+            weights,
             unit,
             offset: 1.5 * sum as f32,
         }
     }
 
-    /// The estimated product with the vector of a code, whose words are `planes`.
+    /// The rounded components, for 32 bytes of planes at a time.
+    pub fn weights(&self) -> &[ByteWeights] {
+        &self.weights
+    }
+
+    /// `Σ c[i] · q[i]` of the rounded components and the levels of a code, whose words are `planes`.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)]
-    fn estimate(&self, factor: f32, planes: &[u8]) -> f32 {
+    pub fn product(&self, planes: &[u8]) -> i32 {
         let (mut highs, mut lows) = ([0u64; QUERY_BITS], [0u64; QUERY_BITS]);
         let (planes, _) = planes.as_chunks::<16>();
         let words = planes.len().min(self.words.len());
@@ -151,6 +168,11 @@ impl CodeQuery {
             let weight = if bit == QUERY_BITS - 1 { -1 } else { 1 } << bit;
             product += (2 * highs[bit] + lows[bit]) as i32 * weight;
         }
+        product
+    }
+
+    /// The estimated product with the vector of a code by its [`Self::product`].
+    fn estimate(&self, factor: f32, product: i32) -> f32 {
         factor * self.unit * (product as f32 - self.offset)
     }
 }
@@ -366,6 +388,12 @@ impl NearestCodes {
     /// Compares the codes of its kind in a row of a project. Codes of another dimension than the query's are skipped.
     #[inline(always)]
     pub fn compare(&mut self, query: &CodeQuery, project: i64, codes: &Codes<'_>) {
+        self.compare_by(query, project, codes, |planes| query.product(planes));
+    }
+
+    /// The same with another way to compute [`CodeQuery::product`].
+    #[inline(always)]
+    pub fn compare_by(&mut self, query: &CodeQuery, project: i64, codes: &Codes<'_>, product: impl Fn(&[u8]) -> i32) {
         if codes.words != query.words.len() || self.limit == 0 {
             return;
         }
@@ -380,7 +408,7 @@ impl NearestCodes {
                 continue;
             }
             self.seen += 1;
-            let estimate = query.estimate(f32::from_le_bytes([f0, f1, f2, f3]), planes);
+            let estimate = query.estimate(f32::from_le_bytes([f0, f1, f2, f3]), product(planes));
             if estimate >= self.least {
                 let (document, chunk, _) = read_key(key, codes.lowest);
                 let document = DocumentId { project, document };

@@ -48,7 +48,22 @@ fn estimate(vector: &[f32], query: &[f32]) -> f32 {
         .flatten()
         .flat_map(|word| word.to_le_bytes())
         .collect();
-    CodeQuery::new(query).estimate(code.factor, &planes)
+    let query = CodeQuery::new(query);
+    query.estimate(code.factor, query.product(&planes))
+}
+
+/// [`CodeQuery::product`] by the weights of the bytes of planes.
+fn by_bytes(query: &CodeQuery, planes: &[u8]) -> i32 {
+    let mut product = 0;
+    for (bytes, weights) in planes.chunks(32).zip(query.weights()) {
+        for (place, byte) in bytes.iter().enumerate() {
+            let of_plane = if place % 16 < 8 { 2 } else { 1 };
+            for (bit, weights) in weights.iter().enumerate() {
+                product += i32::from(byte >> bit & 1) * i32::from(weights[place]) * of_plane;
+            }
+        }
+    }
+    product
 }
 
 #[test]
@@ -91,7 +106,7 @@ fn a_vector_of_nothing_is_near_nothing() {
         let code = Code::of(&vector);
         assert_eq!(code.factor, 0.0, "{vector:?}");
         let query = CodeQuery::new(&vector);
-        let _ = query.estimate(code.factor, &[]);
+        let _ = query.estimate(code.factor, query.product(&[]));
     }
 }
 
@@ -168,6 +183,16 @@ proptest! {
         let (counted, defined) = (estimate(&vector, &query), by_definition(&Code::of(&vector), &rounded));
         let size: f32 = vector.iter().chain(&query).map(|x| x * x).sum::<f32>().max(1.0);
         prop_assert!((counted - defined).abs() <= 1e-3 * size, "{counted} {defined}");
+    }
+
+    #[test]
+    fn a_product_is_counted_by_bits_or_added_by_bytes(
+        query in (1usize..600).prop_flat_map(vector),
+        planes in prop::collection::vec(any::<u8>(), 0..300),
+    ) {
+        let query = CodeQuery::new(&query);
+        let planes = &planes[..(planes.len() / 16 * 16).min(16 * query.words.len())];
+        prop_assert_eq!(query.product(planes), by_bytes(&query, planes));
     }
 
     #[test]

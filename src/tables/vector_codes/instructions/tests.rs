@@ -1,0 +1,32 @@
+//! Every way to compare computes the same products.
+
+#[pgrx::pg_schema]
+mod tests {
+    use docsearch_core::index::vector_code::CodeQuery;
+    use pgrx::prelude::*;
+
+    #[pg_test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_product_does_not_depend_on_the_processor() {
+        use crate::tables::vector_codes::instructions::avx2;
+        if !std::arch::is_x86_feature_detected!("avx2") {
+            return;
+        }
+        for dimension in [1, 8, 63, 64, 65, 128, 192, 384, 1000, 1024, 1088, 2000, 16_000] {
+            let words = usize::div_ceil(dimension, 64);
+            // The greatest sums, and some between.
+            let value = |place: usize| (place * 37 % 255) as f32 - 127.0;
+            let values: [&dyn Fn(usize) -> f32; 3] = [&|_| 127.0, &|_| -127.0, &value];
+            let byte = |place: usize| (place * 101 % 256) as u8;
+            let bytes: [&dyn Fn(usize) -> u8; 3] = [&|_| 0xff, &|_| 0, &byte];
+            for (value, byte) in values.into_iter().flat_map(|value| bytes.map(|byte| (value, byte))) {
+                let query: Vec<f32> = (0..dimension).map(value).collect();
+                let query = CodeQuery::new(&query);
+                let planes: Vec<u8> = (0..16 * words).map(byte).collect();
+                // SAFETY: the processor has the instructions.
+                let product = unsafe { avx2::product(query.weights(), &planes) };
+                assert_eq!(product, query.product(&planes), "{dimension}");
+            }
+        }
+    }
+}

@@ -104,8 +104,8 @@ impl<'a> Lexical<'a> {
     }
 
     /// The lexemes that occur, ascending. One of several terms comes several times.
-    pub fn occurring(&self) -> Vec<&'a str> {
-        self.lexemes.iter().map(|lexeme| lexeme.text).collect()
+    pub fn occurring(&self) -> impl Iterator<Item = &'a str> {
+        self.lexemes.iter().map(|lexeme| lexeme.text)
     }
 
     /// Lexemes to look up: rarest first, at least one, while their sections fit a budget. A common word can never

@@ -203,11 +203,17 @@ impl RunReader<'_> {
     fn seek(&mut self, wanted: u32) -> Option<Counts> {
         let mut reading = Self { ..*self };
         let found = loop {
+            if let Some(body) = reading.seek_in_bodies(wanted) {
+                break Some(Counts {
+                    body,
+                    ..Counts::default()
+                });
+            }
             let Some(left) = reading.left.checked_sub(1) else {
                 break None;
             };
             reading.left = left;
-            let Some((delta, counts)) = posting(&mut reading.counts) else {
+            let Some((delta, counts)) = longer_posting(&mut reading.counts) else {
                 reading.left = 0;
                 break None;
             };
@@ -219,6 +225,23 @@ impl RunReader<'_> {
         };
         *self = reading;
         found
+    }
+
+    /// The same for postings of two bytes, which most are, up to the next longer one.
+    #[inline(always)]
+    fn seek_in_bodies(&mut self, wanted: u32) -> Option<u32> {
+        while self.left > 0
+            && let Some((delta, body, rest)) = short_posting(self.counts)
+        {
+            self.left -= 1;
+            self.counts = rest;
+            self.number = self.number.saturating_add(delta);
+            if self.number >= wanted {
+                return Some(body);
+            }
+            self.passed += body as usize;
+        }
+        None
     }
 }
 
@@ -235,19 +258,23 @@ fn read_positions(bytes: &mut &[u8], count: u32, positions: &mut Vec<u16>) {
 /// Reads the next posting: by how much its number is greater, and its counts.
 #[inline(always)]
 fn posting(bytes: &mut &[u8]) -> Option<(u32, Counts)> {
-    // Most are in the body only, a few times, and not far from the one before.
-    if let Some((&[delta, fields], rest)) = bytes.split_first_chunk()
-        && delta < 0x80
-        && fields < BODY
-    {
+    if let Some((delta, body, rest)) = short_posting(bytes) {
         *bytes = rest;
         let counts = Counts {
-            body: u32::from(fields),
+            body,
             ..Counts::default()
         };
-        return Some((u32::from(delta), counts));
+        return Some((delta, counts));
     }
     longer_posting(bytes)
+}
+
+/// The next posting if it is one of most: in the body only, a few times, and not far from the one before. By how much its
+/// number is greater, its count, and the rest.
+#[inline(always)]
+fn short_posting(bytes: &[u8]) -> Option<(u32, u32, &[u8])> {
+    let (&[delta, fields], rest) = bytes.split_first_chunk()?;
+    (delta < 0x80 && fields < BODY).then_some((u32::from(delta), u32::from(fields), rest))
 }
 
 fn longer_posting(bytes: &mut &[u8]) -> Option<(u32, Counts)> {

@@ -1,6 +1,7 @@
 //! Reads segments.
 
 use std::cell::Cell;
+use std::ops::Range;
 
 use super::builder::SECTION_BYTES;
 use super::list::List;
@@ -141,11 +142,36 @@ impl SegmentReader {
         self.sections.0.binary_search_by_key(&(document, chunk), key).ok()
     }
 
-    pub(super) fn list(&self, lexeme: &str) -> Option<List<'_>> {
-        let bucket = self.buckets.get(&bucket_of(lexeme, self.bucket_count))?;
-        let mut lists = lists(bucket);
-        lists.find(|(of, _)| *of == lexeme.as_bytes()).map(|(_, list)| list)
+    /// Where the list of a lexeme is. Its bucket may have a hundred others.
+    pub(super) fn place(&self, lexeme: &str) -> Option<ListPlace> {
+        let bucket = bucket_of(lexeme, self.bucket_count);
+        let bytes = self.buckets.get(&bucket)?;
+        let (_, List(list)) = lists(bytes).find(|(of, _)| *of == lexeme.as_bytes())?;
+        let from = list.as_ptr().addr() - bytes.as_ptr().addr();
+        let range = from..from + list.len();
+        Some(ListPlace { bucket, range })
     }
+
+    /// The list at a place.
+    pub(super) fn at(&self, place: &ListPlace) -> List<'_> {
+        let list = self
+            .buckets
+            .get(&place.bucket)
+            .and_then(|bucket| bucket.get(place.range.clone()));
+        List(list.unwrap_or_default())
+    }
+
+    pub(super) fn list(&self, lexeme: &str) -> Option<List<'_>> {
+        self.place(lexeme).map(|place| self.at(&place))
+    }
+}
+
+/// Where a list is.
+#[derive(Clone, Debug)]
+pub(super) struct ListPlace {
+    bucket: i32,
+    /// Range of its bytes in the bucket.
+    range: Range<usize>,
 }
 
 #[inline]

@@ -1,9 +1,11 @@
 //! Searches postings: the sections with words of a query, and their terms.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 
 use super::list::List;
+use super::reader::ListPlace;
 use super::{Section, SegmentReader};
 use crate::index::bm25::{Bm25, Frequencies, Lexeme};
 use crate::index::corpus::{ChunkTerms, Corpus};
@@ -16,6 +18,8 @@ use crate::values::interrupt;
 pub struct Postings<'a> {
     lexical: &'a Lexical<'a>,
     segments: Rc<[(i64, SegmentReader)]>,
+    /// Of each segment, where the lists of the query's lexemes are.
+    places: Vec<Map<&'a str, ListPlace>>,
     /// Documents written since. Their postings in segments do not count.
     pending: Rc<Set<DocumentId>>,
 }
@@ -47,11 +51,26 @@ impl<'a> Postings<'a> {
         segments: impl Into<Rc<[(i64, SegmentReader)]>>,
         pending: impl Into<Rc<Set<DocumentId>>>,
     ) -> Self {
+        let segments = segments.into();
+        let lexemes: BTreeSet<&str> = lexical.occurring().collect();
+        let places = |(_, reader): &(i64, SegmentReader)| {
+            let lexemes = lexemes.iter().copied();
+            lexemes
+                .filter_map(|lexeme| Some((lexeme, reader.place(lexeme)?)))
+                .collect()
+        };
         Self {
             lexical,
-            segments: segments.into(),
+            places: segments.iter().map(places).collect(),
+            segments,
             pending: pending.into(),
         }
+    }
+
+    /// The list of one of the query's lexemes in a segment.
+    fn list(&self, segment: usize, lexeme: &str) -> Option<List<'_>> {
+        let place = self.places[segment].get(lexeme)?;
+        Some(self.segments[segment].1.at(place))
     }
 
     /// The `window` documents with the best sections, with the terms of all their sections that have one of the
@@ -70,7 +89,7 @@ impl<'a> Postings<'a> {
         let mut scores: Vec<Scores> = Vec::new();
         for (segment, (project, reader)) in self.segments.iter().enumerate() {
             let of_segment = match self.lexical.corpora.get(project) {
-                Some(corpus) => self.scores(reader, corpus, bm25, &rarer),
+                Some(corpus) => self.scores((segment, reader), corpus, bm25, &rarer),
                 None => Scores::default(),
             };
             self.documents(segment, &of_segment, &mut found);
@@ -103,11 +122,11 @@ impl<'a> Postings<'a> {
     /// as it occurs.
     pub fn with_every_word(&self) -> Vec<ChunkId> {
         let mut all = Vec::new();
-        for (project, reader) in self.segments.iter() {
+        for (segment, (project, reader)) in self.segments.iter().enumerate() {
             let words = self.lexical.written().iter().filter_map(|&term| {
                 let own = self.lexical.of_term(term).filter(|lexeme| lexeme.closeness >= 1.0);
                 let mut own = own
-                    .map(|lexeme| reader.list(lexeme.text).unwrap_or_default())
+                    .map(|lexeme| self.list(segment, lexeme.text).unwrap_or_default())
                     .peekable();
                 own.peek().is_some().then(|| own.collect::<Vec<List<'_>>>())
             });
@@ -164,9 +183,15 @@ impl<'a> Postings<'a> {
 
     /// The sections of a segment with one of the `rarer` lexemes, ascending, with their scores. These are those of
     /// [`crate::ranking::rank::chunk_lexical`] without nearness and without the cap at 1, but for rounding.
-    fn scores(&self, reader: &SegmentReader, corpus: &Corpus, bm25: &Bm25, rarer: &Set<&str>) -> Scores {
+    fn scores(
+        &self,
+        (segment, reader): (usize, &SegmentReader),
+        corpus: &Corpus,
+        bm25: &Bm25,
+        rarer: &Set<&str>,
+    ) -> Scores {
         let mut numbers: Vec<u32> = Vec::new();
-        for list in rarer.iter().filter_map(|lexeme| reader.list(lexeme)) {
+        for list in rarer.iter().filter_map(|lexeme| self.list(segment, lexeme)) {
             list.each(|number, _| numbers.push(number));
         }
         numbers.retain(|&number| (number as usize) < reader.sections().len());
@@ -189,7 +214,7 @@ impl<'a> Postings<'a> {
                 scores[index] += share * frequency / (frequency + norms[index]);
             };
             let lists = self.lexical.of_term(term);
-            let mut lists = lists.filter_map(|lexeme| Some((lexeme, reader.list(lexeme.text)?)));
+            let mut lists = lists.filter_map(|lexeme| Some((lexeme, self.list(segment, lexeme.text)?)));
             let Some((first_lexeme, first)) = lists.next() else {
                 continue;
             };
@@ -255,10 +280,10 @@ impl<'a> Postings<'a> {
     /// The terms of the sections with these numbers, by segment.
     fn read(&self, wanted: Vec<Vec<u32>>) -> Map<ChunkId, ChunkTerms> {
         let mut all = Map::default();
-        for ((project, reader), mut wanted) in self.segments.iter().zip(wanted) {
+        for ((segment, (project, reader)), mut wanted) in self.segments.iter().enumerate().zip(wanted) {
             wanted.sort_unstable();
             wanted.dedup();
-            for (&number, terms) in wanted.iter().zip(self.terms(reader, &wanted)) {
+            for (&number, terms) in wanted.iter().zip(self.terms((segment, reader), &wanted)) {
                 all.insert(section_id(*project, &reader.sections().at(number)), terms);
             }
         }
@@ -266,7 +291,7 @@ impl<'a> Postings<'a> {
     }
 
     /// The terms of sections of a segment, as [`Lexical::read`] computes them.
-    fn terms(&self, reader: &SegmentReader, wanted: &[u32]) -> Vec<ChunkTerms> {
+    fn terms(&self, (segment, reader): (usize, &SegmentReader), wanted: &[u32]) -> Vec<ChunkTerms> {
         let sections = wanted.iter().map(|&number| reader.sections().at(number));
         let mut found: Vec<ChunkTerms> = sections
             .map(|section| ChunkTerms {
@@ -288,7 +313,9 @@ impl<'a> Postings<'a> {
             let lexemes = self.lexical.of_term(term);
             let (folded, others): (Vec<&Lexeme<'_>>, Vec<_>) = lexemes.partition(|lexeme| lexeme.is_folded());
             for lexeme in others.into_iter().chain(folded) {
-                let Some(list) = reader.list(lexeme.text) else { continue };
+                let Some(list) = self.list(segment, lexeme.text) else {
+                    continue;
+                };
                 lists += 1;
                 list.each_of(wanted, is_written && pairs > 0, |index, counts, positions| {
                     let counts = counts.frequencies(lexeme.closeness);

@@ -75,7 +75,7 @@ COMMENT ON FUNCTION docsearch.delete_doc(text, text) IS
 COMMENT ON FUNCTION docsearch.delete_missing(text, text, text[]) IS
     'deletes the documents of a source root whose slug is not in keep, and returns their slugs';
 COMMENT ON FUNCTION docsearch.finish_load(text) IS
-    'merges the statistics, postings and vector codes of a project, and analyses the tables. Call it after a load';
+    'merges the statistics, postings and vector codes of a project, and analyses the tables that have changed. Call it after a load';
 COMMENT ON FUNCTION docsearch.warm(text) IS
     'reads what searches of a project read into memory, and loads its model';
 COMMENT ON FUNCTION docsearch.count_changes() IS

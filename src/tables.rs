@@ -1,5 +1,6 @@
 //! The tables of schema `docsearch`: their rows, and the statements that read and write them.
 
+pub(crate) mod analysis;
 pub(crate) mod chunk_sections;
 pub(crate) mod completions;
 pub(crate) mod confirmation;

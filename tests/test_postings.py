@@ -97,6 +97,30 @@ def test_a_running_merge_makes_no_session_wait(kit):
         assert other.execute(WRONG).fetchall() == []
 
 
+def test_a_load_analyses_the_tables_that_it_has_changed(kit):
+    """Once a tenth has changed: by other sessions, by this one, and in the same transaction."""
+    chance = random.Random(8)
+
+    def analyses(finish: bool = True) -> int:
+        if finish:
+            kit.execute("SELECT docsearch.finish_load('kit')")
+        return kit.execute("SELECT analyze_count FROM pg_stat_all_tables WHERE relid = 'docsearch.chunk'::regclass")[0][0]
+
+    kit.index("kit", *pages(chance, "first", range(200)))
+    first = analyses()
+    assert first > 0
+    assert analyses() == first
+    kit.index("kit", *pages(chance, "one", range(1)))
+    assert analyses() == first
+    kit.index("kit", *pages(chance, "more", range(60)))
+    assert analyses() == first + 1
+    with kit.connect(autocommit=False) as connection:
+        connection.execute(INDEX_DOCS, ["kit", Jsonb(pages(chance, "last", range(60)))])
+        connection.execute("SELECT docsearch.finish_load('kit')")
+        connection.commit()
+    assert analyses(finish=False) == first + 2
+
+
 def test_a_merge_that_is_rolled_back_changes_nothing(kit):
     chance = random.Random(6)
     kit.index("kit", *pages(chance, "first", range(10)))

@@ -5,11 +5,10 @@ use pgrx::prelude::*;
 use crate::postgres::argument::{Text, arguments};
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Role};
-use crate::postgres::statement;
 use crate::postgres::trigger::{self, TriggerRow};
 use crate::tables::statistics::by_hand;
 use crate::tables::vector_codes::{self, CodeSet};
-use crate::tables::{postings, project, schema, statistics};
+use crate::tables::{analysis, postings, project, schema, statistics};
 
 #[pg_schema]
 mod docsearch {
@@ -40,7 +39,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         Ok(TriggerRow(None))
     }
 
-    /// Merges the statistics, postings and vector codes of a project, and analyses the tables.
+    /// Merges the statistics, postings and vector codes of a project, and analyses the tables that have changed.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn finish_load(project: Text<'_>) -> Result<()> {
@@ -54,10 +53,15 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         postings::merge(owner, project.id, i64::MAX)?;
         vector_codes::merge(owner, CodeSet::current(&project))?;
         let vectors = project.model.vector_table();
-        let analyze = format!(
-            "ANALYZE docsearch.document, docsearch.chunk, docsearch.document_name, docsearch.definition, docsearch.question,
-                     docsearch.term_stat, {vectors}"
-        );
-        statement::utility(owner, &analyze)
+        let tables = [
+            "docsearch.document",
+            "docsearch.chunk",
+            "docsearch.document_name",
+            "docsearch.definition",
+            "docsearch.question",
+            "docsearch.term_stat",
+            vectors.as_str(),
+        ];
+        analysis::analyze_changed(owner, &tables)
     }
 }

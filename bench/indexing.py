@@ -7,7 +7,8 @@ manual    a folder of pages through the command-line program, against a bare ONN
           load on the machine disturbs less
 again     the same folder with nothing changed, and with one page changed
 deferred  a project of many chunks, made of the same pages with other words in each copy, stored with
-          docsearch.index_mode at deferred: with the background worker paused, then running
+          docsearch.index_mode at deferred: with the background worker paused, on one connection and on
+          two at once, then with the worker running
 edited    a hundredth of its chunks edited in one transaction, and searched by a new word from another
           connection as soon as that has committed
 search    searches of the first project while the worker embeds the second, against a paused worker,
@@ -44,6 +45,7 @@ from run import BATCH, BareModel, batches, drop_project, embedded_texts, millise
 MANUAL, MANY, CANCELLED = "bench", "bench_many", "bench_cancelled"
 CANCELLED_AFTER = (0.02, 0.1, 0.3, 1, 2, 4)
 QUERIES = 200
+CLIENTS, PER_CLIENT = 2, 6
 FOUND_WITHIN = 30
 SEARCH = "SELECT slug, score FROM search_docs(%s, project => %s)"
 WORKER = "backend_type = 'docsearch indexer' AND datname = current_database()"
@@ -228,8 +230,25 @@ def send(connection: psycopg.Connection, documents: list[dict]) -> int:
     return chunks
 
 
+def at_once(url: str, batches: list[list[dict]]) -> float:
+    """Chunks a second that several connections store together, each its own batches."""
+    connections = [psycopg.connect(url, autocommit=True) for _ in range(CLIENTS)]
+    for connection in connections:
+        connection.execute("SET client_min_messages = error")
+        connection.execute("SET docsearch.index_mode = 'deferred'")
+    with ThreadPoolExecutor(CLIENTS) as clients:
+        start = time.perf_counter()
+        work = [clients.submit(lambda own=own, batches=batches[number::CLIENTS]: sum(send(own, batch) for batch in batches))
+                for number, own in enumerate(connections)]
+        stored = sum(done.result() for done in work)
+        rate = stored / (time.perf_counter() - start)
+    for connection in connections:
+        connection.close()
+    return rate
+
+
 def deferred(connection: psycopg.Connection, url: str, documents: list[dict], chunks: int) -> dict:
-    """Chunks a second that are stored, the last tenth while the worker runs."""
+    """Chunks a second that are stored, the last tenth while the worker runs, and that before it by several connections."""
     drop_project(connection, MANY)
     connection.execute("SELECT docsearch.create_project(%s)", (MANY,))
     connection.execute("SET docsearch.index_mode = 'deferred'")
@@ -248,13 +267,16 @@ def deferred(connection: psycopg.Connection, url: str, documents: list[dict], ch
             stored += sent
 
     with paused(url):
-        fill("paused", chunks * 9 // 10)
+        fill("paused", chunks * 8 // 10)
+        more = [[next(supply) for _ in range(2 * BATCH)] for _ in range(PER_CLIENT * CLIENTS)]
+        together = at_once(url, more)
         connection.execute("SELECT docsearch.finish_load(%s)", (MANY,))
     fill("working", chunks)
     stored = scalar(connection, CHUNKS, MANY)
     print(f"  {stored} chunks, {load()}", flush=True)
     return {"chunks": stored, "chunks_per_second": statistics.median(rates["paused"]),
             "slowest_chunks_per_second": min(rates["paused"]),
+            "chunks_per_second_at_once": together,
             "chunks_per_processor_second": statistics.median(processor),
             "chunks_per_second_worker": statistics.median(rates["working"])}
 
@@ -411,8 +433,9 @@ def main() -> None:
             report["deferred"] = done = deferred(connection, options.url, program.documents(), options.chunks)
             print(f"deferred  {done['chunks_per_second']:.0f} chunks/s with the worker paused (slowest batch "
                   f"{done['slowest_chunks_per_second']:.0f}), {done['chunks_per_second_worker']:.0f} with it at work, "
+                  f"{done['chunks_per_second_at_once']:.0f} on {CLIENTS} connections with it paused, "
                   f"{done['chunks_per_processor_second']:.0f} a second of the backend's processor time "
-                  f"({done['chunks']} chunks, one connection)", flush=True)
+                  f"({done['chunks']} chunks)", flush=True)
         if "edited" in parts:
             connection.execute("SET docsearch.index_mode = 'deferred'")
             with paused(options.url):

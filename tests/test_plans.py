@@ -153,3 +153,21 @@ def test_no_statement_of_a_search_depends_on_statistics(database: Database):
     database.execute("ANALYZE")
     database.execute(kiln_pages("kilns", 1200))
     check("much grown")
+
+
+def test_a_load_into_empty_tables_reads_few_documents(new_database):
+    """In one session, before anything is analysed: also what checks foreign keys, whose plans a session makes once."""
+    database = new_database()
+    database.execute("SELECT docsearch.create_project('kit')")
+    for table, in database.execute(TABLES):
+        database.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = false)")
+    count = 3_000
+    with database.connect() as connection:
+        connection.execute("SET docsearch.index_mode = 'deferred'")
+        for first in range(0, count, 50):
+            pages = [page(f"{number:04}", f"Words of {number}.") for number in range(first, first + 50)]
+            connection.execute("SELECT docsearch.index_docs('kit', %s)", [json.dumps(pages)])
+        connection.execute("SELECT pg_stat_force_next_flush()")
+    read, = database.execute("SELECT sum(idx_tup_read)::int FROM pg_stat_all_indexes WHERE relid = 'docsearch.document'::regclass")[0]
+    # Plans for a few hundred documents read all of them, which a session then makes again. Otherwise it is 15 million.
+    assert read < 1_000 * count

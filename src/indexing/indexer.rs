@@ -41,7 +41,7 @@ use crate::tables::project::Project;
 use crate::tables::questions::{self, AUTHOR};
 use crate::tables::statistics;
 use crate::tables::vectors::VectorTable;
-use crate::tables::{model_grant, terms, vector_codes, visibility, wake};
+use crate::tables::{analysis, model_grant, terms, vector_codes, visibility, wake};
 
 pub(crate) use question_chunks::{WrittenQuestions, add_question, add_questions, lock, set_questions};
 pub(crate) use renaming::{rename, rename_all};
@@ -327,6 +327,7 @@ impl<'a> Indexer<'a> {
         on_failure: OnFailure,
         delta: &mut Delta,
     ) -> Result<Vec<Outcome>> {
+        analysis::forget_outgrown_plans(&caller.as_owner()?)?;
         let mut outcomes = Vec::with_capacity(inputs.len());
         let mut planned = Vec::new();
         let mut passages = Vec::new();

@@ -151,6 +151,12 @@ fn read<T>(
     })
 }
 
+/// Makes Postgres plan all statements of this session again, those that check foreign keys included.
+pub(crate) fn forget_plans() {
+    // SAFETY: marks the plans, as Postgres itself does when a statistics object changes.
+    unsafe { pg_sys::ResetPlanCache() };
+}
+
 /// The first row of [`rows`].
 pub(crate) fn one<T>(
     role: &dyn Role,

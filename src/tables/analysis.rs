@@ -1,4 +1,6 @@
-//! Statistics of the planner.
+//! What the planner knows of the tables.
+
+use std::cell::Cell;
 
 use pgrx::datum::DatumWithOid;
 
@@ -27,4 +29,30 @@ pub(crate) fn analyze_changed(owner: &Owner<'_>, tables: &[&str]) -> Result<()> 
         true => Ok(()),
         false => statement::utility(owner, &format!("ANALYZE {}", changed.join(", "))),
     }
+}
+
+/// The first plans are for at most this many pages of documents. Measured: from 26 pages on, the planner prefers the
+/// primary key to an index by project and something else.
+const FEW_PAGES: i64 = 14;
+
+thread_local! {
+    /// Pages of `docsearch.document` when this session last made plans.
+    static PLANNED_PAGES: Cell<i64> = const { Cell::new(FEW_PAGES) };
+}
+
+/// Makes the plans of this session again whenever documents take twice as many pages. The checks of foreign keys are among
+/// them: made for an empty table, they read all documents of the project for each new section, until the tables are
+/// analysed.
+pub(crate) fn forget_outgrown_plans(owner: &Owner<'_>) -> Result<()> {
+    let pages = statement::one(
+        owner,
+        "SELECT pg_relation_size('docsearch.document') / current_setting('block_size')::int",
+        &[],
+        |row| row.required::<i64>(1),
+    )?;
+    if let Some(pages) = pages.filter(|&pages| pages >= 2 * PLANNED_PAGES.get()) {
+        statement::forget_plans();
+        PLANNED_PAGES.set(pages);
+    }
+    Ok(())
 }

@@ -68,8 +68,14 @@ fn sections(documents: &[Vec<Words>]) -> impl Iterator<Item = (Section, &Words)>
 }
 
 fn segment(documents: &[Vec<Words>]) -> Segment {
+    segment_of(documents, |_| true)
+}
+
+/// Of some of the documents, by their numbers.
+fn segment_of(documents: &[Vec<Words>], is_wanted: impl Fn(usize) -> bool) -> Segment {
     let mut builder = SegmentBuilder::new();
-    for (section, words) in sections(documents) {
+    let wanted = sections(documents).filter(|(section, _)| is_wanted(section.document as usize / 3));
+    for (section, words) in wanted {
         let bytes = vector(words);
         builder.add(section, &TsVector::new(&bytes).expect("a vector"));
     }
@@ -209,16 +215,16 @@ proptest! {
 
     #[test]
     fn the_best_documents_are_those_of_scoring_everything(
-        documents in documents(), window in 1usize..30, budget in 0i64..60,
+        documents in documents(), window in 1usize..30, budget in 0i64..60, cut in 0usize..60,
         superseded in proptest::collection::btree_set(0i64..60, 0..10),
         pending in proptest::collection::btree_set(0i64..60, 0..10),
     ) {
-        let segment = segment(&documents);
+        let segments = [segment_of(&documents, |number| number < cut), segment_of(&documents, |number| number >= cut)];
         let superseded: Vec<i64> = superseded.into_iter().map(|number| number * 3).collect();
         let pending: Set<DocumentId> =
             pending.into_iter().map(|number| DocumentId { project: 1, document: number * 3 }).collect();
         searched(&documents, |lexical, all| {
-            let segments = vec![(1, reader(&segment, superseded.clone(), &LEXEMES))];
+            let segments = segments.map(|segment| (1, reader(&segment, superseded.clone(), &LEXEMES)));
             let postings = Postings::new(lexical, segments, pending.clone());
             let found = postings.best(&BM25, window, budget, everything).expect("no error");
             let by_words = Bm25 { proximity: 0.0, ..BM25 };

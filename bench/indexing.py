@@ -248,7 +248,7 @@ def at_once(url: str, batches: list[list[dict]]) -> float:
 
 
 def deferred(connection: psycopg.Connection, url: str, documents: list[dict], chunks: int) -> dict:
-    """Chunks a second that are stored, the last tenth while the worker runs, and that before it by several connections."""
+    """Chunks a second that one connection stores, that several store after it, and then one while the worker runs."""
     drop_project(connection, MANY)
     connection.execute("SELECT docsearch.create_project(%s)", (MANY,))
     connection.execute("SET docsearch.index_mode = 'deferred'")
@@ -267,11 +267,11 @@ def deferred(connection: psycopg.Connection, url: str, documents: list[dict], ch
             stored += sent
 
     with paused(url):
-        fill("paused", chunks * 8 // 10)
+        fill("paused", chunks)
         more = [[next(supply) for _ in range(2 * BATCH)] for _ in range(PER_CLIENT * CLIENTS)]
         together = at_once(url, more)
         connection.execute("SELECT docsearch.finish_load(%s)", (MANY,))
-    fill("working", chunks)
+    fill("working", scalar(connection, CHUNKS, MANY) + chunks // 10)
     stored = scalar(connection, CHUNKS, MANY)
     print(f"  {stored} chunks, {load()}", flush=True)
     return {"chunks": stored, "chunks_per_second": statistics.median(rates["paused"]),
@@ -411,7 +411,7 @@ def main() -> None:
     with psycopg.connect(options.url, autocommit=True) as connection:
         # Pages are changed; and the path, which marks them, is the same in every run.
         folder = toolchain.target_directory() / "bench" / "pages"
-        if "manual" in parts:
+        if "manual" in parts or not folder.is_dir():
             shutil.rmtree(folder, ignore_errors=True)
             shutil.copytree(options.data or toolchain.documentation(), folder)
         program = Program(options.program, options.url, folder)

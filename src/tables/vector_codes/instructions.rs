@@ -26,5 +26,5 @@ fn compare_by_eight(best: &mut NearestCodes, query: &CodeQuery, project: i64, co
     best.compare(query, project, codes);
 }
 
-#[cfg(feature = "pg_test")]
+#[cfg(all(feature = "pg_test", target_arch = "x86_64"))]
 mod tests;

@@ -6,7 +6,6 @@ mod tests {
     use pgrx::prelude::*;
 
     #[pg_test]
-    #[cfg(target_arch = "x86_64")]
     fn a_product_does_not_depend_on_the_processor() {
         use crate::tables::vector_codes::instructions::avx2;
         if !std::arch::is_x86_feature_detected!("avx2") {

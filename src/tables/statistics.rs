@@ -80,8 +80,12 @@ pub(crate) fn merge(owner: &Owner<'_>, project: i64) -> Result<()> {
     }
     statement::execute(
         owner,
-        "WITH old AS (
-             DELETE FROM docsearch.term_stat s WHERE s.project_id = $1
+        // Most words have one row, which stays.
+        "WITH several AS (
+             SELECT s.lexeme FROM docsearch.term_stat s WHERE s.project_id = $1
+             GROUP BY s.lexeme HAVING count(*) > 1 OR sum(s.chunks) = 0 AND sum(s.documents) = 0
+         ), old AS (
+             DELETE FROM docsearch.term_stat s USING several WHERE s.project_id = $1 AND s.lexeme = several.lexeme
              RETURNING s.lexeme, s.chunks, s.documents
          )
          INSERT INTO docsearch.term_stat (project_id, lexeme, chunks, documents)

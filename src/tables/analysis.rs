@@ -20,9 +20,7 @@ pub(crate) fn analyze_changed(owner: &Owner<'_>, tables: &[&str]) -> Result<()> 
             OR pg_stat_get_mod_since_analyze(c.oid) + pg_stat_get_xact_tuples_inserted(c.oid)
                + pg_stat_get_xact_tuples_updated(c.oid) + pg_stat_get_xact_tuples_deleted(c.oid) > c.reltuples / 10
             OR pg_relation_size(c.oid) / current_setting('block_size')::int > c.relpages * 1.1",
-        &[DatumWithOid::from(
-            tables.iter().map(|&table| table.to_owned()).collect::<Vec<String>>(),
-        )],
+        &[DatumWithOid::from(tables.to_vec())],
         |row| row.required::<String>(1),
     )?;
     match changed.is_empty() {
@@ -31,13 +29,13 @@ pub(crate) fn analyze_changed(owner: &Owner<'_>, tables: &[&str]) -> Result<()> 
     }
 }
 
-/// The first plans are for at most this many pages of documents. Measured: from 26 pages on, the planner prefers the
+/// Plans are first made again at twice this many pages of documents. Measured: from 26 pages on, the planner prefers the
 /// primary key to an index by project and something else.
 const FEW_PAGES: i64 = 14;
 
 thread_local! {
-    /// Pages of `docsearch.document` when this session last made plans.
-    static PLANNED_PAGES: Cell<i64> = const { Cell::new(FEW_PAGES) };
+    /// Pages of `docsearch.document` when this session last made plans to write.
+    static PLANNED_PAGES: Cell<Option<i64>> = const { Cell::new(None) };
 }
 
 /// Makes the plans of this session again whenever documents take twice as many pages. The checks of foreign keys are among
@@ -50,9 +48,13 @@ pub(crate) fn forget_outgrown_plans(owner: &Owner<'_>) -> Result<()> {
         &[],
         |row| row.required::<i64>(1),
     )?;
-    if let Some(pages) = pages.filter(|&pages| pages >= 2 * PLANNED_PAGES.get()) {
-        statement::forget_plans();
-        PLANNED_PAGES.set(pages);
+    let pages = pages.unwrap_or_default().max(FEW_PAGES);
+    match PLANNED_PAGES.get() {
+        Some(planned) if pages < 2 * planned => return Ok(()),
+        Some(_) => statement::forget_plans(),
+        // The first plans are made now.
+        None => {}
     }
+    PLANNED_PAGES.set(Some(pages));
     Ok(())
 }

@@ -230,15 +230,15 @@ def send(connection: psycopg.Connection, documents: list[dict]) -> int:
     return chunks
 
 
-def at_once(url: str, batches: list[list[dict]]) -> float:
-    """Chunks a second that several connections store together, each its own batches."""
+def at_once(url: str, groups: list[list[dict]]) -> float:
+    """Chunks a second that several connections store together, each its own groups of documents."""
     connections = [psycopg.connect(url, autocommit=True) for _ in range(CLIENTS)]
     for connection in connections:
         connection.execute("SET client_min_messages = error")
         connection.execute("SET docsearch.index_mode = 'deferred'")
     with ThreadPoolExecutor(CLIENTS) as clients:
         start = time.perf_counter()
-        work = [clients.submit(lambda own=own, batches=batches[number::CLIENTS]: sum(send(own, batch) for batch in batches))
+        work = [clients.submit(lambda own=own, groups=groups[number::CLIENTS]: sum(send(own, group) for group in groups))
                 for number, own in enumerate(connections)]
         stored = sum(done.result() for done in work)
         rate = stored / (time.perf_counter() - start)

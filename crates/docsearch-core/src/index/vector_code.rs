@@ -101,11 +101,14 @@ impl Code {
 /// of a byte, lowest first, the components whose bits these are.
 pub type ByteWeights = [[i8; 32]; 8];
 
+/// For each bit of the rounded components of a query, lowest first, the bits of 64 of them.
+pub type BitPlanes = [u64; QUERY_BITS];
+
 /// A query in a form to be compared with codes.
 #[derive(Clone, Debug)]
 pub struct CodeQuery {
     /// For each 64 components the bits of their rounded values, in two's complement.
-    words: Vec<[u64; QUERY_BITS]>,
+    words: Vec<BitPlanes>,
     weights: Vec<ByteWeights>,
     /// Size of a unit of the rounded values.
     unit: f32,
@@ -139,6 +142,11 @@ impl CodeQuery {
             unit,
             offset: 1.5 * sum as f32,
         }
+    }
+
+    /// The bits of the rounded components in two's complement, for 64 components at a time.
+    pub fn planes(&self) -> &[BitPlanes] {
+        &self.words
     }
 
     /// The rounded components, for 32 bytes of planes at a time.

@@ -7,10 +7,11 @@ mod tests {
 
     #[pg_test]
     fn a_product_does_not_depend_on_the_processor() {
-        use crate::tables::vector_codes::instructions::avx2;
-        if !std::arch::is_x86_feature_detected!("avx2") {
-            return;
-        }
+        use std::arch::is_x86_feature_detected;
+
+        use crate::tables::vector_codes::instructions::{avx2, avx512};
+        let has_avx2 = is_x86_feature_detected!("avx2");
+        let has_avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq");
         for dimension in [1, 8, 63, 64, 65, 128, 192, 384, 1000, 1024, 1088, 2000, 16_000] {
             let words = usize::div_ceil(dimension, 64);
             // The greatest sums, and some between.
@@ -22,9 +23,17 @@ mod tests {
                 let query: Vec<f32> = (0..dimension).map(value).collect();
                 let query = CodeQuery::new(&query);
                 let planes: Vec<u8> = (0..16 * words).map(byte).collect();
-                // SAFETY: the processor has the instructions.
-                let product = unsafe { avx2::product(query.weights(), &planes) };
-                assert_eq!(product, query.product(&planes), "{dimension}");
+                let product = query.product(&planes);
+                if has_avx2 {
+                    // SAFETY: the processor has the instructions.
+                    let multiplied = unsafe { avx2::product(query.weights(), &planes) };
+                    assert_eq!(multiplied, product, "{dimension}");
+                }
+                if has_avx512 {
+                    // SAFETY: the processor has the instructions.
+                    let counted = unsafe { avx512::product(query.planes(), &planes) };
+                    assert_eq!(counted, product, "{dimension}");
+                }
             }
         }
     }

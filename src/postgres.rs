@@ -21,6 +21,7 @@ pub(crate) mod row_type;
 pub(crate) mod shared_check;
 pub(crate) mod statement;
 pub(crate) mod subtransaction;
+pub(crate) mod table_scan;
 #[cfg(feature = "pg_test")]
 pub(crate) mod testing;
 pub(crate) mod time_limit;

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
+use std::slice;
 
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
@@ -41,32 +42,31 @@ fn is_forced() -> bool {
     unsafe { !pg_sys::InNoForceRLSOperation() }
 }
 
-/// A row of a result, read in the slot of the executor: a thousand rows with wide `tsvector` columns are not copied
-/// first.
-pub(crate) struct Row {
-    slot: *mut pg_sys::TupleTableSlot,
-    /// The types of its columns.
-    types: *const [pg_sys::Oid],
+/// A row, read where the executor or a scan has it: a thousand rows with wide `tsvector` columns are not copied first.
+pub(crate) struct Row<'a> {
+    values: &'a [pg_sys::Datum],
+    nulls: &'a [bool],
+    types: &'a [pg_sys::Oid],
 }
 
-impl Row {
+impl<'a> Row<'a> {
+    /// # Safety
+    ///
+    /// The values have these types, unless they are null.
+    pub(super) unsafe fn new(values: &'a [pg_sys::Datum], nulls: &'a [bool], types: &'a [pg_sys::Oid]) -> Self {
+        Self { values, nulls, types }
+    }
+
     /// A column that may be NULL, counted from 1.
     pub(crate) fn optional<T: FromDatum + IntoDatum>(&self, ordinal: usize) -> Result<Option<T>> {
-        // SAFETY: the slot holds a row with all columns deformed while this lives, and the receiver their types; a
-        // column that does not exist has no type.
-        unsafe {
-            let slot = &*self.slot;
-            let types = &*self.types;
-            let oid = *ordinal
-                .checked_sub(1)
-                .and_then(|column| types.get(column))
-                .ok_or_else(|| internal(format_args!("there is no column {ordinal}")))?;
-            if !T::is_compatible_with(oid) {
-                return Err(internal(format_args!("column {ordinal} has type {oid}")));
-            }
-            let (value, null) = (slot.tts_values.add(ordinal - 1), slot.tts_isnull.add(ordinal - 1));
-            Ok(T::from_polymorphic_datum(*value, *null, oid))
+        let missing = || internal(format_args!("there is no column {ordinal}"));
+        let column = ordinal.checked_sub(1).ok_or_else(missing)?;
+        let oid = *self.types.get(column).ok_or_else(missing)?;
+        if !T::is_compatible_with(oid) {
+            return Err(internal(format_args!("column {ordinal} has type {oid}")));
         }
+        // SAFETY: the value has this type, as `new` requires.
+        Ok(unsafe { T::from_polymorphic_datum(self.values[column], self.nulls[column], oid) })
     }
 
     /// A column that is never NULL.
@@ -254,8 +254,9 @@ unsafe extern "C-unwind" fn receive(slot: *mut pg_sys::TupleTableSlot, receiver:
             pg_sys::slot_getsomeattrs_int(slot, columns);
         }
         let receiver = &mut *receiver.cast::<Receiver<'_>>();
-        let types = &raw const *receiver.types;
-        (receiver.take)(&Row { slot, types })
+        let values = slice::from_raw_parts((*slot).tts_values, columns as usize);
+        let nulls = slice::from_raw_parts((*slot).tts_isnull, columns as usize);
+        (receiver.take)(&Row::new(values, nulls, &receiver.types))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ffi::CStr;
 use std::rc::Rc;
 
-use docsearch_core::query::rule::{Conflict, Intent, Row as RuleRow, Rule, RuleError, Rules, Tables};
+use docsearch_core::query::rule::{Row as RuleRow, RuleError, Rules, Tables};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
@@ -15,6 +15,8 @@ use crate::postgres::report::{Result, error_with_hint, internal};
 use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::tables::schema;
+
+mod stored;
 
 /// The tables, in schema `docsearch`.
 pub(crate) const TABLES: [&CStr; 10] = [
@@ -52,49 +54,6 @@ thread_local! {
     static STALE: Cell<bool> = const { Cell::new(true) };
     static WATCHED: Cell<bool> = const { Cell::new(false) };
 }
-
-/// A row of one of the tables. What its columns hold depends on its kind.
-struct StoredRule {
-    project: Option<i64>,
-    kind: String,
-    term: String,
-    other: Option<String>,
-    number: Option<f32>,
-    enabled: bool,
-}
-
-impl StoredRule {
-    fn read(row: &statement::Row) -> Result<Self> {
-        Ok(Self {
-            project: row.optional(1)?,
-            kind: row.required(2)?,
-            term: row.required(3)?,
-            other: row.optional(4)?,
-            number: row.optional(5)?,
-            enabled: row.required(6)?,
-        })
-    }
-}
-
-/// The rows of each table, as those of [`StoredRule`]. One statement with all of them takes nearly twice as long to parse
-/// and plan.
-const SELECTS: [&str; 9] = [
-    "SELECT r.project_id, 'action', r.verb, r.intent, NULL::real, r.enabled FROM docsearch.action r",
-    "SELECT r.project_id, 'action_synonym', r.verb, r.synonym, r.closeness, r.enabled FROM docsearch.action_synonym r",
-    "SELECT r.project_id, 'intent_conflict', r.asked, r.found, r.penalty, r.enabled FROM docsearch.intent_conflict r",
-    "SELECT r.project_id, 'generic_term', r.term, NULL, r.boost, r.enabled FROM docsearch.generic_term r",
-    "SELECT r.project_id, 'synonym', r.term, r.expansion, NULL::real, r.enabled FROM docsearch.synonym r",
-    "SELECT r.project_id, 'framework_alias', r.alias, r.framework, NULL::real, r.enabled FROM docsearch.framework_alias r",
-    "SELECT r.project_id, 'platform', r.word, r.platform, NULL::real, r.enabled FROM docsearch.platform r",
-    "SELECT r.project_id, r.kind, r.word, NULL, NULL::real, r.enabled FROM docsearch.query_word r",
-    "SELECT r.project_id, 'search_tip', r.tip, NULL, r.number::real, r.enabled FROM docsearch.search_tip r",
-];
-
-/// The same of `news_name`, with and without the column that a later version of the tables adds.
-const SELECT_NEWS_NAMES: &str =
-    "SELECT r.project_id, 'news_name', r.name, r.place, r.releases::int::real, r.enabled FROM docsearch.news_name r";
-const SELECT_FORMER_NEWS_NAMES: &str =
-    "SELECT r.project_id, 'news_name', r.name, r.place, 1::real, r.enabled FROM docsearch.news_name r";
 
 /// The rules of all projects, and of those that have some of their own.
 #[derive(Debug, Default)]
@@ -169,17 +128,9 @@ fn read(role: &mut dyn Role) -> Result<Rulebook> {
         });
     }
     let owner = &role.as_owner()?;
-    let news_names = match catalog::has_column(c"news_name", c"releases") {
-        true => SELECT_NEWS_NAMES,
-        false => SELECT_FORMER_NEWS_NAMES,
-    };
     let mut rows = Vec::new();
-    for select in SELECTS.into_iter().chain([news_names]) {
-        statement::each(owner, select, &[], |row| {
-            let row = StoredRule::read(row)?;
-            rows.push((row.project, rule(row)?));
-            Ok(())
-        })?;
+    for table in stored::TABLES {
+        table.read(owner, |project, rule| rows.push((project, rule)))?;
     }
     let mut general = match schema::version(owner)? {
         ..16 => shipped_words_of_version_16()?,
@@ -210,80 +161,6 @@ fn unusable(problem: RuleError) -> pg_sys::panic::ErrorReport {
         format!("a rule cannot be used: {problem}"),
         "Correct the row in the tables of rules of schema docsearch.",
     )
-}
-
-fn rule(row: StoredRule) -> Result<RuleRow> {
-    let first = row.term;
-    let second = || row.other.clone().unwrap_or_default();
-    let number = row.number.unwrap_or_default();
-    let rule = match row.kind.as_str() {
-        "action" => Rule::Action {
-            verb: first,
-            intent: row.other.as_deref().map(intent).transpose()?,
-        },
-        "action_synonym" => Rule::ActionSynonym {
-            verb: first,
-            synonym: second(),
-            closeness: number,
-        },
-        "intent_conflict" => Rule::IntentConflict(Conflict {
-            asked: intent(&first)?,
-            found: intent(&second())?,
-            penalty: number,
-        }),
-        "generic_term" => Rule::GenericTerm {
-            term: first,
-            boost: number,
-        },
-        "synonym" => Rule::Synonym {
-            term: first,
-            expansion: second(),
-        },
-        "framework_alias" => Rule::FrameworkAlias {
-            alias: first,
-            framework: second(),
-        },
-        "platform" => Rule::Platform {
-            word: first,
-            platform: second(),
-        },
-        "kind" => Rule::KindWord { word: first },
-        "recency" => Rule::RecencyWord { word: first },
-        "question" => Rule::QuestionWord { word: first },
-        "stop" => Rule::StopWord { word: first },
-        "news" => Rule::NewsWord { word: first },
-        "new" | "happened" | "when" | "thing" | "made" | "release" | "asks" | "creates" | "alone" | "filler" => {
-            Rule::AskingWord {
-                asking: serde_json::from_value(row.kind.into()).map_err(internal)?,
-                word: first,
-            }
-        }
-        "change" => Rule::ChangeWord { word: first },
-        "framing" => Rule::FramingWord { word: first },
-        "comparing" => Rule::ComparingWord { word: first },
-        "modifier" => Rule::ModifierWord { word: first },
-        "scope" => Rule::ScopeWord { word: first },
-        "before_container" => Rule::BeforeContainerWord { word: first },
-        "before_verb" => Rule::BeforeVerbWord { word: first },
-        "infinitive" => Rule::InfinitiveWord { word: first },
-        "article" => Rule::ArticleWord { word: first },
-        "opening" => Rule::OpeningPattern { word: first },
-        "closing" => Rule::ClosingPattern { word: first },
-        "news_name" => Rule::NewsName {
-            place: serde_json::from_value(second().into()).map_err(internal)?,
-            name: first,
-            releases: number > 0.0,
-        },
-        "search_tip" => Rule::SearchTip {
-            number: number as i32,
-            tip: first,
-        },
-        other => return Err(internal(format_args!("unknown kind of rule {other}"))),
-    };
-    Ok(RuleRow {
-        rule,
-        enabled: row.enabled,
-    })
 }
 
 /// Writes shipped rules that are missing: verbs and abbreviations, synonyms of verbs without any, and names and words of
@@ -382,10 +259,6 @@ fn write(caller: &Caller, rows: &serde_json::Value, table: &str, columns: &str, 
         ),
         &[DatumWithOid::from(pgrx::JsonB(rows.clone())), DatumWithOid::from(table)],
     )
-}
-
-fn intent(name: &str) -> Result<Intent> {
-    serde_json::from_value(name.into()).map_err(internal)
 }
 
 /// Replaces the rules of all projects by the shipped ones. Returns their number.

@@ -1,0 +1,87 @@
+//! Reads small tables as a whole, without a statement: parsing and planning one takes longer than reading its rows.
+
+use std::ffi::CStr;
+
+use pgrx::pg_sys;
+
+use crate::postgres::report::{Result, internal};
+use crate::postgres::role::Owner;
+use crate::postgres::statement::Row;
+
+/// Passes on these columns of each row of a table that a statement would see now.
+pub(crate) fn each(
+    _owner: &Owner<'_>,
+    table: pg_sys::Oid,
+    columns: &[&CStr],
+    mut visit: impl FnMut(&Row) -> Result<()>,
+) -> Result<()> {
+    // SAFETY: the relation is open and locked while its rows are read, and its description says how many columns they
+    // have. If Postgres raises an error, it closes the scan and the relation, and forgets the snapshot.
+    unsafe {
+        let relation = pg_sys::table_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+        let description = (*relation).rd_att;
+        let places = places(table, columns)?;
+        let types = |place: &usize| pg_sys::SPI_gettypeid(description, *place as i32 + 1);
+        let types: Vec<pg_sys::Oid> = places.iter().map(types).collect();
+        let width = (*description).natts as usize;
+        let mut values = vec![pg_sys::Datum::null(); width];
+        let mut nulls = vec![true; width];
+        push_snapshot();
+        let none = std::ptr::null_mut();
+        let scan = pg_sys::systable_beginscan(
+            relation,
+            pg_sys::InvalidOid,
+            false,
+            pg_sys::GetActiveSnapshot(),
+            0,
+            none,
+        );
+        let mut visited = Ok(());
+        loop {
+            let tuple = pg_sys::systable_getnext(scan);
+            if tuple.is_null() || visited.is_err() {
+                break;
+            }
+            pg_sys::heap_deform_tuple(tuple, description, values.as_mut_ptr(), nulls.as_mut_ptr());
+            let values: Vec<pg_sys::Datum> = places.iter().map(|place| values[*place]).collect();
+            let nulls: Vec<bool> = places.iter().map(|place| nulls[*place]).collect();
+            visited = visit(&Row::new(&values, &nulls, &types));
+        }
+        pg_sys::systable_endscan(scan);
+        pg_sys::PopActiveSnapshot();
+        // The lock lasts as long as that of a statement.
+        pg_sys::table_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
+        visited
+    }
+}
+
+/// The places of columns in a row.
+fn places(table: pg_sys::Oid, columns: &[&CStr]) -> Result<Vec<usize>> {
+    let place = |column: &&CStr| {
+        // SAFETY: the name is terminated, and a column that does not exist has the number 0.
+        let number = unsafe { pg_sys::get_attnum(table, column.as_ptr()) };
+        let place = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        place.ok_or_else(|| internal(format_args!("there is no column {}", column.to_string_lossy())))
+    };
+    columns.iter().map(place).collect()
+}
+
+/// Makes the snapshot active that a statement would have: a transaction that has changed something sees its changes.
+///
+/// # Safety
+///
+/// Within a transaction. The snapshot has to be popped.
+unsafe fn push_snapshot() {
+    // SAFETY: a function runs with an active snapshot.
+    unsafe {
+        if pg_sys::GetCurrentTransactionIdIfAny() == pg_sys::InvalidTransactionId {
+            pg_sys::PushActiveSnapshot(pg_sys::GetActiveSnapshot());
+        } else {
+            pg_sys::CommandCounterIncrement();
+            pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
+        }
+    }
+}
+
+#[cfg(feature = "pg_test")]
+mod tests;

@@ -21,9 +21,9 @@ pub(crate) fn repair(caller: &mut Caller, project: Option<&str>) -> Result<Vec<(
     let owner = &mut caller.as_owner()?;
     // Writers lock documents first, in a weaker mode, hold that lock, and never wait for a merge:
     // in this order there is no deadlock.
-    for project in &checked.projects {
-        statistics::hold_merges(project.id);
-        merging::hold_merges(project.id);
+    match (project, checked.projects.as_slice()) {
+        (Some(_), [one]) => merging::hold_merges(one.id),
+        _ => merging::hold_all_merges(),
     }
     statement::execute(owner, "LOCK TABLE docsearch.document IN EXCLUSIVE MODE", &[])?;
     let mut rows = Vec::new();

@@ -17,6 +17,8 @@ pub(crate) enum Lock {
     Statistics(i64),
     /// Merging the postings and the vector codes of a project.
     Merges(i64),
+    /// Shared by merges of any kind and project.
+    AnyMerge,
     /// Held by the background worker.
     Worker,
     /// Shared by transactions that leave work to the worker.
@@ -39,6 +41,7 @@ impl Lock {
             Self::Merges(project) => (6, project as u32),
             Self::Tuner => (7, 0),
             Self::PendingTuning => (8, 0),
+            Self::AnyMerge => (9, 0),
         };
         pg_sys::LOCKTAG {
             // SAFETY: a variable that the server sets once, when a process starts.
@@ -70,6 +73,11 @@ impl Lock {
         self.take(pg_sys::ShareLock, false, false);
     }
 
+    /// The same if no other session waits for it or has acquired it; else false.
+    pub(crate) fn try_share(self) -> bool {
+        self.take(pg_sys::ShareLock, false, true)
+    }
+
     /// Takes the lock beyond the transaction; false if another session has it. The session has to release it, also at
     /// the end of the process. Postgres releases it when a transaction fails.
     pub(crate) fn keep(self) -> bool {
@@ -78,16 +86,21 @@ impl Lock {
 
     /// Releases what [`keep`](Self::keep) took, if this process still has it.
     pub(crate) fn release(self) {
+        if self.is_mine() {
+            // SAFETY: the tag outlives the call.
+            unsafe { pg_sys::LockRelease(&self.tag(), pg_sys::ExclusiveLock as i32, true) };
+        }
+    }
+
+    /// Whether this session keeps or has acquired the lock.
+    pub(crate) fn is_mine(self) -> bool {
         let (tag, mode) = (self.tag(), pg_sys::ExclusiveLock as i32);
-        // SAFETY: the tag outlives the calls.
+        // SAFETY: the tag outlives the call.
         unsafe {
             #[cfg(feature = "pg16")]
-            let held = pg_sys::LockHeldByMe(&tag, mode);
+            return pg_sys::LockHeldByMe(&tag, mode);
             #[cfg(not(feature = "pg16"))]
-            let held = pg_sys::LockHeldByMe(&tag, mode, false);
-            if held {
-                pg_sys::LockRelease(&tag, mode, true);
-            }
+            return pg_sys::LockHeldByMe(&tag, mode, false);
         }
     }
 

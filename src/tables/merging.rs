@@ -1,5 +1,7 @@
 //! Whether a transaction may merge rows that were appended since the last merge of a project.
 
+use std::cell::Cell;
+
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
@@ -9,6 +11,15 @@ use crate::postgres::report::{Result, error_with_hint};
 use crate::postgres::role::Owner;
 use crate::postgres::statement;
 
+/// Most locks of merges in a transaction. The server has room for some thousands, of all sessions together, and a
+/// database may have more projects than that.
+const MAX_LOCKS: u32 = 100;
+
+thread_local! {
+    /// A transaction, and the number of locks that it has tried to take.
+    static LOCKS: Cell<(u32, u32)> = const { Cell::new((0, 0)) };
+}
+
 /// Whether this transaction may merge rows of a table. If so, it holds the lock until its end.
 pub(crate) fn may_merge(owner: &Owner<'_>, project: i64, table: &str) -> Result<bool> {
     if !sees_latest() || is_subscribed(owner, table)? {
@@ -16,7 +27,7 @@ pub(crate) fn may_merge(owner: &Owner<'_>, project: i64, table: &str) -> Result<
     }
     // Before the merge lock: TRUNCATE waits here, and deletes the merged rows while it holds its lock.
     statement::execute(owner, "LOCK TABLE docsearch.chunk IN ACCESS SHARE MODE", &[])?;
-    if !Lock::Merges(project).try_acquire() {
+    if !try_lock(Lock::Merges(project)) {
         return Ok(false);
     }
     // Dropping a project drops its rows.
@@ -29,9 +40,35 @@ pub(crate) fn may_merge(owner: &Owner<'_>, project: i64, table: &str) -> Result<
     Ok(!locked.is_empty())
 }
 
-/// Waits for a running merge, and keeps others from starting until the transaction ends.
+/// Takes the lock of a merge until the transaction ends; false if another session has it. After [`MAX_LOCKS`] of them,
+/// it takes that of all merges, if no other session merges anything.
+pub(crate) fn try_lock(merge: Lock) -> bool {
+    if Lock::AnyMerge.is_mine() {
+        return true;
+    }
+    // SAFETY: assigns a transaction id, as the merge would.
+    let transaction = unsafe { pg_sys::GetTopTransactionId() }.into_inner();
+    let locks = match LOCKS.get() {
+        (of, locks) if of == transaction => locks,
+        _ => 0,
+    };
+    if locks >= MAX_LOCKS {
+        return Lock::AnyMerge.try_acquire();
+    }
+    LOCKS.set((transaction, locks + 1));
+    Lock::AnyMerge.try_share() && merge.try_acquire()
+}
+
+/// Waits for the running merges of a project, and keeps others from starting until the transaction ends.
 pub(crate) fn hold_merges(project: i64) {
+    Lock::AnyMerge.share();
+    Lock::Statistics(project).acquire();
     Lock::Merges(project).acquire();
+}
+
+/// The same for all projects.
+pub(crate) fn hold_all_merges() {
+    Lock::AnyMerge.acquire();
 }
 
 /// Whether each statement has a snapshot of its own: a snapshot older than another merge would move the same rows

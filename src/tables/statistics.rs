@@ -14,6 +14,7 @@ use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Owner;
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
+use crate::tables::merging;
 use crate::tables::project::Projects;
 
 pub(crate) mod by_hand;
@@ -75,7 +76,7 @@ fn merge_if_due(owner: &Owner<'_>, project: i64) -> Result<()> {
 
 /// Sums up the rows that this transaction sees; does nothing while another merge runs.
 pub(crate) fn merge(owner: &Owner<'_>, project: i64) -> Result<()> {
-    if !Lock::Statistics(project).try_acquire() {
+    if !merging::try_lock(Lock::Statistics(project)) {
         return Ok(());
     }
     statement::execute(
@@ -213,11 +214,6 @@ pub(crate) fn drift(owner: &Owner<'_>, project: i64) -> Result<Option<Drift>> {
         (row.lexemes, Some((row.lexeme, counts)))
     });
     Ok((lexemes > 0 || !sizes.is_empty()).then_some(Drift { lexemes, worst, sizes }))
-}
-
-/// Waits for a running merge, and keeps others from starting until the transaction ends.
-pub(crate) fn hold_merges(project: i64) {
-    Lock::Statistics(project).acquire();
 }
 
 /// Counts the statistics of a project again. The owner holds its merges and has locked the documents, so that nothing

@@ -4,12 +4,12 @@ use std::cell::Cell;
 
 use pgrx::pg_sys;
 
-use super::{hold_merges, merge_if_due, recount};
+use super::{merge_if_due, recount};
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::{catalog, statement};
-use crate::tables::{postings, vector_codes};
+use crate::tables::{merging, postings, vector_codes};
 use docsearch_core::index::question::FIRST;
 
 thread_local! {
@@ -188,8 +188,8 @@ fn recount_all(owner: &Owner<'_>) -> Result<()> {
         &[],
         |row| row.required::<i64>(1),
     )?;
+    merging::hold_all_merges();
     for project in projects {
-        hold_merges(project);
         recount(owner, project)?;
     }
     Ok(())

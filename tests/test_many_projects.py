@@ -50,6 +50,15 @@ def test_locks_of_a_call_for_all_projects_do_not_depend_on_their_number(loaded: 
         assert locks(connection, call) < MANY
 
 
+def test_the_end_of_all_loads_analyzes_each_table_once(loaded: Database):
+    analyses = "SELECT analyze_count FROM pg_stat_all_tables WHERE relid = 'docsearch.chunk'::regclass"
+    (before,), = loaded.execute(analyses)
+    with loaded.connect() as connection:
+        locks(connection, "SELECT docsearch.finish_load(name) FROM docsearch.project")
+    (after,), = loaded.execute(analyses)
+    assert after <= before + 1
+
+
 def test_a_load_of_all_projects_ends_with_all_words_packed(loaded: Database):
     with loaded.connect() as connection, connection.transaction(force_rollback=True):
         connection.execute("SELECT docsearch.finish_load(name) FROM docsearch.project")

@@ -1,8 +1,10 @@
 //! What the planner knows of the tables.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
 use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
 
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
@@ -13,20 +15,50 @@ use crate::postgres::statement;
 pub(crate) fn analyze_changed(owner: &Owner<'_>, tables: &[&str]) -> Result<()> {
     // Postgres reports changes of other sessions up to a second later, but a table that has grown is seen at once. What
     // this transaction has changed is not reported yet.
-    let changed = statement::rows(
+    let mut changed = statement::rows(
         owner,
-        "SELECT t.name FROM unnest($1::text[]) AS t(name) JOIN pg_class c ON c.oid = t.name::regclass
-         WHERE c.reltuples <= 0
-            OR pg_stat_get_mod_since_analyze(c.oid) + pg_stat_get_xact_tuples_inserted(c.oid)
-               + pg_stat_get_xact_tuples_updated(c.oid) + pg_stat_get_xact_tuples_deleted(c.oid) > c.reltuples / 10
-            OR pg_relation_size(c.oid) / current_setting('block_size')::int > c.relpages * 1.1",
+        "SELECT t.name, m.changes, c.reltuples <= 0 OR m.changes > c.reltuples / 10
+                OR pg_relation_size(c.oid) / current_setting('block_size')::int > c.relpages * 1.1,
+                c.reltuples::float8
+         FROM unnest($1::text[]) AS t(name) JOIN pg_class c ON c.oid = t.name::regclass,
+              LATERAL (SELECT pg_stat_get_mod_since_analyze(c.oid) + pg_stat_get_xact_tuples_inserted(c.oid)
+                              + pg_stat_get_xact_tuples_updated(c.oid) + pg_stat_get_xact_tuples_deleted(c.oid)) m(changes)",
         &[DatumWithOid::from(tables.to_vec())],
-        |row| row.required::<String>(1),
+        |row| Ok((row.required::<String>(1)?, row.required::<i64>(2)?, row.required::<bool>(3)?, row.required::<f64>(4)?)),
     )?;
-    match changed.is_empty() {
-        true => Ok(()),
-        false => statement::utility(owner, &format!("ANALYZE {}", changed.join(", "))),
+    // SAFETY: the transaction writes anyway.
+    let transaction = unsafe { pg_sys::GetTopTransactionId() }.into_inner();
+    ANALYZED.with_borrow_mut(|analyzed| {
+        if analyzed.transaction != transaction {
+            *analyzed = Analyzed {
+                transaction,
+                changes: HashMap::new(),
+            };
+        }
+        // Until this transaction ends, Postgres goes on counting the changes before its ANALYZE.
+        changed.retain(|(table, changes, is_changed, rows)| match analyzed.changes.get(table) {
+            Some(before) => (changes - before) as f64 > rows / 10.0,
+            None => *is_changed,
+        });
+    });
+    if changed.is_empty() {
+        return Ok(());
     }
+    let names: Vec<&str> = changed.iter().map(|(table, ..)| table.as_str()).collect();
+    statement::utility(owner, &format!("ANALYZE {}", names.join(", ")))?;
+    ANALYZED.with_borrow_mut(|analyzed| {
+        let changes = changed.into_iter().map(|(table, changes, ..)| (table, changes));
+        analyzed.changes.extend(changes);
+    });
+    Ok(())
+}
+
+/// What a transaction has analysed.
+#[derive(Default)]
+struct Analyzed {
+    transaction: u32,
+    /// The counted changes of each table at that time.
+    changes: HashMap<String, i64>,
 }
 
 /// Plans are first made again at twice this many pages of documents. Measured: from 26 pages on, the planner prefers the
@@ -34,6 +66,7 @@ pub(crate) fn analyze_changed(owner: &Owner<'_>, tables: &[&str]) -> Result<()> 
 const FEW_PAGES: i64 = 14;
 
 thread_local! {
+    static ANALYZED: RefCell<Analyzed> = RefCell::default();
     /// Pages of `docsearch.document` when this session last made plans to write.
     static PLANNED_PAGES: Cell<Option<i64>> = const { Cell::new(None) };
 }

@@ -20,8 +20,6 @@ use crate::tables::vectors::{self, VectorTable};
 
 /// Chunks of one step: a step holds locks for as long as it takes to write these vectors.
 const STEP_CHUNKS: i64 = 64;
-/// Number of chunks at the beginning and at the end of a project whose vectors are compared.
-const SAMPLE: i64 = 4;
 
 /// A chunk, and the text to embed for it.
 pub(crate) struct Chunk {
@@ -86,9 +84,9 @@ pub(crate) fn missing(
     )
 }
 
-/// Some chunks of a project with the vectors of its model: the first and the last of those whose text is still the
-/// embedded one.
-pub(crate) fn sample(owner: &Owner<'_>, project: &Project) -> Result<Vec<(Chunk, Vec<f32>)>> {
+/// Some chunks of a project with the vectors of its model: the first and the last ones, up to this number each, if their
+/// text is still the embedded one.
+pub(crate) fn sample(owner: &Owner<'_>, project: &Project, at_each_end: i64) -> Result<Vec<(Chunk, Vec<f32>)>> {
     let table = project.model.vector_table();
     let found = statement::rows(
         owner,
@@ -110,7 +108,7 @@ pub(crate) fn sample(owner: &Owner<'_>, project: &Project) -> Result<Vec<(Chunk,
         &[
             DatumWithOid::from(project.id),
             DatumWithOid::from(project.one_vector),
-            DatumWithOid::from(SAMPLE),
+            DatumWithOid::from(at_each_end),
         ],
         |row| Ok((ChunkRow::read(row)?.chunk(project), row.required::<Vec<f32>>(8)?)),
     )?;

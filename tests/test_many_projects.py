@@ -50,6 +50,14 @@ def test_locks_of_a_call_for_all_projects_do_not_depend_on_their_number(loaded: 
         assert locks(connection, call) < MANY
 
 
+def test_many_merges_of_one_project_keep_others_free(loaded: Database):
+    with loaded.connect() as connection, connection.transaction(force_rollback=True):
+        for _ in range(MANY):
+            connection.execute("SELECT docsearch.merge_statistics('p100')")
+        locked = connection.execute(f"{LOCKS} AND locktype = 'object' AND mode = 'ExclusiveLock'").fetchone()
+    assert locked == (1,)
+
+
 def test_the_end_of_all_loads_analyzes_each_table_once(loaded: Database):
     analyses = "SELECT analyze_count FROM pg_stat_all_tables WHERE relid = 'docsearch.chunk'::regclass"
     (before,), = loaded.execute(analyses)

@@ -16,7 +16,7 @@ use crate::postgres::statement;
 const MAX_LOCKS: u32 = 100;
 
 thread_local! {
-    /// A transaction, and the number of locks that it has tried to take.
+    /// A transaction, and the number of projects whose locks it has tried to take.
     static LOCKS: Cell<(u32, u32)> = const { Cell::new((0, 0)) };
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn may_merge(owner: &Owner<'_>, project: i64, table: &str) -> Result<
 /// Takes the lock of a merge until the transaction ends; false if another session has it. After [`MAX_LOCKS`] of them,
 /// it takes that of all merges, if no other session merges anything.
 pub(crate) fn try_lock(merge: Lock) -> bool {
-    if Lock::AnyMerge.is_mine() {
+    if Lock::AnyMerge.is_mine() || merge.is_mine() {
         return true;
     }
     // SAFETY: assigns a transaction id, as the merge would.

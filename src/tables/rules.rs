@@ -19,18 +19,7 @@ use crate::tables::schema;
 mod stored;
 
 /// The tables, in schema `docsearch`.
-pub(crate) const TABLES: [&CStr; 10] = [
-    c"action",
-    c"action_synonym",
-    c"intent_conflict",
-    c"generic_term",
-    c"synonym",
-    c"framework_alias",
-    c"platform",
-    c"query_word",
-    c"news_name",
-    c"search_tip",
-];
+pub(crate) const TABLES: [&CStr; 10] = stored::NAMES;
 
 /// Kinds of `query_word` that version 16 of the tables adds.
 const KINDS_OF_VERSION_16: [&str; 12] = [
@@ -129,8 +118,8 @@ fn read(role: &mut dyn Role) -> Result<Rulebook> {
     }
     let owner = &role.as_owner()?;
     let mut rows = Vec::new();
-    for table in stored::TABLES {
-        table.read(owner, |project, rule| rows.push((project, rule)))?;
+    for (table, oid) in stored::TABLES.iter().zip(&tables) {
+        table.read(owner, *oid, |project, rule| rows.push((project, rule)))?;
     }
     let mut general = match schema::version(owner)? {
         ..16 => shipped_words_of_version_16()?,

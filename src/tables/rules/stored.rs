@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 
 use docsearch_core::query::rule::{Conflict, Intent, Row as RuleRow, Rule};
+use pgrx::pg_sys;
 
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Owner;
@@ -23,11 +24,22 @@ pub(super) const TABLES: [RuleTable; 10] = [
     RuleTable::new(c"framework_alias", Kind::Is("framework_alias"), c"alias").other(c"framework"),
     RuleTable::new(c"platform", Kind::Is("platform"), c"word").other(c"platform"),
     RuleTable::new(c"query_word", Kind::InColumn(c"kind"), c"word"),
-    RuleTable::new(c"search_tip", Kind::Is("search_tip"), c"tip").number(c"number", Number::Integer),
     RuleTable::new(c"news_name", Kind::Is("news_name"), c"name")
         .other(c"place")
         .number(c"releases", Number::Flag),
+    RuleTable::new(c"search_tip", Kind::Is("search_tip"), c"tip").number(c"number", Number::Integer),
 ];
+
+/// The names of the tables.
+pub(super) const NAMES: [&CStr; TABLES.len()] = {
+    let mut names = [c""; TABLES.len()];
+    let mut table = 0;
+    while table < TABLES.len() {
+        names[table] = TABLES[table].name;
+        table += 1;
+    }
+    names
+};
 
 /// A table of rules.
 pub(super) struct RuleTable {
@@ -76,8 +88,12 @@ impl RuleTable {
     }
 
     /// Passes on its rules, with their projects.
-    pub(super) fn read(&self, owner: &Owner<'_>, mut visit: impl FnMut(Option<i64>, RuleRow)) -> Result<()> {
-        let table = catalog::table(self.name).ok_or_else(|| internal("a table of rules is missing"))?;
+    pub(super) fn read(
+        &self,
+        owner: &Owner<'_>,
+        table: pg_sys::Oid,
+        mut visit: impl FnMut(Option<i64>, RuleRow),
+    ) -> Result<()> {
         let has = |column: &CStr| catalog::has_column(self.name, column);
         let number = self
             .number

@@ -144,11 +144,13 @@ fn read<T>(
     planning: Planning,
     convert: impl FnMut(&Row) -> Result<T>,
 ) -> Result<Vec<T>> {
-    Spi::connect(|_| {
-        // SAFETY: reads the state of the transaction.
-        let unchanged = unsafe { pg_sys::GetCurrentTransactionIdIfAny() } == pg_sys::InvalidTransactionId;
-        run(sql, args, planning, unchanged, convert)
-    })
+    Spi::connect(|_| run(sql, args, planning, is_transaction_unchanged(), convert))
+}
+
+/// Whether this transaction has changed nothing that a query would have to see.
+pub(super) fn is_transaction_unchanged() -> bool {
+    // SAFETY: reads the state of the transaction.
+    unsafe { pg_sys::GetCurrentTransactionIdIfAny() == pg_sys::InvalidTransactionId }
 }
 
 /// Makes Postgres plan all statements of this session again, those that check foreign keys included.

@@ -6,21 +6,33 @@ use pgrx::pg_sys;
 
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Owner;
-use crate::postgres::statement::Row;
+use crate::postgres::statement::{self, Row};
 
 /// Passes on these columns of each row of a table that a statement would see now.
 pub(crate) fn each(
     _owner: &Owner<'_>,
     table: pg_sys::Oid,
     columns: &[&CStr],
-    mut visit: impl FnMut(&Row) -> Result<()>,
+    visit: impl FnMut(&Row) -> Result<()>,
 ) -> Result<()> {
-    // SAFETY: the relation is open and locked while its rows are read, and its description says how many columns they
-    // have. If Postgres raises an error, it closes the scan and the relation, and forgets the snapshot.
+    // SAFETY: the relation is open and locked while its rows are read. The lock lasts as long as that of a statement. If
+    // Postgres raises an error, it closes the relation.
     unsafe {
         let relation = pg_sys::table_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+        let visited = places(table, columns).and_then(|places| scan(relation, &places, visit));
+        pg_sys::table_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
+        visited
+    }
+}
+
+/// # Safety
+///
+/// The relation is an open table, whose rows have these places.
+unsafe fn scan(relation: pg_sys::Relation, places: &[usize], mut visit: impl FnMut(&Row) -> Result<()>) -> Result<()> {
+    // SAFETY: the description of the relation says how many columns its rows have. If Postgres raises an error, it ends
+    // the scan and forgets the snapshot.
+    unsafe {
         let description = (*relation).rd_att;
-        let places = places(table, columns)?;
         let types = |place: &usize| pg_sys::SPI_gettypeid(description, *place as i32 + 1);
         let types: Vec<pg_sys::Oid> = places.iter().map(types).collect();
         let width = (*description).natts as usize;
@@ -28,18 +40,12 @@ pub(crate) fn each(
         let mut nulls = vec![true; width];
         push_snapshot();
         let none = std::ptr::null_mut();
-        let scan = pg_sys::systable_beginscan(
-            relation,
-            pg_sys::InvalidOid,
-            false,
-            pg_sys::GetActiveSnapshot(),
-            0,
-            none,
-        );
+        let snapshot = pg_sys::GetActiveSnapshot();
+        let scan = pg_sys::systable_beginscan(relation, pg_sys::InvalidOid, false, snapshot, 0, none);
         let mut visited = Ok(());
-        loop {
+        while visited.is_ok() {
             let tuple = pg_sys::systable_getnext(scan);
-            if tuple.is_null() || visited.is_err() {
+            if tuple.is_null() {
                 break;
             }
             pg_sys::heap_deform_tuple(tuple, description, values.as_mut_ptr(), nulls.as_mut_ptr());
@@ -49,8 +55,6 @@ pub(crate) fn each(
         }
         pg_sys::systable_endscan(scan);
         pg_sys::PopActiveSnapshot();
-        // The lock lasts as long as that of a statement.
-        pg_sys::table_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
         visited
     }
 }
@@ -74,7 +78,7 @@ fn places(table: pg_sys::Oid, columns: &[&CStr]) -> Result<Vec<usize>> {
 unsafe fn push_snapshot() {
     // SAFETY: a function runs with an active snapshot.
     unsafe {
-        if pg_sys::GetCurrentTransactionIdIfAny() == pg_sys::InvalidTransactionId {
+        if statement::is_transaction_unchanged() {
             pg_sys::PushActiveSnapshot(pg_sys::GetActiveSnapshot());
         } else {
             pg_sys::CommandCounterIncrement();

@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 
-from conftest import Database, page
+from conftest import Database
 
 FEW, MANY = 60, 120
 LOCKS = "SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid()"

@@ -13,6 +13,7 @@ pub(crate) mod library;
 pub(crate) mod lock;
 pub(crate) mod memory;
 pub(crate) mod objects;
+pub(crate) mod of_transaction;
 pub(crate) mod owner;
 pub(crate) mod report;
 pub(crate) mod restriction;

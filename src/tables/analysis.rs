@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use pgrx::datum::DatumWithOid;
-use pgrx::pg_sys;
 
+use crate::postgres::of_transaction::OfTransaction;
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
 use crate::postgres::statement;
@@ -26,17 +26,10 @@ pub(crate) fn analyze_changed(owner: &Owner<'_>, tables: &[&str]) -> Result<()> 
         &[DatumWithOid::from(tables.to_vec())],
         |row| Ok((row.required::<String>(1)?, row.required::<i64>(2)?, row.required::<bool>(3)?, row.required::<f64>(4)?)),
     )?;
-    // SAFETY: the transaction writes anyway.
-    let transaction = unsafe { pg_sys::GetTopTransactionId() }.into_inner();
+    // Until this transaction ends, Postgres goes on counting the changes before its ANALYZE.
     ANALYZED.with_borrow_mut(|analyzed| {
-        if analyzed.transaction != transaction {
-            *analyzed = Analyzed {
-                transaction,
-                changes: HashMap::new(),
-            };
-        }
-        // Until this transaction ends, Postgres goes on counting the changes before its ANALYZE.
-        changed.retain(|(table, changes, is_changed, rows)| match analyzed.changes.get(table) {
+        let analyzed = analyzed.current();
+        changed.retain(|(table, changes, is_changed, rows)| match analyzed.get(table) {
             Some(before) => (changes - before) as f64 > rows / 10.0,
             None => *is_changed,
         });
@@ -46,19 +39,9 @@ pub(crate) fn analyze_changed(owner: &Owner<'_>, tables: &[&str]) -> Result<()> 
     }
     let names: Vec<&str> = changed.iter().map(|(table, ..)| table.as_str()).collect();
     statement::utility(owner, &format!("ANALYZE {}", names.join(", ")))?;
-    ANALYZED.with_borrow_mut(|analyzed| {
-        let changes = changed.into_iter().map(|(table, changes, ..)| (table, changes));
-        analyzed.changes.extend(changes);
-    });
+    let changes = changed.into_iter().map(|(table, changes, ..)| (table, changes));
+    ANALYZED.with_borrow_mut(|analyzed| analyzed.current().extend(changes));
     Ok(())
-}
-
-/// What a transaction has analysed.
-#[derive(Default)]
-struct Analyzed {
-    transaction: u32,
-    /// The counted changes of each table at that time.
-    changes: HashMap<String, i64>,
 }
 
 /// Plans are first made again at twice this many pages of documents. Measured: from 26 pages on, the planner prefers the
@@ -66,7 +49,8 @@ struct Analyzed {
 const FEW_PAGES: i64 = 14;
 
 thread_local! {
-    static ANALYZED: RefCell<Analyzed> = RefCell::default();
+    /// Tables that this transaction has analysed, with their counted changes at that time.
+    static ANALYZED: RefCell<OfTransaction<HashMap<String, i64>>> = RefCell::default();
     /// Pages of `docsearch.document` when this session last made plans to write.
     static PLANNED_PAGES: Cell<Option<i64>> = const { Cell::new(None) };
 }

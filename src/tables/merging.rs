@@ -1,12 +1,13 @@
 //! Whether a transaction may merge rows that were appended since the last merge of a project.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 use crate::postgres::lock::Lock;
+use crate::postgres::of_transaction::OfTransaction;
 use crate::postgres::report::{Result, error_with_hint};
 use crate::postgres::role::Owner;
 use crate::postgres::statement;
@@ -16,8 +17,8 @@ use crate::postgres::statement;
 const MAX_LOCKS: u32 = 100;
 
 thread_local! {
-    /// A transaction, and the number of projects whose locks it has tried to take.
-    static LOCKS: Cell<(u32, u32)> = const { Cell::new((0, 0)) };
+    /// How many of them this transaction has tried to take.
+    static LOCKS: RefCell<OfTransaction<u32>> = RefCell::default();
 }
 
 /// Whether this transaction may merge rows of a table. If so, it holds the lock until its end.
@@ -46,16 +47,14 @@ pub(crate) fn try_lock(merge: Lock) -> bool {
     if Lock::AnyMerge.is_mine() || merge.is_mine() {
         return true;
     }
-    // SAFETY: assigns a transaction id, as the merge would.
-    let transaction = unsafe { pg_sys::GetTopTransactionId() }.into_inner();
-    let locks = match LOCKS.get() {
-        (of, locks) if of == transaction => locks,
-        _ => 0,
-    };
-    if locks >= MAX_LOCKS {
+    let locks = LOCKS.with_borrow_mut(|locks| {
+        let locks = locks.current();
+        *locks += 1;
+        *locks
+    });
+    if locks > MAX_LOCKS {
         return Lock::AnyMerge.try_acquire();
     }
-    LOCKS.set((transaction, locks + 1));
     Lock::AnyMerge.try_share() && merge.try_acquire()
 }
 

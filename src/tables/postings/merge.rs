@@ -91,16 +91,20 @@ pub(crate) fn merge_any(owner: &Owner<'_>) -> Result<bool> {
     if !exist() {
         return Ok(false);
     }
-    let projects = statement::rows(
+    // One project at a time: a list of thousands would be read again for each of them.
+    let mut last = i64::MIN;
+    while let Some(project) = statement::one(
         owner,
-        "SELECT DISTINCT p.project_id FROM docsearch.posting_pending p ORDER BY p.project_id",
-        &[],
-        |row| row.required::<i64>(1),
-    )?;
-    for project in projects {
+        "SELECT min(p.project_id) FROM docsearch.posting_pending p WHERE p.project_id > $1",
+        &[DatumWithOid::from(last)],
+        |row| row.optional::<i64>(1),
+    )?
+    .flatten()
+    {
         if merge(owner, project, DOCUMENTS_AT_ONCE)? {
             return Ok(true);
         }
+        last = project;
     }
     Ok(false)
 }

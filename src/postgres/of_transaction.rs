@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-/// A value that begins anew in each transaction.
+/// A value that begins with its default in each transaction.
 #[derive(Default)]
 pub(crate) struct OfTransaction<T> {
     transaction: Option<pg_sys::TransactionId>,

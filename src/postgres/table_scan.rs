@@ -1,33 +1,70 @@
 //! Reads small tables as a whole, without a statement: parsing and planning one takes longer than reading its rows.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 
 use pgrx::pg_sys;
 
+use crate::postgres::catalog;
 use crate::postgres::report::{Result, internal};
-use crate::postgres::role::Owner;
+use crate::postgres::role::{Owner, Role};
 use crate::postgres::statement::{self, Row};
 
-/// Passes on these columns of each row of a table that a statement would see now.
+/// Passes on these columns of each row of a table of schema `docsearch` that a statement would see now.
 pub(crate) fn each(
-    _owner: &Owner<'_>,
-    table: pg_sys::Oid,
+    owner: &Owner<'_>,
+    name: &CStr,
     columns: &[&CStr],
     visit: impl FnMut(&Row) -> Result<()>,
 ) -> Result<()> {
+    let table =
+        catalog::table(name).ok_or_else(|| internal(format_args!("there is no table {}", name.to_string_lossy())))?;
+    let places = places(table, columns)?;
     // SAFETY: the relation is open and locked while its rows are read. The lock lasts as long as that of a statement. If
     // Postgres raises an error, it closes the relation.
     unsafe {
         let relation = pg_sys::table_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
-        let visited = places(table, columns).and_then(|places| scan(relation, &places, visit));
+        if is_plain(relation, owner, &places) {
+            let visited = scan(relation, &places, visit);
+            pg_sys::table_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
+            return visited;
+        }
         pg_sys::table_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
-        visited
+    }
+    let columns: Vec<_> = columns.iter().map(|column| column.to_string_lossy()).collect();
+    let select = format!(
+        "SELECT {} FROM docsearch.{}",
+        columns.join(", "),
+        name.to_string_lossy()
+    );
+    statement::each(owner, &select, &[], visit)
+}
+
+/// Whether its stored rows are what a statement would read, without running code or hiding some. The owner of the
+/// schema may have put a view, a partitioned or a foreign table in the place of a table, or policies on it.
+///
+/// # Safety
+///
+/// The relation is open, and has columns at these places.
+unsafe fn is_plain(relation: pg_sys::Relation, owner: &Owner<'_>, places: &[usize]) -> bool {
+    // SAFETY: an open relation has a row of pg_class and a description of its columns; the role exists.
+    unsafe {
+        let table = (*relation).rd_id;
+        let class = &*(*relation).rd_rel;
+        let is_heap = class.relkind == pg_sys::RELKIND_RELATION as c_char
+            && class.relpersistence == pg_sys::RELPERSISTENCE_PERMANENT as c_char
+            && class.relam == pg_sys::HEAP_TABLE_AM_OID
+            && !class.relhassubclass;
+        let is_stored = |place: &usize| pg_sys::get_attgenerated(table, *place as i16 + 1) != b'v' as c_char;
+        let may_read = || {
+            pg_sys::pg_class_aclcheck(table, owner.id(), pg_sys::ACL_SELECT.into()) == pg_sys::AclResult::ACLCHECK_OK
+        };
+        is_heap && places.iter().all(is_stored) && may_read() && !catalog::row_security_active(owner.id(), table)
     }
 }
 
 /// # Safety
 ///
-/// The relation is an open table, whose rows have these places.
+/// [`is_plain`] holds for the open relation.
 unsafe fn scan(relation: pg_sys::Relation, places: &[usize], mut visit: impl FnMut(&Row) -> Result<()>) -> Result<()> {
     // SAFETY: the description of the relation says how many columns its rows have. If Postgres raises an error, it ends
     // the scan and forgets the snapshot.

@@ -118,8 +118,8 @@ fn read(role: &mut dyn Role) -> Result<Rulebook> {
     }
     let owner = &role.as_owner()?;
     let mut rows = Vec::new();
-    for (table, oid) in stored::TABLES.iter().zip(&tables) {
-        table.read(owner, *oid, |project, rule| rows.push((project, rule)))?;
+    for table in &stored::TABLES {
+        table.read(owner, |project, rule| rows.push((project, rule)))?;
     }
     let mut general = match schema::version(owner)? {
         ..16 => shipped_words_of_version_16()?,

@@ -3,7 +3,6 @@
 use std::ffi::CStr;
 
 use docsearch_core::query::rule::{Conflict, Intent, Row as RuleRow, Rule};
-use pgrx::pg_sys;
 
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Owner;
@@ -88,12 +87,7 @@ impl RuleTable {
     }
 
     /// Passes on its rules, with their projects.
-    pub(super) fn read(
-        &self,
-        owner: &Owner<'_>,
-        table: pg_sys::Oid,
-        mut visit: impl FnMut(Option<i64>, RuleRow),
-    ) -> Result<()> {
+    pub(super) fn read(&self, owner: &Owner<'_>, mut visit: impl FnMut(Option<i64>, RuleRow)) -> Result<()> {
         let has = |column: &CStr| catalog::has_column(self.name, column);
         let number = self
             .number
@@ -109,7 +103,7 @@ impl RuleTable {
         });
         let other = place(self.other);
         let number = place(number.map(|(column, _)| column));
-        table_scan::each(owner, table, &columns, |row| {
+        table_scan::each(owner, self.name, &columns, |row| {
             let rule = StoredRule {
                 kind: match self.kind {
                     Kind::Is(kind) => kind.to_owned(),

@@ -163,5 +163,5 @@ pub fn derive(pages: &[SourcePage], root_url: Option<&str>, limits: &DerivationL
     let corpus = Corpus::of(pages);
     let held_out = held_out(pages);
     let candidates = candidate::candidates(pages, root_url, &corpus);
-    selection::select(pages, candidates, &held_out, limits)
+    selection::select(pages, candidates, &held_out, limits, &corpus)
 }

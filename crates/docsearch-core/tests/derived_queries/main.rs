@@ -235,6 +235,37 @@ fn titles_and_summaries_are_queries_of_some_pages() {
 }
 
 #[test]
+fn a_page_without_its_summary_keeps_what_else_it_says() {
+    let target = page("glaze", "Glaze", "## Own glaze\n\nMixed from powder.");
+    let links = "Read how potters mix colours with [ashes of burnt apple trees](glaze).\n";
+    let of_pages = |body: &str| {
+        let summaries = (0..40).filter_map(|number| {
+            let own = SourcePage {
+                summary: Some("Everything about red colours".to_owned()),
+                ..page(&format!("page-{number}"), &format!("Reds{number}"), body)
+            };
+            let found = derived(&[own, target.clone()]);
+            let has = |kind| !of_kind(&found, kind).is_empty();
+            has(DerivedKind::Summary).then(|| has(DerivedKind::Link))
+        });
+        let with_links: Vec<bool> = summaries.collect();
+        assert!(with_links.len() > 10);
+        with_links
+    };
+    let rest = "A red glaze needs copper, little air, patience, and a hot kiln.";
+    assert!(
+        of_pages(&format!("{links}\n{rest}"))
+            .into_iter()
+            .all(|has_link| has_link)
+    );
+    assert!(
+        of_pages("[ashes of burnt apple trees from orchards](glaze)")
+            .into_iter()
+            .all(|has_link| !has_link)
+    );
+}
+
+#[test]
 fn names_are_titles_that_one_page_has() {
     let pages = [
         page("a", "fire(kiln:)", ""),

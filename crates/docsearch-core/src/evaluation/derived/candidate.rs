@@ -38,6 +38,16 @@ pub(super) struct Candidate {
     pub(super) edits: Vec<(usize, Edit)>,
 }
 
+impl Candidate {
+    /// What has to be hidden in a page.
+    pub(super) fn edits_of(&self, page: usize) -> impl Iterator<Item = &Edit> {
+        self.edits
+            .iter()
+            .filter(move |(edited, _)| *edited == page)
+            .map(|(_, edit)| edit)
+    }
+}
+
 /// All texts of the pages that may be queries.
 pub(super) fn candidates(pages: &[SourcePage], root_url: Option<&str>, corpus: &Corpus) -> Vec<Candidate> {
     let mut texts = Texts::default();

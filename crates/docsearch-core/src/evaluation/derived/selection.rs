@@ -4,7 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::candidate::Candidate;
 use super::hiding::{Edit, HiddenPage, hide};
+use super::phrase::Corpus;
 use super::sides::stable_hash;
+use super::summary::says_something;
 use super::{Derivation, DerivationLimits, DerivedKind, DerivedQuery, SourcePage};
 use crate::values::interrupt::check;
 
@@ -17,6 +19,7 @@ pub(super) fn select(
     candidates: Vec<Candidate>,
     held_out: &[bool],
     limits: &DerivationLimits,
+    corpus: &Corpus,
 ) -> Derivation {
     let hash =
         |candidate: &Candidate| stable_hash(&[candidate.kind.as_str(), &pages[candidate.page].slug, &candidate.text]);
@@ -27,10 +30,15 @@ pub(super) fn select(
     loop {
         let chosen = chosen(&candidates, &unusable, held_out, limits);
         let failed = hide_all(pages, &chosen, &mut pages_by_edits);
-        if failed.is_empty() {
+        if !failed.is_empty() {
+            unusable.add(failed);
+            continue;
+        }
+        let emptying = emptying(&chosen, &pages_by_edits, corpus);
+        if emptying.is_empty() {
             return derivation(pages, &chosen, pages_by_edits, held_out);
         }
-        unusable.add(failed);
+        unusable.edits.extend(emptying);
     }
 }
 
@@ -127,6 +135,31 @@ fn hide_all(pages: &[SourcePage], chosen: &[&Candidate], done: &mut HiddenPages)
         }
     }
     failed
+}
+
+/// Edits without which each page whose summary is hidden says something: those of queries about other pages, or else that
+/// of the summary. So another page with such a query does not change what is asked about this one.
+fn emptying(chosen: &[&Candidate], hidden: &HiddenPages, corpus: &Corpus) -> Vec<(usize, Edit)> {
+    let mut emptying = Vec::new();
+    for summary in chosen.iter().filter(|found| found.kind == DerivedKind::Summary) {
+        let page = summary.page;
+        let (edits, without) = &hidden[&page];
+        // The summary alone leaves enough, or it would be no candidate.
+        if edits.len() == summary.edits_of(page).count() || says_something(&without.body, corpus) {
+            continue;
+        }
+        let of_own: HashSet<&Edit> = chosen
+            .iter()
+            .filter(|found| found.page == page)
+            .flat_map(|found| found.edits_of(page))
+            .collect();
+        let mut unwanted: Vec<&Edit> = edits.iter().filter(|edit| !of_own.contains(edit)).collect();
+        if unwanted.is_empty() {
+            unwanted.extend(summary.edits_of(page));
+        }
+        emptying.extend(unwanted.into_iter().map(|edit| (page, edit.clone())));
+    }
+    emptying
 }
 
 fn derivation(pages: &[SourcePage], chosen: &[&Candidate], mut hidden: HiddenPages, held_out: &[bool]) -> Derivation {

@@ -33,8 +33,13 @@ pub(super) fn summary(page: &SourcePage, corpus: &Corpus) -> Option<(String, Vec
             end: range.end,
         });
     }
-    let left: HashSet<String> = corpus.content_words(&plain_text(&rest)).into_iter().collect();
-    (left.len() >= MIN_REST_WORDS).then_some((text, edits))
+    says_something(&rest, corpus).then_some((text, edits))
+}
+
+/// Whether a body says what a page is about that has no summary.
+pub(super) fn says_something(body: &str, corpus: &Corpus) -> bool {
+    let words: HashSet<String> = corpus.content_words(&plain_text(body)).into_iter().collect();
+    words.len() >= MIN_REST_WORDS
 }
 
 /// The first sentence of a body, behind a paragraph that repeats the title, with its place.

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::candidate::Candidate;
 use super::hiding::{Edit, HiddenPage, hide};
-use super::phrase::Corpus;
+use super::phrase::{Corpus, MIN_CONTENT_WORDS};
 use super::sides::stable_hash;
-use super::summary::says_something;
+use super::summary::content_words;
 use super::{Derivation, DerivationLimits, DerivedKind, DerivedQuery, SourcePage};
 use crate::values::interrupt::check;
 
@@ -145,7 +145,8 @@ fn emptying(chosen: &[&Candidate], hidden: &HiddenPages, corpus: &Corpus) -> Vec
         let page = summary.page;
         let (edits, without) = &hidden[&page];
         // The summary alone leaves enough, or it would be no candidate.
-        if edits.len() == summary.edits_of(page).count() || says_something(&without.body, corpus) {
+        let is_alone = edits.len() == summary.edits_of(page).count();
+        if is_alone || content_words(&without.body, corpus) >= MIN_CONTENT_WORDS {
             continue;
         }
         let of_own: HashSet<&Edit> = chosen

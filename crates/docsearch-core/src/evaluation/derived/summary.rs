@@ -10,7 +10,7 @@ use super::hiding::Edit;
 use super::phrase::{Corpus, HIDDEN, normalized};
 use crate::documents::markdown::{lead, plain_text};
 
-/// Fewest words that say something on a page without its summary.
+/// Fewest words that a page has besides its summary. Other queries may hide some of them.
 const MIN_REST_WORDS: usize = 5;
 
 /// What a page without headings says first, and what hides it; `None` if the rest says too little.
@@ -33,13 +33,13 @@ pub(super) fn summary(page: &SourcePage, corpus: &Corpus) -> Option<(String, Vec
             end: range.end,
         });
     }
-    says_something(&rest, corpus).then_some((text, edits))
+    (content_words(&rest, corpus) >= MIN_REST_WORDS).then_some((text, edits))
 }
 
-/// Whether a body says what a page is about that has no summary.
-pub(super) fn says_something(body: &str, corpus: &Corpus) -> bool {
+/// Number of different words of a body that say what its page is about.
+pub(super) fn content_words(body: &str, corpus: &Corpus) -> usize {
     let words: HashSet<String> = corpus.content_words(&plain_text(body)).into_iter().collect();
-    words.len() >= MIN_REST_WORDS
+    words.len()
 }
 
 /// The first sentence of a body, behind a paragraph that repeats the title, with its place.

@@ -284,8 +284,11 @@ impl<'a> Presentation<'a> {
             Event::SoftBreak | Event::HardBreak => self.text(" "),
             Event::InlineHtml(source) => {
                 for piece in html::pieces(&source) {
-                    if let Piece::Text(text) = piece {
-                        self.text(text);
+                    match piece {
+                        Piece::Text(text) => self.text(text),
+                        Piece::Tag(tag) if tag.name == "img" => self.text(tag.attribute("alt").unwrap_or_default()),
+                        Piece::Tag(tag) if !tag.is_inline() => self.text(" "),
+                        Piece::Tag(_) => {}
                     }
                 }
             }

@@ -77,6 +77,10 @@ fn raw_html_keeps_text_links_and_identifiers() {
             "![an <b>*image*</b> `of` [x](y)](z.png)",
             "<image z.png>an image of x</>",
         ),
+        (
+            "![an<br>image <img src=y.png alt='of &lt;x&gt;'>](z.png)",
+            "<image z.png>an image of <x></>",
+        ),
     ] {
         assert_eq!(shown(markdown), expected, "{markdown}");
     }

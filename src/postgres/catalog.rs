@@ -150,9 +150,15 @@ pub(crate) fn column(table: pg_sys::Oid, name: &str) -> Result<Option<Column>> {
             number,
             type_oid,
             type_name: type_name.to_string_lossy().into_owned(),
-            is_virtual: pg_sys::get_attgenerated(table, number) == b'v' as c_char,
+            is_virtual: is_virtual(table, number),
         }))
     }
+}
+
+/// Whether the column with this number is computed when it is read, and not stored.
+pub(crate) fn is_virtual(table: pg_sys::Oid, number: i16) -> bool {
+    // SAFETY: reads the cache of columns; the table has this one.
+    unsafe { pg_sys::get_attgenerated(table, number) == b'v' as c_char }
 }
 
 /// Whether a type is a base type that comes with Postgres: its functions are those of Postgres.

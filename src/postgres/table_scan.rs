@@ -14,21 +14,23 @@ pub(crate) fn each(
     owner: &Owner<'_>,
     name: &CStr,
     columns: &[&CStr],
-    visit: impl FnMut(&Row) -> Result<()>,
+    mut visit: impl FnMut(&Row) -> Result<()>,
 ) -> Result<()> {
     let table =
         catalog::table(name).ok_or_else(|| internal(format_args!("there is no table {}", name.to_string_lossy())))?;
-    let places = places(table, columns)?;
-    // SAFETY: the relation is open and locked while its rows are read. The lock lasts as long as that of a statement. If
-    // Postgres raises an error, it closes the relation.
-    unsafe {
+    // SAFETY: the relation is open and locked while its columns are looked up and its rows are read. The lock lasts as
+    // long as that of a statement. If Postgres raises an error, it closes the relation.
+    let is_scanned = unsafe {
         let relation = pg_sys::table_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
-        if is_plain(relation, owner, &places) {
-            let visited = scan(relation, &places, visit);
-            pg_sys::table_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
-            return visited;
-        }
+        let scanned = places(table, columns).and_then(|places| match is_plain(relation, owner, &places) {
+            true => scan(relation, &places, &mut visit).map(|()| true),
+            false => Ok(false),
+        });
         pg_sys::table_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
+        scanned?
+    };
+    if is_scanned {
+        return Ok(());
     }
     let columns: Vec<_> = columns.iter().map(|column| column.to_string_lossy()).collect();
     let select = format!(
@@ -54,7 +56,7 @@ unsafe fn is_plain(relation: pg_sys::Relation, owner: &Owner<'_>, places: &[usiz
             && class.relpersistence == pg_sys::RELPERSISTENCE_PERMANENT as c_char
             && class.relam == pg_sys::HEAP_TABLE_AM_OID
             && !class.relhassubclass;
-        let is_stored = |place: &usize| pg_sys::get_attgenerated(table, *place as i16 + 1) != b'v' as c_char;
+        let is_stored = |place: &usize| !catalog::is_virtual(table, *place as i16 + 1);
         let may_read = || {
             pg_sys::pg_class_aclcheck(table, owner.id(), pg_sys::ACL_SELECT.into()) == pg_sys::AclResult::ACLCHECK_OK
         };

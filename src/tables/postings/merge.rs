@@ -95,12 +95,10 @@ pub(crate) fn merge_any(owner: &Owner<'_>) -> Result<bool> {
     let mut last = i64::MIN;
     while let Some(project) = statement::one(
         owner,
-        "SELECT min(p.project_id) FROM docsearch.posting_pending p WHERE p.project_id > $1",
+        "SELECT p.project_id FROM docsearch.posting_pending p WHERE p.project_id > $1 ORDER BY p.project_id LIMIT 1",
         &[DatumWithOid::from(last)],
-        |row| row.optional::<i64>(1),
-    )?
-    .flatten()
-    {
+        |row| row.required::<i64>(1),
+    )? {
         if merge(owner, project, DOCUMENTS_AT_ONCE)? {
             return Ok(true);
         }

@@ -264,7 +264,7 @@ fn text_of(range: Range<usize>) -> Edit {
 
 /// Whether a query has words enough, and others than the title and the slug of its page.
 pub(super) fn says_more(page: &SourcePage, text: &str, corpus: &Corpus, least: usize) -> bool {
-    let content: HashSet<String> = corpus.content_words(text).into_iter().collect();
+    let content = corpus.distinct_content_words(text);
     let mut known = stems(&page.title);
     known.extend(stems(&page.slug));
     let is_new = |word: &String| stems(word).iter().any(|stem| !known.contains(stem));

@@ -133,6 +133,11 @@ impl Corpus {
         words(text).filter(|word| self.says_something(word)).collect()
     }
 
+    /// The same, each once.
+    pub(super) fn distinct_content_words(&self, text: &str) -> HashSet<String> {
+        self.content_words(text).into_iter().collect()
+    }
+
     fn says_something(&self, word: &str) -> bool {
         let frequency = self
             .numbers

@@ -6,8 +6,8 @@ use super::candidate::Candidate;
 use super::hiding::{Edit, HiddenPage, hide};
 use super::phrase::{Corpus, MIN_CONTENT_WORDS};
 use super::sides::stable_hash;
-use super::summary::content_words;
 use super::{Derivation, DerivationLimits, DerivedKind, DerivedQuery, SourcePage};
+use crate::documents::markdown::plain_text;
 use crate::values::interrupt::check;
 
 /// How often some edits of a page may fail before all do: Markdown that is that strange has no good queries.
@@ -146,7 +146,8 @@ fn emptying(chosen: &[&Candidate], hidden: &HiddenPages, corpus: &Corpus) -> Vec
         let (edits, without) = &hidden[&page];
         // The summary alone leaves enough, or it would be no candidate.
         let is_alone = edits.len() == summary.edits_of(page).count();
-        if is_alone || content_words(&without.body, corpus) >= MIN_CONTENT_WORDS {
+        let left = || corpus.distinct_content_words(&plain_text(&without.body)).len();
+        if is_alone || left() >= MIN_CONTENT_WORDS {
             continue;
         }
         let of_own: HashSet<&Edit> = chosen

@@ -1,6 +1,5 @@
 //! Summaries and lead sentences as queries.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
@@ -33,13 +32,7 @@ pub(super) fn summary(page: &SourcePage, corpus: &Corpus) -> Option<(String, Vec
             end: range.end,
         });
     }
-    (content_words(&rest, corpus) >= MIN_REST_WORDS).then_some((text, edits))
-}
-
-/// Number of different words of a body that say what its page is about.
-pub(super) fn content_words(body: &str, corpus: &Corpus) -> usize {
-    let words: HashSet<String> = corpus.content_words(&plain_text(body)).into_iter().collect();
-    words.len()
+    (corpus.distinct_content_words(&plain_text(&rest)).len() >= MIN_REST_WORDS).then_some((text, edits))
 }
 
 /// The first sentence of a body, behind a paragraph that repeats the title, with its place.

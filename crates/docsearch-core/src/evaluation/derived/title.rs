@@ -34,12 +34,7 @@ pub(super) fn query(title: &str, corpus: &Corpus) -> Option<String> {
     let texts = described
         .map(str::to_owned)
         .chain([split.unwrap_or_else(|| title.to_owned())]);
-    let mut said = texts.filter(|text| {
-        let mut words = corpus.content_words(text);
-        words.sort_unstable();
-        words.dedup();
-        words.len() >= MIN_CONTENT_WORDS
-    });
+    let mut said = texts.filter(|text| corpus.distinct_content_words(text).len() >= MIN_CONTENT_WORDS);
     said.next()
 }
 
